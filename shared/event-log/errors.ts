@@ -1,0 +1,50 @@
+import type { StreamName } from '#shared/brands.ts';
+import type { ExpectedVersion } from './event-log.ts';
+
+/** The stream is not at the version that the append expected. Read it again, decide again. */
+export class StaleVersion extends Error {
+  readonly code = 'stale_version';
+  readonly stream: StreamName;
+  readonly expected: ExpectedVersion;
+
+  constructor(stream: StreamName, expected: ExpectedVersion, options?: ErrorOptions) {
+    super(`${stream} is not at version ${expected}`, options);
+    this.name = 'StaleVersion';
+    this.stream = stream;
+    this.expected = expected;
+  }
+}
+
+/** The append can never succeed as it is: an empty type, a malformed id, no events, or too many bytes. */
+export class InvalidAppend extends Error {
+  readonly code = 'invalid_append';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'InvalidAppend';
+  }
+}
+
+/** The data or metadata of an append is over the limit. */
+export class AppendTooLarge extends Error {
+  readonly code = 'append_too_large';
+  readonly bytes: number;
+  readonly bytesMax: number;
+
+  constructor(what: string, bytes: number, bytesMax: number) {
+    super(`${what} is ${bytes} bytes, and the limit is ${bytesMax}`);
+    this.name = 'AppendTooLarge';
+    this.bytes = bytes;
+    this.bytesMax = bytesMax;
+  }
+}
+
+/** The log did not answer in time. Whether an append was stored is unknown: repeat it with the same event ids. */
+export class LogUnavailable extends Error {
+  readonly code = 'log_unavailable';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LogUnavailable';
+  }
+}

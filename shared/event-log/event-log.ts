@@ -1,0 +1,62 @@
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+
+/**
+ * The event log: every change is appended to it once, and everything else follows from it.
+ *
+ * Versions count the events of a stream from 1; `NO_STREAM` (0) expects that there are none yet.
+ * Positions rise over the whole log in the order of commits, and a follower never sees a gap close behind it.
+ */
+export type EventLog = AsyncDisposable & {
+  /** Says which log this is. It is part of every cursor, so that a checkpoint is never used on another log. */
+  readonly identity: LogIdentity;
+
+  /**
+   * Appends all events or none, durably, and answers with the version and position of the last one.
+   * Repeating an append with the same event ids and the same expectation answers as the first time did.
+   */
+  append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[]): Promise<Appended>;
+
+  /** Reads a stream from version `from` (1 unless told) to its present end, in pages; a missing stream has no events. */
+  read(stream: StreamName, from?: Version): AsyncIterable<readonly RecordedEvent[]>;
+
+  /** Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted. */
+  follow(after: Position, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
+
+  /** The position of the last event, or `START` where there is none. */
+  head(): Promise<Position>;
+};
+
+export type NewEvent = {
+  readonly id: EventId;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+};
+
+export type RecordedEvent = NewEvent & {
+  readonly stream: StreamName;
+  readonly version: Version;
+  readonly position: Position;
+  /** When the server stored it, by the server's clock; the time of the change itself is in the metadata. */
+  readonly recordedAt: Date;
+};
+
+export type Appended = { readonly version: Version; readonly position: Position };
+
+export type ExpectedVersion = Version | 'any';
+
+/** Expects that the stream has no events yet. */
+export const NO_STREAM = 0 as Version;
+
+/** The position before the first event. */
+export const START = 0 as Position;
+
+/** The most that the data of one append may hold, in bytes of JSON; EventStoreDB's own limit, kept alike everywhere. */
+export const APPEND_BYTES_MAX = 1_048_576;
+
+/** The most that the metadata of one event may hold. */
+export const METADATA_BYTES_MAX = 65_536;
+
+/** The most events of one append. */
+export const APPEND_EVENTS_MAX = 1_000;

@@ -1,0 +1,41 @@
+import type { Json } from '#shared/json.ts';
+
+/**
+ * Every expected refusal of a command, by a stable code. What it means to a transport stands in one table there
+ * (`shared/http/problem.ts`), so that the domain knows no status codes.
+ */
+export const REJECTIONS = {
+  user_not_found: 'There is no such user.',
+  user_deleted: 'The user was deleted.',
+  email_taken: 'Another user has this e-mail address.',
+  article_not_found: 'There is no such article.',
+  article_deleted: 'The article was deleted.',
+  article_not_published: 'The article is not published.',
+  comment_not_found: 'There is no such comment.',
+  comment_deleted: 'The comment was deleted.',
+  id_taken: 'The id is in use.',
+  version_mismatch: 'The item has changed since the version that the request names.',
+  conflict: 'Too many changes at once; try again.',
+  idempotency_key_reused: 'The idempotency key was used for another request.',
+  idempotency_key_in_use: 'A request with this idempotency key is still running.',
+  unauthenticated: 'This needs a signed-in caller.',
+  insufficient_scope: 'The token lacks the scope for this.',
+  forbidden: 'The caller may not do this.',
+  invalid_command: 'The command is malformed.',
+} as const satisfies Record<string, string>;
+
+export type RejectionCode = keyof typeof REJECTIONS;
+
+/** An expected refusal: the caller can do something about it, and nothing was changed. */
+export class Rejection extends Error {
+  readonly code: RejectionCode;
+  /** What a program needs to know beyond the code, such as the missing scope. Never personal data. */
+  readonly details: Readonly<Record<string, Json>>;
+
+  constructor(code: RejectionCode, details: Readonly<Record<string, Json>> = {}, options?: ErrorOptions) {
+    super(REJECTIONS[code], options);
+    this.name = 'Rejection';
+    this.code = code;
+    this.details = details;
+  }
+}
