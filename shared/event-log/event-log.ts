@@ -23,7 +23,7 @@ export type EventLog = AsyncDisposable & {
   /** Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
 
-  /** The position of the last event, or `START` where there is none. */
+  /** A position at or after every event appended so far and before every later one; on PostgreSQL that of the last event. */
   head(): Promise<Position>;
 };
 
@@ -48,6 +48,9 @@ export type ExpectedVersion = Version | 'any';
 
 /** Expects that the stream has no events yet. */
 export const NO_STREAM = 0 as Version;
+
+/** The version of a stream's first event. */
+export const FIRST = 1 as Version;
 
 /** The position before the first event. */
 export const START = 0 as Position;

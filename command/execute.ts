@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamName, Version } from '#shared/brands.ts';
+import { StaleVersion } from '#shared/event-log/errors.ts';
+import { type Appended, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { KeyDestroyed } from '#shared/keys/key-store.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Circumstances } from './circumstances.ts';
+import type { Decider } from './decider.ts';
+import type { Known, States } from './states.ts';
+
+/** What a command is about: the aggregate, its stream, and what must hold beyond the decider's rules. */
+export type Target<State, Input, Event> = {
+  readonly decider: Decider<State, Input, Event>;
+  readonly stream: StreamName;
+  readonly input: Input;
+  /** Throws a `Rejection` where the caller may not do this to an aggregate in this state. */
+  permit(state: State): void;
+  /** Runs before the append, which will expect `version`: where another stream must be written first. */
+  prepare?(events: readonly Event[], version: Version): Promise<void>;
+};
+
+/** The only place where events are decided and appended. */
+export type Executor = {
+  /** Changes an aggregate; a conflict with another writer is decided again, unless the caller fixed the version. */
+  change<State, Input, Event extends AnnalsEvent>(target: Target<State, Input, Event>, circumstances: Circumstances): Promise<Appended>;
+  /** Creates an aggregate under a new id; where another one has it, the next id is tried. */
+  create<State, Input, Event extends AnnalsEvent>(
+    targetOf: (id: number) => Target<State, Input, Event>,
+    circumstances: Circumstances,
+  ): Promise<Appended & { readonly id: number }>;
+};
+
+const ATTEMPTS_MAX = 12;
+const BACKOFF_MAX_MS = 50;
+const IDS_TRIED_MAX = 8;
+
+type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
+
+export const createExecutor = (dependencies: Dependencies): Executor => ({
+  change: (target, circumstances) => change(dependencies, target, circumstances),
+  create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
+});
+
+const change = async <State, Input, Event extends AnnalsEvent>(
+  dependencies: Dependencies,
+  target: Target<State, Input, Event>,
+  circumstances: Circumstances,
+): Promise<Appended> => {
+  const { states } = dependencies;
+  const earlier = circumstances.mayBeRepeat ? await findOwn(dependencies, target.stream, circumstances) : undefined;
+  if (earlier) return earlier;
+  let basis: Known<State> | undefined = states.recall(target.decider, target.stream);
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const isRecalled = basis !== undefined;
+    basis ??= await states.load(target.decider, target.stream);
+    try {
+      const events = decide(target, basis, circumstances.ifVersion);
+      if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });
+      // Nothing to do is only said, like a refusal, of what the log says now.
+      if (!isRecalled) return { version: basis.version, position: basis.position };
+    } catch (error) {
+      if (error instanceof StaleVersion) await delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
+      else if (!(error instanceof Rejection && isRecalled)) throw error;
+    }
+    basis = undefined;
+  }
+  throw new Rejection('conflict');
+};
+
+const decide = <State, Input, Event>(
+  { decider, input, permit }: Target<State, Input, Event>,
+  { state, version }: Known<State>,
+  ifVersion: Version | undefined,
+): readonly Event[] => {
+  permit(state);
+  if (ifVersion !== undefined && ifVersion !== version) throw new Rejection('version_mismatch', { version });
+  return decider.decide(input, state);
+};
+
+const create = async <State, Input, Event extends AnnalsEvent>(
+  dependencies: Dependencies,
+  targetOf: (id: number) => Target<State, Input, Event>,
+  circumstances: Circumstances,
+): Promise<Appended & { readonly id: number }> => {
+  for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
+    const id = circumstances.ids.aggregate(attempt);
+    const target = targetOf(id);
+    const earlier = circumstances.mayBeRepeat ? await findOwn(dependencies, target.stream, circumstances) : undefined;
+    if (earlier) return { id, ...earlier };
+    const basis = { state: target.decider.initial, version: NO_STREAM, position: START };
+    const events = decide(target, basis, undefined);
+    try {
+      return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
+    } catch (error) {
+      if (!(error instanceof StaleVersion)) throw error;
+    }
+  }
+  throw new Rejection('conflict');
+};
+
+type Decided<State, Input, Event> = {
+  readonly target: Target<State, Input, Event>;
+  readonly basis: Known<State>;
+  readonly events: readonly Event[];
+  readonly circumstances: Circumstances;
+};
+
+const append = async <State, Input, Event extends AnnalsEvent>(
+  { log, codec, states }: Dependencies,
+  { target, basis, events, circumstances }: Decided<State, Input, Event>,
+): Promise<Appended> => {
+  const { decider, stream, prepare } = target;
+  await prepare?.(events, basis.version);
+  const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
+  const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
+  const appended = await log.append(stream, basis.version, encoded);
+  states.advance(decider, { stream, from: basis, events, to: appended });
+  return appended;
+};
+
+const refuseForErased = (error: unknown): never => {
+  if (error instanceof KeyDestroyed) throw new Rejection('user_deleted', {}, { cause: error });
+  throw error;
+};
+
+/** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. */
+const findOwn = async ({ log }: Dependencies, stream: StreamName, { ids }: Circumstances): Promise<Appended | undefined> => {
+  let found: Appended | undefined;
+  let ordinal = 0;
+  for await (const page of log.read(stream)) {
+    for (const { id, version, position } of page) {
+      if (id !== ids.event(ordinal)) continue;
+      found = { version, position };
+      ordinal += 1;
+    }
+  }
+  return found;
+};

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { createIdMaker } from './new-id.ts';
+
+const many = (newId: () => number, count: number): readonly number[] => Array.from({ length: count }, () => newId());
+
+test('ids are positive safe integers that rise', () => {
+  const ids = many(createIdMaker(), 50_000);
+  for (const [index, id] of ids.entries()) {
+    expect(Number.isSafeInteger(id) && id > (ids[index - 1] ?? 0)).toBe(true);
+  }
+});
+
+test('ids stay safe until the year 2095', () => {
+  const newId = createIdMaker(() => Date.UTC(2095, 0, 1));
+  expect(Number.isSafeInteger(newId())).toBe(true);
+});
+
+test('ids of a later millisecond are higher, also between processes', () => {
+  const earlier = many(
+    createIdMaker(() => Date.UTC(2026, 5, 1, 12, 0, 0, 1)),
+    1_000,
+  );
+  const later = createIdMaker(() => Date.UTC(2026, 5, 1, 12, 0, 0, 9))();
+  expect(Math.max(...earlier)).toBeLessThan(later);
+});
+
+test('a clock that goes back makes no id twice', () => {
+  let now = Date.UTC(2026, 5, 1);
+  const newId = createIdMaker(() => now);
+  const before = many(newId, 10_000);
+  now -= 60_000;
+  const after = many(newId, 10_000);
+  expect(new Set([...before, ...after]).size).toBe(20_000);
+});

@@ -1,0 +1,59 @@
+import type { StreamName } from '#shared/brands.ts';
+import type { EventOf } from '#shared/events/catalogue.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Decider } from './decider.ts';
+
+/**
+ * One stream per client and idempotency key, named by a keyed digest of both. It is written before anything else of a
+ * request, with the seed of every id that the request makes, so that a repetition after a crash makes the same ids.
+ */
+export const commandStream = (keyDigest: string): StreamName => streamName('command', keyDigest);
+
+/** How long a key stands for its first request. */
+export const RESERVATION_MS = 24 * 60 * 60 * 1000;
+
+export type ReservationEvent = EventOf<'command.reserved' | 'command.completed'>;
+
+export type ReservationState =
+  | { readonly status: 'absent' }
+  | { readonly status: 'reserved'; readonly digest: string; readonly seed: string; readonly at: string; readonly by: string }
+  | { readonly status: 'completed'; readonly digest: string; readonly outcome: JsonObject; readonly at: string };
+
+export type ReservationCommand =
+  /** `digest` is that of the request's content; `by` is the process that works on it. */
+  | { readonly type: 'Reserve'; readonly digest: string; readonly seed: string; readonly at: string; readonly by: string }
+  | { readonly type: 'Complete'; readonly digest: string; readonly seed: string; readonly outcome: JsonObject; readonly at: string };
+
+export const reservation: Decider<ReservationState, ReservationCommand, ReservationEvent> = {
+  initial: { status: 'absent' },
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Reserve': {
+        const { digest, seed, at, by } = command;
+        if (state.status === 'absent' || isOver(state.at, at)) return [{ type: 'command.reserved', data: { digest, seed, at, by } }];
+        if (state.digest !== digest) throw new Rejection('idempotency_key_reused');
+        return [];
+      }
+      case 'Complete': {
+        const { digest, seed, outcome, at } = command;
+        // Whoever took longer than the reservation lasts has lost it, maybe to another request.
+        if (state.status !== 'reserved' || state.digest !== digest || state.seed !== seed) return [];
+        return [{ type: 'command.completed', data: { digest, outcome, at } }];
+      }
+    }
+  },
+
+  evolve(_, event) {
+    switch (event.type) {
+      case 'command.reserved':
+        return { status: 'reserved', ...event.data };
+      case 'command.completed':
+        return { status: 'completed', ...event.data };
+    }
+  },
+};
+
+const isOver = (since: string, now: string): boolean => Date.parse(now) - Date.parse(since) >= RESERVATION_MS;

@@ -1,0 +1,100 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { v7 } from 'uuid';
+import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import { StaleVersion } from '#shared/event-log/errors.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Decider } from '../decider.ts';
+import type { Known, States } from '../states.ts';
+import { claimName, type EmailClaimState, emailClaim, emailStream, sameAddress } from './email-claim.ts';
+import { user, userStream } from './user.ts';
+
+/** Keeps e-mail addresses unique. A claim that was never used is released when somebody else wants the address. */
+export type EmailClaims = {
+  /** Claims an address for a user whose stream is at `userVersion`, or refuses with `email_taken`. */
+  claim(wanted: Wanted, metadata: MetadataContext): Promise<void>;
+};
+
+type Wanted = { readonly email: string; readonly userId: UserId; readonly userVersion: Version };
+type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
+type Claimed = Extract<EmailClaimState, { status: 'claimed' }>;
+
+/** How long the use of a claim may take before somebody else fences it off. */
+const USE_MAX_MS = 2_000;
+const LOOK_AGAIN_MS = 50;
+const PATIENCE_MS = 8_000;
+
+export const createEmailClaims = (dependencies: Dependencies & { readonly hashKey: Buffer }): EmailClaims => ({
+  async claim(wanted, metadata) {
+    const address = sameAddress(wanted.email);
+    const stream = emailStream(createHmac('sha256', dependencies.hashKey).update(address).digest('base64url'));
+    const expiresAtMs = Date.now() + PATIENCE_MS;
+    while (Date.now() < expiresAtMs) {
+      const known = await dependencies.states.load(emailClaim, stream);
+      if (known.state.status === 'claimed' && known.state.userId !== wanted.userId) {
+        await free(dependencies, { stream, known, claimed: known.state, address }, metadata);
+      } else if (await claim(dependencies, { stream, known, wanted }, metadata)) return;
+    }
+    throw new Rejection('conflict');
+  },
+});
+
+const claim = (
+  dependencies: Dependencies,
+  { stream, known, wanted }: { stream: StreamName; known: Known<EmailClaimState>; wanted: Wanted },
+  metadata: MetadataContext,
+): Promise<boolean> => {
+  const { userId, userVersion } = wanted;
+  const decided = emailClaim.decide({ type: 'ClaimEmail', userId, userVersion, at: metadata.at }, known.state);
+  return append(dependencies, { decider: emailClaim, stream, from: known, events: decided }, metadata);
+};
+
+type Held = { readonly stream: StreamName; readonly known: Known<EmailClaimState>; readonly claimed: Claimed; readonly address: string };
+
+/** Brings another user's claim one step nearer to its release, or refuses because that user has the address. */
+const free = async (dependencies: Dependencies, held: Held, metadata: MetadataContext): Promise<void> => {
+  const { stream, known, claimed, address } = held;
+  const { userId, userVersion } = claimed;
+  const holder = await dependencies.states.load(user, userStream(userId));
+  if (holder.state.status === 'active' && holder.state.email !== null && sameAddress(holder.state.email) === address) {
+    throw new Rejection('email_taken');
+  }
+  if (holder.version > userVersion) {
+    const released = emailClaim.decide({ type: 'ReleaseEmail', userId, userVersion: holder.version }, known.state);
+    await append(dependencies, { decider: emailClaim, stream, from: known, events: released }, metadata);
+  } else if (Date.now() - Date.parse(claimed.at) > USE_MAX_MS) {
+    const fence = user.decide({ type: 'AbandonEmail', userId, claim: claimName(stream, userVersion) }, holder.state);
+    await append(dependencies, { decider: user, stream: userStream(userId), from: holder, events: fence }, metadata);
+  } else {
+    await delay(LOOK_AGAIN_MS);
+  }
+};
+
+type Decided<State, Command, Event> = {
+  readonly decider: Decider<State, Command, Event>;
+  readonly stream: StreamName;
+  readonly from: Known<State>;
+  readonly events: readonly Event[];
+};
+
+/** Answers false where another writer was first, and the caller looks again. */
+const append = async <State, Command, Event extends AnnalsEvent>(
+  { log, codec, states }: Dependencies,
+  { decider, stream, from, events }: Decided<State, Command, Event>,
+  metadata: MetadataContext,
+): Promise<boolean> => {
+  if (events.length === 0) return true;
+  const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
+  try {
+    const to = await log.append(stream, from.version, await codec.encodeAll(stream, metadata, unencoded));
+    states.advance(decider, { stream, from, events, to });
+    return true;
+  } catch (error) {
+    if (error instanceof StaleVersion) return false;
+    throw error;
+  }
+};

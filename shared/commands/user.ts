@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { email, name, role, userId } from '#shared/events/fields.ts';
+
+export const RegisterUser = z.strictObject({
+  type: z.literal('RegisterUser'),
+  name,
+  email: email.nullable().default(null),
+  role: role.default('reader'),
+});
+export type RegisterUser = Readonly<z.infer<typeof RegisterUser>>;
+
+/** Changes what is named; `email: null` removes the address. */
+export const UpdateUser = z.strictObject({
+  type: z.literal('UpdateUser'),
+  userId,
+  name: name.optional(),
+  email: email.nullable().optional(),
+  role: role.optional(),
+});
+export type UpdateUser = Readonly<z.infer<typeof UpdateUser>>;
+
+export const DeleteUser = z.strictObject({ type: z.literal('DeleteUser'), userId });
+export type DeleteUser = Readonly<z.infer<typeof DeleteUser>>;

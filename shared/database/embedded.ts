@@ -1,0 +1,73 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import pg from 'pg';
+import { findBinaries } from './embedded/binaries.ts';
+import { createCluster, readCluster } from './embedded/cluster.ts';
+import { isOwned, urlOf } from './embedded/owner-lock.ts';
+import { Ownership } from './embedded/ownership.ts';
+import { readPostmaster } from './embedded/postmaster.ts';
+
+export type EmbeddedPostgres = AsyncDisposable & {
+  /** The connection string of the database `annals`. */
+  readonly url: string;
+  /** Whether a server was found that an owner had left behind without stopping it. */
+  readonly adopted: boolean;
+};
+
+export type EmbeddedPostgresOptions = {
+  readonly dataDir: string;
+  /** Server settings that win over the durable defaults; they have no effect on an adopted server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly log?: (message: string) => void;
+};
+
+/** The one database that everything of Annals is in. */
+const DATABASE = 'annals';
+
+/**
+ * Starts the PostgreSQL server of a data folder, made on the first start, and owns it until disposed: a second owner is
+ * refused by `DataDirInUse`. Disposal stops the server; an owner that was killed leaves it running, and the next one adopts it.
+ */
+export const startEmbeddedPostgres = async ({
+  dataDir,
+  settings = {},
+  log = () => {},
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  await mkdir(dataDir, { recursive: true });
+  const folder = await realpath(dataDir);
+  const existing = await readCluster(folder);
+  const binaries = await findBinaries(existing?.uid);
+  const cluster = existing ?? (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log }));
+  const ownership = await Ownership.take({ dataDir: folder, cluster, binaries, settings, log });
+  try {
+    await ensureDatabase(urlOf(cluster, ownership.port, 'postgres'));
+  } catch (error) {
+    await ownership[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    url: urlOf(cluster, ownership.port, DATABASE),
+    adopted: ownership.adopted,
+    [Symbol.asyncDispose]: () => ownership[Symbol.asyncDispose](),
+  };
+};
+
+/** Finds the server that another process runs on a data folder: its connection string, or undefined when no owner is alive. */
+export const connectEmbeddedPostgres = async (dataDir: string): Promise<string | undefined> => {
+  const folder = await realpath(dataDir).catch(() => undefined);
+  const cluster = folder === undefined ? undefined : await readCluster(folder);
+  const postmaster = cluster && (await readPostmaster(cluster.pgdata));
+  if (cluster === undefined || postmaster?.ready !== true) return undefined;
+  return (await isOwned(cluster, postmaster.port)) ? urlOf(cluster, postmaster.port, DATABASE) : undefined;
+};
+
+/** Only the owner comes here, so that nobody else creates it between the question and the answer. */
+const ensureDatabase = async (url: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    const found = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (found.rowCount === 0) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+};

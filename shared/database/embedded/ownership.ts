@@ -1,0 +1,137 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Binaries } from './binaries.ts';
+import type { Cluster } from './cluster.ts';
+import { DataDirInUse, EmbeddedPostgresFailed } from './errors.ts';
+import { freePort } from './free-port.ts';
+import { tryOwnerLock } from './owner-lock.ts';
+import { readPostmaster, removeStalePidFile, stopPostmaster } from './postmaster.ts';
+import { spawnServer } from './programs.ts';
+import { serverArguments } from './server-settings.ts';
+
+/** Recovery after a crash replays up to `max_wal_size`, which can take a minute on a slow disk. */
+const START_TIMEOUT_MS = 120_000;
+/** A server notices only after a moment that a killed owner's connection is gone. */
+const LOCK_PATIENCE_MS = 1_000;
+const POLL_MS = 20;
+const SPAWNS_MAX = 5;
+const LOG_TAIL_LINES = 3;
+
+export type OwnershipOptions = {
+  readonly dataDir: string;
+  readonly cluster: Cluster;
+  readonly binaries: Binaries;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly log: (message: string) => void;
+};
+
+type Held = { readonly lock: pg.Client; readonly port: number; readonly adopted: boolean };
+
+/** Owns a cluster: holds its lock, starts its server again should that die, and stops it at the end. */
+export class Ownership implements AsyncDisposable {
+  readonly port: number;
+  readonly adopted: boolean;
+  readonly #options: OwnershipOptions;
+  readonly #stopping = new AbortController();
+  /** Undefined once another owner has taken the cluster, whose server is then not ours to stop. */
+  #lock: pg.Client | undefined;
+  #retaking: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+
+  private constructor(options: OwnershipOptions, { lock, port, adopted }: Held) {
+    this.#options = options;
+    this.port = port;
+    this.adopted = adopted;
+    this.#keep(lock);
+  }
+
+  static async take(options: OwnershipOptions): Promise<Ownership> {
+    return new Ownership(options, await take(options));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#retaking;
+    if (this.#lock === undefined) return;
+    await stopPostmaster(this.#options.cluster.pgdata);
+    await this.#lock.end().catch(() => {});
+  }
+
+  #keep(lock: pg.Client): void {
+    this.#lock = lock;
+    lock.once('end', () => {
+      if (this.#stopping.signal.aborted) return;
+      this.#lock = undefined;
+      this.#retaking = this.#retake();
+    });
+  }
+
+  /** The server has crashed or was stopped by someone: its users find it again at the same port. */
+  async #retake(): Promise<void> {
+    const { log } = this.#options;
+    log('The connection to the embedded PostgreSQL was lost; looking after the server.');
+    try {
+      const { lock } = await take(this.#options, this.port, this.#stopping.signal);
+      this.#keep(lock);
+      log('The embedded PostgreSQL is back.');
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) log(`The embedded PostgreSQL is lost: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Finds the server or starts it, as often as it takes to hold its lock. */
+const take = async (options: OwnershipOptions, port?: number, signal?: AbortSignal): Promise<Held> => {
+  const { cluster, dataDir } = options;
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  let patienceUntil: number | undefined;
+  let child: ChildProcess | undefined;
+  for (let spawns = 0; performance.now() < deadline; ) {
+    signal?.throwIfAborted();
+    const postmaster = await readPostmaster(cluster.pgdata);
+    if (postmaster === undefined && hasExited(child)) {
+      if (spawns === SPAWNS_MAX) throw await failure(dataDir);
+      child = await spawn(options, port ?? (await freePort()), spawns);
+      spawns += 1;
+    }
+    const attempt = postmaster?.ready === true ? await tryOwnerLock(cluster, postmaster.port) : undefined;
+    if (postmaster !== undefined && attempt instanceof pg.Client) {
+      return { lock: attempt, port: postmaster.port, adopted: child?.pid !== postmaster.pid };
+    }
+    if (attempt !== undefined && 'heldBy' in attempt) {
+      patienceUntil ??= performance.now() + LOCK_PATIENCE_MS;
+      if (performance.now() >= patienceUntil) throw new DataDirInUse(dataDir, attempt.heldBy);
+    }
+    await delay(POLL_MS);
+  }
+  if (!hasExited(child)) await stopPostmaster(cluster.pgdata);
+  throw await failure(dataDir);
+};
+
+const hasExited = (child: ChildProcess | undefined): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
+
+const spawn = async ({ dataDir, cluster, binaries, settings }: OwnershipOptions, port: number, spawns: number): Promise<ChildProcess> => {
+  if (spawns > 0) await removeStalePidFile(cluster.pgdata);
+  return spawnServer({
+    program: binaries.postgres,
+    args: serverArguments(cluster.pgdata, port, settings),
+    user: binaries.user,
+    logPath: logPath(dataDir),
+  });
+};
+
+const logPath = (dataDir: string): string => join(dataDir, 'postgres.log');
+
+const failure = async (dataDir: string): Promise<EmbeddedPostgresFailed> => {
+  const text = await readFile(logPath(dataDir), 'utf8').catch(() => '');
+  const tail = text.trim().split('\n').slice(-LOG_TAIL_LINES).join(' | ');
+  return new EmbeddedPostgresFailed(`The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`);
+};

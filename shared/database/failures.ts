@@ -1,0 +1,38 @@
+import pg from 'pg';
+
+export const UNIQUE_VIOLATION = '23505';
+
+/** SQLSTATE classes and codes after which the same statement may succeed on a later try. */
+const PASSING_CLASSES = ['08', '53', '57P'];
+const PASSING_CODES = new Set(['40001', '40P01', '55P03', '57014', '25006', '3D000']);
+
+/** Whether a failure is the server's or the network's passing trouble, rather than an answer to the statement. */
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof pg.DatabaseError) {
+    const code = error.code ?? '';
+    return PASSING_CODES.has(code) || PASSING_CLASSES.some((start) => code.startsWith(start));
+  }
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
+};
+
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** The driver tells these by their message alone. */
+const DRIVER_MESSAGES = [
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'timeout exceeded when trying to connect',
+  'Query read timeout',
+  'Connection ended unexpectedly',
+];

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { isPassing } from '../failures.ts';
+import { migrate } from '../migrate.ts';
+
+/** Work done under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
+export type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
+
+type Lease = { readonly pool: pg.Pool; readonly name: string; readonly owner: string; readonly ttlMs: number };
+
+const TTL_MS = 4_000;
+const RETRY_MS = 500;
+
+export const migrateLeases = (pool: pg.Pool): Promise<void> => migrate(pool, 'lease', new URL('./', import.meta.url));
+
+/**
+ * Runs the work in one process at a time, and takes it over within seconds when its owner dies.
+ * A paused owner that wakes up finds its signal aborted; what it writes before it notices is refused by the epoch.
+ * Work that throws is begun anew after `onFailure` has been told.
+ */
+export const runUnderLease = async (
+  { pool, name, ttlMs = TTL_MS, onFailure }: { pool: pg.Pool; name: string; ttlMs?: number; onFailure: (error: unknown) => void },
+  work: LeasedWork,
+  signal: AbortSignal,
+): Promise<void> => {
+  const lease: Lease = { pool, name, owner: randomUUID(), ttlMs };
+  while (!signal.aborted) {
+    try {
+      const epoch = await acquire(lease);
+      if (epoch !== undefined) await workWhileHeld(lease, { epoch, signal }, work);
+    } catch (error) {
+      if (!signal.aborted) onFailure(error);
+    }
+    await delay(Math.min(RETRY_MS, ttlMs / 4), undefined, { signal }).catch(() => {});
+  }
+};
+
+const workWhileHeld = async (lease: Lease, held: { epoch: number; signal: AbortSignal }, work: LeasedWork): Promise<void> => {
+  const lost = new AbortController();
+  const done = new AbortController();
+  const renewing = renewUntil(lease, held.epoch, AbortSignal.any([done.signal, lost.signal])).finally(() => lost.abort());
+  try {
+    await work({ epoch: held.epoch, signal: AbortSignal.any([held.signal, lost.signal]) });
+  } finally {
+    done.abort();
+    await renewing;
+    await release(lease).catch(() => {});
+  }
+};
+
+/** Renews in good time, and returns when the lease is lost or the work done. */
+const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Promise<void> => {
+  let renewedAtMs = performance.now();
+  while (!signal.aborted) {
+    await delay(lease.ttlMs / 4, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    const askedAtMs = performance.now();
+    const answer = await renew(lease, epoch).catch((error: unknown) => (isPassing(error) ? 'unknown' : 'lost'));
+    if (answer === 'lost') return;
+    if (answer === 'renewed') renewedAtMs = askedAtMs;
+    // The server may have given the lease away as soon as its time ran out, counted from when we asked.
+    if (performance.now() - renewedAtMs > lease.ttlMs) return;
+  }
+};
+
+const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
+  const { rows } = await pool.query<{ epoch: number }>(
+    `insert into lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+     on conflict (name) do update
+       set owner = excluded.owner, epoch = held.epoch + 1, expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+       where held.expires_at < clock_timestamp()
+     returning epoch`,
+    [name, owner, ttlMs],
+  );
+  return rows[0]?.epoch;
+};
+
+const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promise<'renewed' | 'lost'> => {
+  const { rowCount } = await pool.query(
+    `update lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
+    [name, owner, epoch, ttlMs],
+  );
+  return rowCount === 1 ? 'renewed' : 'lost';
+};
+
+/** Lets the next owner begin at once; the epoch stays, so that it only ever rises. */
+const release = async ({ pool, name, owner }: Lease): Promise<void> => {
+  await pool.query(`update lease set expires_at = '-infinity' where name = $1 and owner = $2`, [name, owner]);
+};

@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { createDatabase } from '../../test/engines/database.ts';
+import { MigrationMismatch, migrate } from './migrate.ts';
+import { openPool } from './pool.ts';
+
+const FIRST = { '0001-thing.sql': 'create table thing (id int primary key);' };
+const SECOND = { ...FIRST, '0002-more.sql': 'insert into thing values (1); insert into thing values (2);' };
+
+const openFixture = async () => {
+  const resources = new AsyncDisposableStack();
+  const database = resources.use(await createDatabase());
+  const pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
+  const root = await mkdtemp(join(tmpdir(), 'annals-migrations-'));
+  resources.defer(() => rm(root, { recursive: true }));
+  let folders = 0;
+  const folder = async (files: Record<string, string>): Promise<URL> => {
+    folders += 1;
+    const path = join(root, String(folders));
+    await mkdir(path);
+    for (const [name, sql] of Object.entries(files)) await writeFile(join(path, name), sql);
+    return pathToFileURL(`${path}/`);
+  };
+  return { pool, folder, url: database.url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+test('every migration is taken once, in order, and remembered', async () => {
+  await using fixture = await openFixture();
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
+  await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
+  await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
+  const { rows } = await fixture.pool.query(
+    'select component, number, name, length(checksum) as digits from annals_migration order by number',
+  );
+  expect(rows).toEqual([
+    { component: 'things', number: 1, name: 'thing', digits: 64 },
+    { component: 'things', number: 2, name: 'more', digits: 64 },
+  ]);
+  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+});
+
+test('components are numbered each for itself', async () => {
+  await using fixture = await openFixture();
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
+  await migrate(fixture.pool, 'others', await fixture.folder({ '0001-other.sql': 'create table other (id int);' }));
+  expect((await fixture.pool.query('select count(*) from annals_migration')).rows).toEqual([{ count: 2 }]);
+});
+
+test('several processes at once take every migration exactly once', async () => {
+  await using fixture = await openFixture();
+  const folder = await fixture.folder(SECOND);
+  const starts = Array.from({ length: 6 }, async () => {
+    await using pool = openPool({ url: fixture.url, applicationName: 'test', connectionsMax: 1 });
+    await migrate(pool, 'things', folder);
+  });
+  await Promise.all(starts);
+  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+});
+
+test('a failing migration leaves nothing of itself and is tried again', async () => {
+  await using fixture = await openFixture();
+  const broken = { ...FIRST, '0002-more.sql': 'insert into thing values (1); insert into nowhere values (2);' };
+  await expect(migrate(fixture.pool, 'things', await fixture.folder(broken))).rejects.toThrow('nowhere');
+  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 0 }]);
+  await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
+  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+});
+
+test('a migration that was changed after it was applied is refused', async () => {
+  await using fixture = await openFixture();
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
+  const changed = migrate(fixture.pool, 'things', await fixture.folder({ '0001-thing.sql': 'create table thing (id bigint);' }));
+  await expect(changed).rejects.toThrow(MigrationMismatch);
+  await expect(changed).rejects.toThrow('things 0001-thing was changed after it was applied');
+});
+
+test('a database that a newer version has migrated is refused', async () => {
+  await using fixture = await openFixture();
+  await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
+  await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow('things 0002-more, which is newer');
+});
+
+test.each([
+  ['a gap', { '0001-a.sql': 'select 1', '0003-c.sql': 'select 1' }],
+  ['a number used twice', { '0001-a.sql': 'select 1', '0001-b.sql': 'select 1' }],
+  ['a name that says no number', { 'a.sql': 'select 1' }],
+])('%s among the files is refused before anything is applied', async (_, files) => {
+  await using fixture = await openFixture();
+  await expect(migrate(fixture.pool, 'things', await fixture.folder(files))).rejects.toThrow('numbered without gaps');
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+
+type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string };
+type Applied = { readonly number: number; readonly name: string; readonly checksum: string };
+
+/** Spells `annm` in bytes: whoever migrates holds the advisory lock of this number, whatever the component. */
+const MIGRATION_LOCK = 0x616e6e6d;
+/** How long one migration may take, and how long another process waits for it. */
+const MIGRATION_TIMEOUT_MS = 600_000;
+
+/** The files of a component do not fit what its database has seen. The message says which one and what to do. */
+export class MigrationMismatch extends Error {
+  readonly code = 'migration_mismatch';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'MigrationMismatch';
+  }
+}
+
+/**
+ * Brings the tables of one component up to date: each `0001-name.sql` of its folder is taken once and for ever, in a
+ * transaction of its own, under a lock that makes other processes wait and then find it done.
+ */
+export const migrate = async (pool: pg.Pool, component: string, folder: URL): Promise<void> => {
+  const migrations = await readMigrations(folder);
+  if (pending(component, migrations, await readApplied(pool, component)).length === 0) return;
+  const client = await pool.connect();
+  try {
+    await inLockedTransaction(client, () => client.query(CREATE_TABLE));
+    for (const migration of migrations) {
+      await inLockedTransaction(client, async () => {
+        const todo = pending(component, migrations, await readApplied(client, component));
+        if (todo.includes(migration)) await apply(client, component, migration);
+      });
+    }
+  } finally {
+    client.release();
+  }
+};
+
+const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
+
+const readMigrations = async (folder: URL): Promise<readonly Migration[]> => {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  return Promise.all(files.map((file, index) => readMigration(folder, file, index + 1)));
+};
+
+const readMigration = async (folder: URL, file: string, expectedNumber: number): Promise<Migration> => {
+  const [, digits, name] = FILE_NAME.exec(file) ?? [];
+  if (name === undefined || Number(digits) !== expectedNumber) {
+    const expected = `${String(expectedNumber).padStart(4, '0')}-<name>.sql`;
+    throw new MigrationMismatch(`${fileURLToPath(new URL(file, folder))} must be named ${expected}: migrations are numbered without gaps.`);
+  }
+  const sql = await readFile(new URL(file, folder), 'utf8');
+  return { number: expectedNumber, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+};
+
+const pending = (component: string, migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
+  const byNumber = new Map(migrations.map((migration) => [migration.number, migration]));
+  for (const { number, name, checksum } of applied) {
+    const title = `${component} ${String(number).padStart(4, '0')}-${name}`;
+    const migration = byNumber.get(number);
+    if (migration === undefined) {
+      throw new MigrationMismatch(
+        `The database has migration ${title}, which is newer than this version of Annals: start the newer version.`,
+      );
+    }
+    if (migration.checksum !== checksum) {
+      throw new MigrationMismatch(
+        `Migration ${title} was changed after it was applied: restore the file, and put the change into a new one.`,
+      );
+    }
+  }
+  const done = new Set(applied.map(({ number }) => number));
+  return migrations.filter(({ number }) => !done.has(number));
+};
+
+const CREATE_TABLE = `
+  create table if not exists annals_migration (
+    component  text        not null,
+    number     integer     not null,
+    name       text        not null,
+    checksum   text        not null,
+    applied_at timestamptz not null default now(),
+    primary key (component, number)
+  )`;
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+const readApplied = async (database: Queryable, component: string): Promise<readonly Applied[]> => {
+  const table = await database.query<{ found: boolean }>(`select to_regclass('annals_migration') is not null as found`);
+  if (table.rows[0]?.found !== true) return [];
+  const applied = await database.query<Applied>(
+    'select number, name, checksum from annals_migration where component = $1 order by number',
+    [component],
+  );
+  return applied.rows;
+};
+
+const apply = async (client: Queryable, component: string, { number, name, sql, checksum }: Migration): Promise<void> => {
+  await client.query(sql);
+  await client.query('insert into annals_migration (component, number, name, checksum) values ($1, $2, $3, $4)', [
+    component,
+    number,
+    name,
+    checksum,
+  ]);
+};
+
+const inLockedTransaction = async (client: Queryable, work: () => Promise<unknown>): Promise<void> => {
+  await client.query('begin');
+  try {
+    await client.query(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+};

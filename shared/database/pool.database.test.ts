@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { createDatabase } from '../../test/engines/database.ts';
+import { openPool } from './pool.ts';
+
+const open = (url: string) => openPool({ url, applicationName: 'test-pool', connectionsMax: 2 });
+
+test('an int8 is read as a number', async () => {
+  await using database = await createDatabase();
+  await using pool = open(database.url);
+  const { rows } = await pool.query(`select 9007199254740991::int8 as one, '{1,null,-9007199254740991}'::int8[] as many`);
+  expect(rows).toEqual([{ one: 9007199254740991, many: [1, null, -9007199254740991] }]);
+});
+
+test('an int8 that no number holds exactly is an error', async () => {
+  await using database = await createDatabase();
+  await using pool = open(database.url);
+  await expect(pool.query('select 9007199254740992::int8')).rejects.toThrow(RangeError);
+  await expect(pool.query(`select '{9007199254740993}'::int8[]`)).rejects.toThrow(RangeError);
+  expect((await pool.query('select 1 as still')).rows).toEqual([{ still: 1 }]);
+});
+
+test('a connection that the server ends while idle is replaced', async () => {
+  await using database = await createDatabase();
+  await using pool = open(database.url);
+  await using other = open(database.url);
+  await pool.query('select 1');
+  const ended = once(pool, 'error');
+  await other.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`, [
+    database.name,
+  ]);
+  await ended;
+  expect((await pool.query('select 1 as again')).rows).toEqual([{ again: 1 }]);
+});
+
+test('connections carry the name and the statement timeout', async () => {
+  await using database = await createDatabase();
+  await using pool = openPool({ url: database.url, applicationName: 'test-name', connectionsMax: 1, statementTimeoutMs: 1_234 });
+  const { rows } = await pool.query(`select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`);
+  expect(rows).toEqual([{ name: 'test-name', timeout: '1234ms' }]);
+});
+
+test('disposal ends the connections, and doing it twice is fine', async () => {
+  await using database = await createDatabase();
+  const pool = open(database.url);
+  await pool.query('select 1');
+  await pool[Symbol.asyncDispose]();
+  await pool[Symbol.asyncDispose]();
+  expect(pool.totalCount).toBe(0);
+});

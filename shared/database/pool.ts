@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+export type PoolOptions = {
+  readonly url: string;
+  /** Shown by `pg_stat_activity`, so that an operator sees who does what. */
+  readonly applicationName: string;
+  readonly connectionsMax: number;
+  readonly statementTimeoutMs?: number;
+};
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
+const END_TIMEOUT_MS = 5_000;
+
+/** Connections to PostgreSQL, ended by the scope that opened them. */
+export class Pool extends pg.Pool implements AsyncDisposable {
+  #ended: Promise<void> | undefined;
+
+  [Symbol.asyncDispose](): Promise<void> {
+    const timeout = new AbortController();
+    this.#ended ??= Promise.race([this.end(), delay(END_TIMEOUT_MS, undefined, { signal: timeout.signal, ref: false })]).finally(() =>
+      timeout.abort(),
+    );
+    return this.#ended;
+  }
+}
+
+export const openPool = ({ url, applicationName, connectionsMax, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PoolOptions): Pool => {
+  const pool = new Pool({
+    connectionString: url,
+    application_name: applicationName,
+    max: connectionsMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    keepAlive: true,
+    types: TYPES,
+  });
+  // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is wrong.
+  pool.on('error', () => {});
+  return pool;
+};
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+
+/** Every int8 of ours is a position, a version, or an id, and all of those are safe integers. */
+export const safeInteger = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is beyond the integers that a number holds exactly`);
+  return value;
+};
+
+/** The driver's own parsers, which give an int8 as text, except for int8. */
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
+    if (oid === INT8) return safeInteger;
+    if (oid === INT8_ARRAY) return safeIntegers;
+    return pg.types.getTypeParser(oid, 'text');
+  }) as typeof pg.types.getTypeParser,
+};
+
+const textArray = pg.types.getTypeParser(INT8_ARRAY as typeof INT8, 'text') as (text: string) => readonly (string | null)[];
+
+const safeIntegers = (text: string): (number | null)[] => textArray(text).map((item) => (item === null ? null : safeInteger(item)));

@@ -1,0 +1,43 @@
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { AppendTooLarge, InvalidAppend } from './errors.ts';
+import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, METADATA_BYTES_MAX, type NewEvent } from './event-log.ts';
+
+/** An event as it goes to an engine: checked, and turned into JSON once. */
+export type CheckedEvent = {
+  readonly id: EventId;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+  readonly bytes: number;
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const STREAM = /^[a-z][a-z-]*-[A-Za-z0-9_.-]{1,200}$/;
+const TYPE = /^[a-z][a-z_.]{0,99}$/;
+
+/**
+ * Refuses what an engine could not store, before anything is sent:
+ * EventStoreDB answers a malformed append in a way that kills its client's process, and the engines' limits differ.
+ */
+export const checkAppend = (stream: StreamName, events: readonly NewEvent[]): readonly CheckedEvent[] => {
+  if (!STREAM.test(stream)) throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
+  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} holds no events`);
+  if (events.length > APPEND_EVENTS_MAX)
+    throw new InvalidAppend(`an append holds ${events.length} events, and the limit is ${APPEND_EVENTS_MAX}`);
+  const checked = events.map(checkEvent);
+  if (new Set(checked.map(({ id }) => id)).size !== checked.length)
+    throw new InvalidAppend(`an append to ${stream} holds an event id twice`);
+  const bytes = checked.reduce((sum, event) => sum + Buffer.byteLength(event.data), 0);
+  if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(`the data of an append to ${stream}`, bytes, APPEND_BYTES_MAX);
+  return checked;
+};
+
+const checkEvent = (event: NewEvent): CheckedEvent => {
+  if (!UUID.test(event.id)) throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is no UUID in lower case`);
+  if (!TYPE.test(event.type)) throw new InvalidAppend(`the event type ${JSON.stringify(event.type)} is not of the form thing.happened`);
+  const data = JSON.stringify(event.data);
+  const metadata = JSON.stringify(event.metadata);
+  const metadataBytes = Buffer.byteLength(metadata);
+  if (metadataBytes > METADATA_BYTES_MAX) throw new AppendTooLarge(`the metadata of ${event.type}`, metadataBytes, METADATA_BYTES_MAX);
+  return { id: event.id, type: event.type, data, metadata, bytes: Buffer.byteLength(data) + metadataBytes };
+};

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Position } from '#shared/brands.ts';
+import { isPassing } from '#shared/database/failures.ts';
+import type { Doorbell } from '../doorbell.ts';
+import type { RecordedEvent } from '../event-log.ts';
+import { readLog } from './read.ts';
+
+const POLL_MS = 250;
+const BACKOFF_FIRST_MS = 50;
+const BACKOFF_MAX_MS = 1_000;
+
+/** Pages through the log from a position and waits at its end for the bell; a server that is away is waited for. */
+export async function* follow(
+  { pool, bell }: { pool: pg.Pool; bell: Doorbell },
+  after: Position,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  let last = after;
+  let backoffMs = BACKOFF_FIRST_MS;
+  while (!signal.aborted) {
+    const heard = bell.heard;
+    const page = await readLog(pool, last).catch(orPassing);
+    if (page === 'away') {
+      await delay(backoffMs, undefined, { signal }).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
+      continue;
+    }
+    backoffMs = BACKOFF_FIRST_MS;
+    if (page.length === 0) {
+      await bell.wait(heard, POLL_MS, signal);
+      continue;
+    }
+    last = checkDense(last, page);
+    yield page;
+  }
+}
+
+const orPassing = (error: unknown): 'away' => {
+  if (isPassing(error)) return 'away';
+  throw error;
+};
+
+/** Positions are dense, so a hole is damage, and going on would skip an event in silence. */
+const checkDense = (after: Position, page: readonly RecordedEvent[]): Position => {
+  let last = after;
+  for (const { position } of page) {
+    if (position !== last + 1) throw new Error(`the event log has a hole: position ${last} is followed by ${position}`);
+    last = position;
+  }
+  return last;
+};

@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type RecordedEvent, START } from '../event-log.ts';
+
+export const PAGE_EVENTS_MAX = 1_000;
+
+/** A page ends before the event that would take it over this, so that a thousand large events do not fill the memory. */
+const PAGE_BYTES_MAX = 16 * 1_048_576;
+
+type Row = [
+  position: number,
+  stream: string,
+  version: number,
+  id: string,
+  type: string,
+  data: JsonObject,
+  metadata: JsonObject,
+  recordedAt: Date,
+  bytes: number,
+];
+
+const toEvent = ([position, stream, version, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({
+  position: position as Position,
+  stream: stream as StreamName,
+  version: version as Version,
+  id: id as EventId,
+  type,
+  data,
+  metadata,
+  recordedAt,
+});
+
+const READ_LOG = {
+  name: 'event-log-read-log',
+  rowMode: 'array' as const,
+  text: `select position, stream, version, id, type, data, metadata, recorded_at, bytes
+    from (
+      select *, sum(bytes) over (order by position) - bytes as bytes_before
+      from (select * from event_log.event where position > $1 order by position limit ${PAGE_EVENTS_MAX}) next
+    ) page
+    where bytes_before < ${PAGE_BYTES_MAX}
+    order by position`,
+};
+
+export const readLog = async (pool: pg.Pool, after: Position): Promise<readonly RecordedEvent[]> => {
+  const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after] });
+  return rows.map(toEvent);
+};
+
+const READ_STREAM = {
+  name: 'event-log-read-stream',
+  rowMode: 'array' as const,
+  text: `select position, stream, version, id, type, data, metadata, recorded_at, bytes
+    from (
+      select *, sum(bytes) over (order by version) - bytes as bytes_before
+      from (select * from event_log.event where stream = $1 and version >= $2 order by version limit ${PAGE_EVENTS_MAX}) next
+    ) page
+    where bytes_before < ${PAGE_BYTES_MAX}
+    order by version`,
+};
+
+export async function* readStreamPages(pool: pg.Pool, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let next: number = from; ; ) {
+    const { rows } = await pool.query<Row>({ ...READ_STREAM, values: [stream, next] });
+    if (rows.length > 0) yield rows.map(toEvent);
+    const bytes = rows.reduce((sum, row) => sum + row[8], 0);
+    // A page that was not cut, by its count or by its bytes, is the last.
+    if (rows.length < PAGE_EVENTS_MAX && bytes < PAGE_BYTES_MAX) return;
+    next += rows.length;
+  }
+}
+
+export const readHead = async (pool: pg.Pool): Promise<Position> => {
+  const { rows } = await pool.query<{ head: number | null }>('select max(position) as head from event_log.event');
+  return (rows[0]?.head ?? START) as Position;
+};
+
+export const readIdentity = async (pool: pg.Pool): Promise<LogIdentity> => {
+  const { rows } = await pool.query<{ id: string }>('select id from event_log.identity');
+  const [row] = rows;
+  if (!row) throw new Error('event_log.identity is empty: this database is no event log, or was damaged');
+  return row.id as LogIdentity;
+};

@@ -1,0 +1,51 @@
+import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
+import { decode, subjectOf } from './decode.ts';
+import { encode, subjectToSealFor } from './encode.ts';
+import type { EventMetadata, MetadataContext } from './metadata.ts';
+
+/** Between the events that the code knows and those that the log stores: versions, checks, and the sealing of personal fields. */
+export type Codec = {
+  /** Checks an event, seals its personal fields and gives it its stored form. Throws `KeyDestroyed` for an erased person. */
+  encode(event: AnnalsEvent, context: MetadataContext, id: EventId, stream: StreamName): Promise<NewEvent>;
+  encodeAll(stream: StreamName, context: MetadataContext, events: readonly Unencoded[]): Promise<readonly NewEvent[]>;
+  /** Opens, upcasts and checks events; the key store is asked once for all of them. */
+  decodeAll(recorded: readonly RecordedEvent[]): Promise<readonly DecodedEvent[]>;
+};
+
+export type Unencoded = { readonly id: EventId; readonly event: AnnalsEvent };
+
+export type Envelope = {
+  readonly stream: StreamName;
+  readonly version: Version;
+  readonly position: Position;
+  readonly id: EventId;
+  readonly recordedAt: Date;
+  readonly metadata: EventMetadata;
+};
+
+/** An event with its place and its circumstances; narrowing by `type` narrows `data`. */
+export type DecodedEvent<Type extends EventType = EventType> = EventOf<Type> & Envelope;
+
+export const createCodec = ({ keys }: { readonly keys: Pick<KeyStore, 'obtain' | 'find'> }): Codec => {
+  const encodeAll: Codec['encodeAll'] = async (stream, context, events) => {
+    const subjects = new Set(events.flatMap(({ event }) => subjectToSealFor(event) ?? []));
+    const obtained = new Map(await Promise.all([...subjects].map(async (subject) => [subject, await keys.obtain(subject)] as const)));
+    return events.map(({ id, event }) => encode({ id, event, stream, context }, obtained));
+  };
+  return {
+    encodeAll,
+    async encode(event, context, id, stream) {
+      const [encoded] = await encodeAll(stream, context, [{ id, event }]);
+      if (encoded === undefined) throw new Error('One event was given and none came back');
+      return encoded;
+    },
+    async decodeAll(recorded) {
+      const subjects = new Set<UserId>(recorded.flatMap((event) => subjectOf(event) ?? []));
+      const found = subjects.size === 0 ? new Map() : await keys.find(subjects);
+      return recorded.map((event) => decode(event, found));
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
+import type { StreamKind } from './streams.ts';
+
+/**
+ * What there is to know about one type of event. A definition is the storage format: fields and types are only
+ * ever added, and a change of shape is a new version with an upcaster from the one before.
+ */
+export type EventDefinition<Type extends string = string, Schema extends z.ZodObject = z.ZodObject, Personal extends string = string> = {
+  readonly type: Type;
+  /** The version that is written now, from 1. */
+  readonly version: number;
+  /** Public events reach feeds, webhooks and subscriptions; internal ones only the log and those who audit it. */
+  readonly visibility: 'public' | 'internal';
+  /** One sentence for the catalogue. */
+  readonly description: string;
+  /** The kind of stream it belongs to, and the field that must hold that stream's key, if one does. */
+  readonly stream: { readonly kind: StreamKind; readonly key: string | null };
+  /** The data in clear, by strict zod objects. */
+  readonly schema: Schema;
+  /** Which fields are sealed under a person's key, and which field holds that person's id. */
+  readonly personal: { readonly subject: string; readonly fields: readonly Personal[] } | null;
+  /**
+   * From each earlier version to the one after it, by the earlier version; pure.
+   * After an erasure it is called without the personal fields, which become `null` afterwards.
+   */
+  readonly upcasters: { readonly [version: number]: Upcaster };
+  /** Data that the schema accepts, for documentation. */
+  readonly example: JsonObject;
+  /** The schema of data whose personal fields were erased. */
+  readonly erasedSchema: z.ZodObject;
+};
+
+export type Upcaster = (data: JsonObject) => JsonObject;
+
+/** The data as the code sees it: current version, and `null` for personal fields whose key was destroyed. */
+export type DataOf<Definition> =
+  Definition extends EventDefinition<string, infer Schema, infer Personal>
+    ? { readonly [Field in keyof z.infer<Schema>]: z.infer<Schema>[Field] | (Field extends Personal ? null : never) }
+    : never;
+
+type Authored<Type extends string, Schema extends z.ZodObject, Personal extends string> = Omit<
+  EventDefinition<Type, Schema, Personal>,
+  'erasedSchema' | 'personal' | 'example' | 'stream'
+> & {
+  readonly stream: { readonly kind: StreamKind; readonly key: (keyof z.infer<Schema> & string) | null };
+  readonly personal: {
+    readonly subject: keyof z.infer<Schema> & string;
+    readonly fields: readonly (Personal & keyof z.infer<Schema>)[];
+  } | null;
+  readonly example: z.input<Schema> & JsonObject;
+};
+
+export const defineEvent = <const Type extends string, Schema extends z.ZodObject, const Personal extends string = never>(
+  definition: Authored<Type, Schema, Personal>,
+): EventDefinition<Type, Schema, Personal> => {
+  const shape: Record<string, z.ZodType> = { ...definition.schema.shape };
+  for (const field of definition.personal?.fields ?? []) shape[field] = z.nullable(shape[field] ?? z.unknown());
+  return { ...definition, erasedSchema: z.strictObject(shape) };
+};

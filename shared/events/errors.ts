@@ -1,0 +1,47 @@
+import type { EventId, Position } from '#shared/brands.ts';
+
+/** The log has an event of a type that this release does not know. */
+export class UnknownEventType extends Error {
+  readonly code = 'unknown_event_type';
+  readonly type: string;
+  readonly id: EventId;
+  readonly position: Position;
+
+  constructor({ type, id, position }: { type: string; id: EventId; position: Position }) {
+    super(`Event ${id} at position ${position} has the unknown type ${JSON.stringify(type)}`);
+    this.name = 'UnknownEventType';
+    this.type = type;
+    this.id = id;
+    this.position = position;
+  }
+}
+
+type Malformed = {
+  readonly type: string;
+  /** Of the type; `null` where the metadata does not tell. */
+  readonly version: number | null;
+  readonly id: EventId;
+  /** `null` for an event that was not recorded yet. */
+  readonly position: Position | null;
+  /** Names fields and rules, never content, because content may be personal. */
+  readonly reason: string;
+};
+
+/** The event is not what its definition says, or was changed after it was sealed. */
+export class MalformedEvent extends Error {
+  readonly code = 'malformed_event';
+  readonly type: string;
+  readonly version: number | null;
+  readonly id: EventId;
+  readonly position: Position | null;
+
+  constructor({ type, version, id, position, reason }: Malformed) {
+    const place = position === null ? 'not recorded yet' : `at position ${position}`;
+    super(`Event ${id} (${type}, version ${version ?? 'unknown'}, ${place}) is malformed: ${reason}`);
+    this.name = 'MalformedEvent';
+    this.type = type;
+    this.version = version;
+    this.id = id;
+    this.position = position;
+  }
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import type { EventId, UserId } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { PersonKey } from '#shared/keys/key-store.ts';
+import { seal, unseal } from '#shared/keys/seal.ts';
+import type { EventDefinition } from './define-event.ts';
+import { userId } from './fields.ts';
+
+/** The stored form of personal fields. Its first sign says how the rest was made. */
+const FORMAT = '1.';
+const sealedFields = z.strictObject({ subject: userId, sealed: z.string().startsWith(FORMAT) });
+const fields = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+
+/** What personal fields are sealed to: they open in no other event. */
+export type Place = { readonly id: EventId; readonly type: string };
+
+export type StoredData = {
+  readonly clear: JsonObject;
+  readonly personal: { readonly subject: UserId; readonly sealed: string } | null;
+};
+
+/** Parts stored data; throws zod's error where the personal part is not one. */
+export const partStored = (data: JsonObject): StoredData => {
+  const { personal, ...clear } = data;
+  return { clear, personal: personal === undefined ? null : sealedFields.parse(personal) };
+};
+
+/** Parts data in clear into what stays in clear and what is to be sealed, `null` where nothing is. */
+export const partClear = (
+  definition: EventDefinition,
+  data: JsonObject,
+): { readonly clear: JsonObject; readonly personal: JsonObject | null } => {
+  const names = new Set(definition.personal?.fields);
+  const clear = Object.fromEntries(Object.entries(data).filter(([name]) => !names.has(name)));
+  const personal = Object.fromEntries(Object.entries(data).filter(([name]) => names.has(name)));
+  return { clear, personal: Object.keys(personal).length === 0 ? null : personal };
+};
+
+export const sealFields = (key: PersonKey, personal: JsonObject, subject: UserId, place: Place): JsonObject => {
+  const sealed = seal(key, Buffer.from(JSON.stringify(personal)), boundTo(subject, place));
+  return { subject, sealed: FORMAT + sealed.toString('base64url') };
+};
+
+/** Throws `SealBroken` where anything was changed. */
+export const openFields = (key: PersonKey, { subject, sealed }: NonNullable<StoredData['personal']>, place: Place): JsonObject => {
+  const plain = unseal(key, Buffer.from(sealed.slice(FORMAT.length), 'base64url'), boundTo(subject, place));
+  return fields.parse(JSON.parse(plain.toString('utf8')));
+};
+
+/** After an erasure every personal field is there and `null`. */
+export const eraseFields = (definition: EventDefinition, data: JsonObject): JsonObject => ({
+  ...data,
+  ...Object.fromEntries((definition.personal?.fields ?? []).map((name) => [name, null])),
+});
+
+const boundTo = (subject: UserId, { id, type }: Place): string => JSON.stringify([id, type, subject]);

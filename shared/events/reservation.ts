@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
+import { defineEvent } from './define-event.ts';
+import { timestamp, token } from './fields.ts';
+
+const stream = { kind: 'command', key: null } as const;
+
+/** What was answered, to be answered again. It stays in the log for ever: ids and codes, never personal data. */
+const outcome = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject, JsonObject>;
+
+export const RESERVATION_EVENTS = {
+  'command.reserved': defineEvent({
+    type: 'command.reserved',
+    version: 1,
+    visibility: 'internal',
+    description: 'An idempotency key was taken for a request, with the seed of every id that the request will make.',
+    stream,
+    schema: z.strictObject({ digest: token, seed: token, at: timestamp, by: token }),
+    personal: null,
+    upcasters: {},
+    example: { digest: 'mZ0x', seed: '0b9f', at: '2026-01-02T03:04:05.678Z', by: 'command-1' },
+  }),
+  'command.completed': defineEvent({
+    type: 'command.completed',
+    version: 1,
+    visibility: 'internal',
+    description: 'The request of an idempotency key was answered.',
+    stream,
+    schema: z.strictObject({ digest: token, outcome, at: timestamp }),
+    personal: null,
+    upcasters: {},
+    example: { digest: 'mZ0x', outcome: { id: 8001, version: 1 }, at: '2026-01-02T03:04:05.900Z' },
+  }),
+};

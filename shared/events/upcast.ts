@@ -1,0 +1,18 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { EventDefinition } from './define-event.ts';
+
+/** Brings data of an earlier version to the current one, a version at a time. Throws where a version was never written. */
+export const upcast = (
+  definition: Pick<EventDefinition, 'type' | 'version' | 'upcasters'>,
+  version: number,
+  data: JsonObject,
+): JsonObject => {
+  if (version > definition.version) throw new RangeError(`${definition.type} is known up to version ${definition.version}`);
+  let current = data;
+  for (let from = version; from < definition.version; from += 1) {
+    const step = definition.upcasters[from];
+    if (step === undefined) throw new RangeError(`${definition.type} has no upcaster from version ${from}`);
+    current = step(current);
+  }
+  return current;
+};

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import type { EventLog, NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { JsonObject } from '#shared/json.ts';
+
+/** What the contract suite needs of an engine: an empty log of its own, opened as often as there are processes. */
+export type LogEngine = AsyncDisposable & {
+  open(): Promise<EventLog>;
+  /** Stops the server hard and starts it again with what it had acknowledged. */
+  restart(): Promise<void>;
+  /** What goes on around the log while it is written and followed, each to be survived. */
+  readonly disturbances: readonly Disturbance[];
+};
+
+export type Disturbance = {
+  readonly name: string;
+  /** Goes on until aborted, and answers with the ids of the events that it appended itself. */
+  during(signal: AbortSignal): Promise<readonly string[]>;
+};
+
+export const aStream = (kind = 'thing'): StreamName => `${kind}-${randomUUID()}` as StreamName;
+
+export const anEvent = (data: JsonObject = { n: 1 }, type = 'thing.noted'): NewEvent => ({
+  id: randomUUID() as EventId,
+  type,
+  data,
+  metadata: { version: 1, actor: 'user:1' },
+});
+
+export const version = (value: number): Version => value as Version;
+
+export const readAll = async (log: EventLog, stream: StreamName, from?: Version): Promise<readonly RecordedEvent[]> =>
+  (await Array.fromAsync(log.read(stream, from))).flat();
+
+/** Follows in the background and keeps what it saw, until it is disposed. */
+export const startFollowing = (log: EventLog, after: RecordedEvent['position']) => {
+  const seen: RecordedEvent[] = [];
+  const stopped = new AbortController();
+  const running = (async () => {
+    for await (const events of log.follow(after, stopped.signal)) seen.push(...events);
+  })();
+  // A failure is told where the follower is awaited; it must not end the test run before.
+  running.catch(() => {});
+  return {
+    seen,
+    async until(done: (seen: readonly RecordedEvent[]) => boolean, deadlineMs = 20_000): Promise<readonly RecordedEvent[]> {
+      const expiresAtMs = Date.now() + deadlineMs;
+      while (!done(seen)) {
+        await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5))]);
+        if (Date.now() > expiresAtMs)
+          throw new Error(`after ${deadlineMs} ms the follower had seen ${seen.length} events, and not what was waited for`);
+      }
+      return seen;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped.abort();
+      await running;
+    },
+  };
+};

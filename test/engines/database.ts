@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+
+export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
+
+/** An empty database of the caller's own in the server of this run, dropped at the end whoever is still connected to it. */
+export const createDatabase = async (): Promise<TestDatabase> => {
+  const server = inject('postgresUrl');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  // The template that nobody can connect to: cloning another fails while someone is.
+  await execute(server, `create database ${name} template template0 strategy wal_log`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };
+};
+
+const execute = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,91 @@
+/** What a test orders to go wrong, how often and where. Each order is used up by the calls that meet it, in the order given. */
+
+export type AppendFault =
+  /** The client waits for ever. */
+  | { readonly kind: 'unanswered'; readonly stored: boolean }
+  /** The second answer throws inside the client, outside every promise. */
+  | { readonly kind: 'answered-twice' }
+  | { readonly kind: 'without-position' }
+  /** The server's own deadline: `Timeout`, seen as DeadlineExceededError. The real server had stored nothing. */
+  | { readonly kind: 'timeout'; readonly stored: boolean }
+  | { readonly kind: 'delayed'; readonly delayMs: number }
+  /** The shared call fails: UnavailableError for this append and all in flight. */
+  | { readonly kind: 'stream-error'; readonly stored: boolean }
+  | { readonly kind: 'access-denied' };
+
+export type ReadFault =
+  | { readonly kind: 'error'; readonly afterEvents: number }
+  /** The page ends early and gracefully, as if the log ended there. */
+  | { readonly kind: 'cut'; readonly afterEvents: number }
+  | { readonly kind: 'delayed'; readonly delayMs: number }
+  | { readonly kind: 'unanswered' }
+  | { readonly kind: 'access-denied' };
+
+/** Live faults strike in place of the next event, transition faults in place of caught-up. */
+export type SubscriptionFault =
+  | { readonly kind: 'access-denied'; readonly at: 'start' }
+  | { readonly kind: 'too-slow'; readonly at: 'transition' | 'live' }
+  /** The call ends with status OK: the client's loop just finishes. */
+  | { readonly kind: 'silent-end'; readonly at: 'transition' | 'live' };
+
+/** `stream` limits an order to streams whose name starts so; reads and subscriptions of everything are called `$all`. */
+export type Scope = { readonly times?: number; readonly stream?: string };
+
+export type Faults = {
+  appends(fault: AppendFault, scope?: Scope): void;
+  reads(fault: ReadFault, scope?: Scope): void;
+  subscriptions(fault: SubscriptionFault, scope?: Scope): void;
+  /** How many ordered faults have not struck yet. */
+  pending(): number;
+  clear(): void;
+};
+
+export type FaultsInForce = Faults & {
+  takeAppend(stream: string): AppendFault | undefined;
+  takeRead(stream: string): ReadFault | undefined;
+  takeSubscription(stream: string, at: SubscriptionFault['at']): SubscriptionFault | undefined;
+};
+
+export const ALL = '$all';
+
+export const newFaults = (): FaultsInForce => {
+  const appends = newOrders<AppendFault>();
+  const reads = newOrders<ReadFault>();
+  const subscriptions = newOrders<SubscriptionFault>();
+  return {
+    appends: appends.add,
+    reads: reads.add,
+    subscriptions: subscriptions.add,
+    pending: () => appends.pending() + reads.pending() + subscriptions.pending(),
+    clear() {
+      appends.clear();
+      reads.clear();
+      subscriptions.clear();
+    },
+    takeAppend: (stream) => appends.take(stream, () => true),
+    takeRead: (stream) => reads.take(stream, () => true),
+    takeSubscription: (stream, at) => subscriptions.take(stream, (fault) => fault.at === at),
+  };
+};
+
+type Order<Fault> = { readonly fault: Fault; readonly stream: string; left: number };
+
+const newOrders = <Fault>() => {
+  let orders: Order<Fault>[] = [];
+  return {
+    add(fault: Fault, { times = 1, stream = '' }: Scope = {}): void {
+      orders.push({ fault, stream, left: times });
+    },
+    take(stream: string, fits: (fault: Fault) => boolean): Fault | undefined {
+      const order = orders.find((candidate) => stream.startsWith(candidate.stream) && fits(candidate.fault));
+      if (!order) return undefined;
+      order.left -= 1;
+      if (order.left === 0) orders = orders.filter((candidate) => candidate !== order);
+      return order.fault;
+    },
+    pending: (): number => orders.reduce((sum, order) => sum + order.left, 0),
+    clear(): void {
+      orders = [];
+    },
+  };
+};

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { decideAppend } from './append-decision.ts';
+import type { Journal, OpenedJournal } from './journal.ts';
+import { blankEvent, type ExpectedRevision, jsonEventOf, type LogRecord, type NewEvent, REVISION_MAX, sizeInLog } from './records.ts';
+import {
+  describedBy,
+  isSoftDeleted,
+  lastRevision,
+  metadataIn,
+  metadataStreamOf,
+  metadataTruncatedBefore,
+  newStream,
+  type Stream,
+} from './stream.ts';
+
+export type AppendOutcome =
+  | { readonly outcome: 'appended'; readonly revision: bigint; readonly position: number }
+  | { readonly outcome: 'wrong-revision'; readonly current: bigint }
+  | { readonly outcome: 'deleted' };
+
+export type Log = {
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome;
+  remove(stream: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome;
+  /** Resolves when every change so far is durable and may be answered. */
+  settled(): Promise<void>;
+  stream(name: string): Stream | undefined;
+  /** Everything ever appended; only the records before `visibleCount` are durable and may be shown. */
+  readonly records: readonly LogRecord[];
+  visibleCount(): number;
+  endPosition(): number;
+  onVisible(listener: (records: readonly LogRecord[]) => void): () => void;
+  close(): Promise<void>;
+};
+
+type State = {
+  readonly journal: Journal | undefined;
+  readonly streams: Map<string, Stream>;
+  readonly records: LogRecord[];
+  readonly listeners: Set<(records: readonly LogRecord[]) => void>;
+  visibleCount: number;
+  endPosition: number;
+};
+
+/** Where a fresh server's first event stood in the recorded run, behind the log's own epoch record. */
+const FIRST_POSITION = 548;
+const FIRST_EVENT_JSON = '{"$maxAge":2592000,"$acl":{"$r":"$ops","$w":[],"$d":[],"$mr":[],"$mw":[]}}';
+
+export const openLog = (opened?: OpenedJournal): Log => {
+  const state: State = {
+    journal: opened?.journal,
+    streams: new Map(),
+    records: [],
+    listeners: new Set(),
+    visibleCount: 0,
+    endPosition: FIRST_POSITION,
+  };
+  for (const change of opened?.changes ?? []) for (const record of change) apply(state, record);
+  show(state, state.records.length);
+  if (state.records.length === 0)
+    commit(state, recordsOf(FIRST_POSITION, '$$$scavenges', 0n, [jsonEventOf(randomUUID(), '$metadata', FIRST_EVENT_JSON)]));
+  return {
+    append: (stream, expected, events) => append(state, stream, expected, events),
+    remove: (stream, expected, how) => remove(state, stream, expected, how),
+    settled: async () => state.journal?.settled(),
+    stream: (name) => state.streams.get(name),
+    records: state.records,
+    visibleCount: () => state.visibleCount,
+    endPosition: () => state.endPosition,
+    onVisible(listener) {
+      state.listeners.add(listener);
+      return () => state.listeners.delete(listener);
+    },
+    close: async () => state.journal?.close(),
+  };
+};
+
+const append = (state: State, name: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome => {
+  const stream = streamNamed(state, name);
+  const decided = decideAppend(
+    stream,
+    expected,
+    events.map((event) => event.id),
+  );
+  switch (decided.decision) {
+    case 'deleted':
+      return { outcome: 'deleted' };
+    case 'refuse':
+      return { outcome: 'wrong-revision', current: decided.current };
+    case 'repeat':
+      return { outcome: 'appended', revision: decided.revision, position: stream.records[Number(decided.revision)]?.position ?? 0 };
+    case 'append': {
+      const next = lastRevision(stream) + 1n;
+      const records = recordsOf(state.endPosition, name, next, events);
+      commit(state, events.length > 0 && isSoftDeleted(stream) ? [...records, ...truncation(state, endOf(records), name, next)] : records);
+      return { outcome: 'appended', revision: lastRevision(stream), position: records.at(-1)?.position ?? 0 };
+    }
+  }
+};
+
+const remove = (state: State, name: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome => {
+  const stream = streamNamed(state, name);
+  if (stream.tombstone) return { outcome: 'deleted' };
+  const current = lastRevision(stream);
+  // Recorded: even a deletion that expects no stream is refused when there is none.
+  const refused = how === 'delete' && current === -1n;
+  if (refused || !holds(expected, current)) return { outcome: 'wrong-revision', current };
+  const records = how === 'delete' ? truncation(state, state.endPosition, name, REVISION_MAX) : [tombstoneOf(name, state.endPosition)];
+  commit(state, records);
+  return { outcome: 'appended', revision: current, position: records[0]?.position ?? 0 };
+};
+
+const holds = (expected: ExpectedRevision, current: bigint): boolean => {
+  if (expected === 'any') return true;
+  if (expected === 'stream_exists') return current >= 0n;
+  return current === (expected === 'no_stream' ? -1n : expected);
+};
+
+/** A stream is deleted, and reborn, by a new version of its metadata that says before which revision it is cut. */
+const truncation = (state: State, position: number, name: string, mark: bigint): LogRecord[] => {
+  const described = metadataStreamOf(name);
+  const metadata = jsonEventOf(randomUUID(), '$metadata', metadataTruncatedBefore(streamNamed(state, name).metadata, mark));
+  return recordsOf(position, described, lastRevision(streamNamed(state, described)) + 1n, [metadata]);
+};
+
+const recordsOf = (start: number, stream: string, firstRevision: bigint, events: readonly NewEvent[]): LogRecord[] => {
+  const created = ticksNow();
+  if (events.length === 0)
+    return [
+      { ...blankEvent(randomUUID(), ''), kind: 'empty', stream, created, position: start, revision: firstRevision, indexInAppend: 0 },
+    ];
+  let position = start;
+  return events.map((event, index) => {
+    const record: LogRecord = {
+      ...event,
+      kind: 'event',
+      stream,
+      created,
+      position,
+      revision: firstRevision + BigInt(index),
+      indexInAppend: index,
+    };
+    position += sizeInLog(record);
+    return record;
+  });
+};
+
+const tombstoneOf = (stream: string, position: number): LogRecord => ({
+  ...blankEvent(randomUUID(), '$streamDeleted'),
+  kind: 'tombstone',
+  stream,
+  created: ticksNow(),
+  position,
+  revision: REVISION_MAX,
+  indexInAppend: 0,
+});
+
+const TICKS_PER_MS = 10_000n;
+
+const ticksNow = (): string => `${BigInt(Date.now()) * TICKS_PER_MS}`;
+
+const endOf = (records: readonly LogRecord[]): number => records.reduce((_, record) => record.position + sizeInLog(record), 0);
+
+/** Decided at once and in order, shown to readers only when it would survive a crash. */
+const commit = (state: State, records: readonly LogRecord[]): void => {
+  for (const record of records) apply(state, record);
+  const count = state.records.length;
+  if (state.journal) state.journal.write(records, () => show(state, count));
+  else show(state, count);
+};
+
+const apply = (state: State, record: LogRecord): void => {
+  state.records.push(record);
+  state.endPosition = record.position + sizeInLog(record);
+  if (record.kind === 'empty') return;
+  const stream = streamNamed(state, record.stream);
+  if (record.kind === 'tombstone') {
+    stream.tombstone = record;
+    return;
+  }
+  stream.records.push(record);
+  if (!stream.revisionOfId.has(record.id)) stream.revisionOfId.set(record.id, record.revision);
+  const described = describedBy(record);
+  if (described !== undefined) streamNamed(state, described).metadata = metadataIn(record);
+};
+
+const streamNamed = (state: State, name: string): Stream => {
+  const known = state.streams.get(name);
+  if (known) return known;
+  const stream = newStream();
+  state.streams.set(name, stream);
+  return stream;
+};
+
+const show = (state: State, count: number): void => {
+  const shown = state.records.slice(state.visibleCount, count);
+  state.visibleCount = count;
+  for (const listener of state.listeners) listener(shown);
+};

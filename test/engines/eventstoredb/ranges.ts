@@ -1,0 +1,70 @@
+import type { Log } from './log.ts';
+import type { Place } from './read-request.ts';
+import type { LogRecord } from './records.ts';
+import { firstReadable, type Stream } from './stream.ts';
+
+/** Walks over the log that take in what is appended while they walk, as far as it may be shown. */
+
+export function* allForwards(log: Log, firstIndex: number): Generator<LogRecord> {
+  for (let index = firstIndex; index < log.visibleCount(); index += 1) {
+    const record = log.records[index];
+    if (record && record.kind !== 'empty') yield record;
+  }
+}
+
+export function* allBackwards(log: Log, endIndex: number): Generator<LogRecord> {
+  for (let index = endIndex - 1; index >= 0; index -= 1) {
+    const record = log.records[index];
+    if (record && record.kind !== 'empty') yield record;
+  }
+}
+
+export function* streamForwards(log: Log, stream: Stream, from: bigint): Generator<LogRecord> {
+  const first = firstReadable(stream, lastVisible(log, stream));
+  for (let revision = from > first ? from : first; revision <= lastVisible(log, stream); revision += 1n) {
+    const record = stream.records[Number(revision)];
+    if (record) yield record;
+  }
+}
+
+export function* streamBackwards(log: Log, stream: Stream, from: bigint): Generator<LogRecord> {
+  const last = lastVisible(log, stream);
+  const first = firstReadable(stream, last);
+  for (let revision = from < last ? from : last; revision >= first && revision >= 0n; revision -= 1n) {
+    const record = stream.records[Number(revision)];
+    if (record) yield record;
+  }
+}
+
+/** The newest revision that is durable; −1 where there is none. */
+export const lastVisible = (log: Log, stream: Stream): bigint => {
+  const end = log.records[log.visibleCount()]?.position ?? Number.POSITIVE_INFINITY;
+  let index = stream.records.length - 1;
+  while (index >= 0 && (stream.records[index]?.position ?? 0) >= end) index -= 1;
+  return BigInt(index);
+};
+
+/** The index of the first record at or after a place. */
+export const indexAtOrAfter = (log: Log, place: Place): number => firstIndexWhere(log, (position) => !isBefore(position, place));
+
+/** The index of the first record after a place. */
+export const indexAfter = (log: Log, place: Place): number =>
+  firstIndexWhere(log, (position) => position > place.commit || (position === place.commit && position > place.prepare));
+
+const isBefore = (position: number, place: Place): boolean =>
+  position < place.commit || (position === place.commit && position < place.prepare);
+
+/** A place is one where a record begins, the very start, or anything from the end of the log on. */
+export const isPlace = (log: Log, { commit }: Place): boolean =>
+  commit === 0 || commit >= log.endPosition() || log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;
+
+const firstIndexWhere = (log: Log, holds: (position: number) => boolean): number => {
+  let [low, high] = [0, log.records.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const record = log.records[middle];
+    if (record && holds(record.position)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};

@@ -1,0 +1,54 @@
+/** What the log is made of. Positions are byte-like offsets as in the real log, far below 2^53, so a number holds them. */
+
+export type NewEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+};
+
+/** An `empty` record is what an append without events leaves behind: it takes room in the log and is never read. */
+export type LogRecord = NewEvent & {
+  readonly kind: 'event' | 'tombstone' | 'empty';
+  readonly position: number;
+  readonly stream: string;
+  readonly revision: bigint;
+  /** Ticks of 100 ns since 1970, as the server tells them. */
+  readonly created: string;
+  readonly indexInAppend: number;
+};
+
+export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
+
+/** The revision that a tombstone carries, and the truncation mark of a soft-deleted stream. */
+export const REVISION_MAX = 9_223_372_036_854_775_807n;
+
+const RECORD_OVERHEAD_BYTES = 88;
+const NO_BYTES = new Uint8Array();
+
+/** Measured in the recorded run: a fixed overhead, two strings with a length prefix that grows past 127 bytes, two blobs. */
+export const sizeInLog = (record: { stream: string; type: string; data: Uint8Array; metadata: Uint8Array }): number =>
+  RECORD_OVERHEAD_BYTES + prefixed(record.stream) + prefixed(record.type) + record.data.length + record.metadata.length;
+
+const prefixed = (text: string): number => {
+  const length = Buffer.byteLength(text);
+  return length + (length > 127 ? 2 : 1);
+};
+
+export const jsonEventOf = (id: string, type: string, json: string): NewEvent => ({
+  id,
+  type,
+  contentType: 'application/json',
+  data: Buffer.from(json),
+  metadata: NO_BYTES,
+});
+
+/** An event without content: the body of a tombstone and of an empty record. */
+export const blankEvent = (id: string, type: string): NewEvent => ({
+  id,
+  type,
+  contentType: 'application/octet-stream',
+  data: NO_BYTES,
+  metadata: NO_BYTES,
+});

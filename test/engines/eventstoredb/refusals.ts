@@ -1,0 +1,57 @@
+import { Metadata, status } from '@grpc/grpc-js';
+import { APPEND_BYTES_MAX } from './append-wire.ts';
+import type { ExpectedRevision } from './records.ts';
+
+/** How a call ends when it does not end well: a status, and trailers by which the client picks its error. */
+export class Refusal extends Error {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+
+  constructor(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
+    super(details);
+    this.code = code;
+    this.details = details;
+    this.metadata = new Metadata();
+    for (const [name, value] of Object.entries(trailers)) this.metadata.set(name, asciiOf(value));
+  }
+}
+
+/** Trailers are ASCII; a stream name may be anything. */
+const asciiOf = (value: string): string => (/^[ -~]*$/.test(value) ? value : encodeURIComponent(value));
+
+export const streamDeleted = (stream: string): Refusal =>
+  new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream });
+
+export const deletionRefused = (stream: string, expected: ExpectedRevision, actual: bigint): Refusal => {
+  const wanted = typeof expected === 'bigint' ? expected : EXPECTED_AS_NUMBER[expected];
+  return new Refusal(
+    status.FAILED_PRECONDITION,
+    `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${wanted}, Actual version: ${actual}`,
+    { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': `${wanted}`, 'actual-version': `${actual}` },
+  );
+};
+
+const EXPECTED_AS_NUMBER = { no_stream: -1n, any: -2n, stream_exists: -4n } as const;
+
+export const appendTooLarge = (): Refusal =>
+  new Refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${APPEND_BYTES_MAX} Exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': `${APPEND_BYTES_MAX}`,
+  });
+
+export const badRequest = (message: string): Refusal => new Refusal(status.INVALID_ARGUMENT, message);
+
+export const unreadable = (target: 'stream' | 'all'): Refusal =>
+  new Refusal(status.UNKNOWN, target === 'stream' ? 'Unexpected ReadStreamResult: Error' : 'Unexpected ReadAllResult: Error');
+
+export const tooSlow = (at: 'live' | 'transition'): Refusal => {
+  const when = at === 'live' ? 'to handle event while live' : 'while transitioning to live';
+  return new Refusal(status.ABORTED, `Operation timed out: Consumer too slow ${when}. Client resubscription required.`);
+};
+
+export const accessDenied = (): Refusal => new Refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+
+export const deadlineExceeded = (): Refusal => new Refusal(status.DEADLINE_EXCEEDED, 'Operation timed out');
+
+export const unavailable = (): Refusal => new Refusal(status.UNAVAILABLE, 'Connection dropped');

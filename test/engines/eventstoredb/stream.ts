@@ -1,0 +1,68 @@
+import { type LogRecord, REVISION_MAX } from './records.ts';
+
+/** One stream as the log knows it. Nothing is ever trimmed, so a revision is also the index of its record. */
+export type Stream = {
+  readonly records: LogRecord[];
+  /** The first revision at which an id stands: what a repeated append is answered with. */
+  readonly revisionOfId: Map<string, bigint>;
+  metadata: StreamMetadata;
+  tombstone: LogRecord | undefined;
+};
+
+export type StreamMetadata = {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly maxCount?: number;
+  readonly truncateBefore: bigint;
+};
+
+export const newStream = (): Stream => ({
+  records: [],
+  revisionOfId: new Map(),
+  metadata: { json: {}, truncateBefore: 0n },
+  tombstone: undefined,
+});
+
+export const lastRevision = (stream: Stream): bigint => BigInt(stream.records.length) - 1n;
+
+export const isSoftDeleted = (stream: Stream): boolean => stream.metadata.truncateBefore === REVISION_MAX;
+
+/** The first revision that `$maxCount` and `$tb` leave readable, counted from the last one that may be seen. */
+export const firstReadable = ({ metadata }: Stream, last: bigint): bigint => {
+  const byCount = metadata.maxCount === undefined ? 0n : last + 1n - BigInt(metadata.maxCount);
+  return byCount > metadata.truncateBefore ? byCount : metadata.truncateBefore;
+};
+
+const METADATA_STREAM_PREFIX = '$$';
+
+export const metadataStreamOf = (stream: string): string => `${METADATA_STREAM_PREFIX}${stream}`;
+
+/** The stream that a `$metadata` record describes, if it is one. */
+export const describedBy = (record: LogRecord): string | undefined =>
+  record.kind === 'event' && record.type === '$metadata' && record.stream.startsWith(METADATA_STREAM_PREFIX)
+    ? record.stream.slice(METADATA_STREAM_PREFIX.length)
+    : undefined;
+
+export const metadataIn = (record: LogRecord): StreamMetadata => {
+  const json = objectIn(Buffer.from(record.data).toString('utf8'));
+  // The mark of a deleted stream is beyond what a JSON number holds exactly, so it is recognised by its size.
+  const { $maxCount: maxCount, $tb: mark } = json;
+  const truncateBefore = typeof mark !== 'number' ? 0n : mark > Number.MAX_SAFE_INTEGER ? REVISION_MAX : BigInt(mark);
+  return { json, truncateBefore, ...(typeof maxCount === 'number' ? { maxCount } : {}) };
+};
+
+/** The metadata as it stands, with another truncation mark: how a stream is deleted and how it is reborn. */
+export const metadataTruncatedBefore = ({ json }: StreamMetadata, mark: bigint): string => {
+  const others = Object.entries(json).filter(([name]) => name !== '$tb');
+  const members = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{${[...members, `"$tb":${mark}`].join(',')}}`;
+};
+
+/** Metadata that is no JSON object binds nobody, so it counts as none. */
+const objectIn = (text: string): Record<string, unknown> => {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+};
