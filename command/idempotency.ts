@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -9,11 +9,9 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { type CommandIds, seededIds } from './circumstances.ts';
+import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationState, reservation } from './reservation.ts';
 import type { Known, States } from './states.ts';
-
-/** What a command came to: what it changed, how far its stream and the log were then. */
-export type Outcome = { readonly id: number; readonly version: Version; readonly position: Position };
 
 /** Carries a command out once per key: a repetition is answered as the first time was. */
 export type Idempotency = (keyed: Keyed, carryOut: CarryOut) => Promise<Outcome>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { StartRefused } from '#shared/start-refused.ts';
 
 type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string };
 type Applied = { readonly number: number; readonly name: string; readonly checksum: string };
@@ -11,8 +12,8 @@ const MIGRATION_LOCK = 0x616e6e6d;
 /** How long one migration may take, and how long another process waits for it. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
-/** The files of a component do not fit what its database has seen. The message says which one and what to do. */
-export class MigrationMismatch extends Error {
+/** The files of a component do not fit what its database has seen. */
+export class MigrationMismatch extends StartRefused {
   readonly code = 'migration_mismatch';
 
   constructor(message: string) {

@@ -48,7 +48,7 @@ const INT8 = 20;
 const INT8_ARRAY = 1016;
 
 /** Every int8 of ours is a position, a version, or an id, and all of those are safe integers. */
-export const safeInteger = (text: string): number => {
+const safeInteger = (text: string): number => {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is beyond the integers that a number holds exactly`);
   return value;

@@ -1,5 +1,5 @@
-import { openEventStoreEventLog } from './eventstoredb/eventstore-event-log.ts';
 import type { EventLog } from './event-log.ts';
+import { openEventStoreEventLog } from './eventstoredb/eventstore-event-log.ts';
 import { openPostgresEventLog } from './postgres/postgres-event-log.ts';
 
 /** Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. */

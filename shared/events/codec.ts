@@ -3,7 +3,7 @@ import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
 import { decode, subjectOf } from './decode.ts';
-import { encode, subjectToSealFor } from './encode.ts';
+import { check, sealChecked } from './encode.ts';
 import type { EventMetadata, MetadataContext } from './metadata.ts';
 
 /** Between the events that the code knows and those that the log stores: versions, checks, and the sealing of personal fields. */
@@ -31,9 +31,10 @@ export type DecodedEvent<Type extends EventType = EventType> = EventOf<Type> & E
 
 export const createCodec = ({ keys }: { readonly keys: Pick<KeyStore, 'obtain' | 'find'> }): Codec => {
   const encodeAll: Codec['encodeAll'] = async (stream, context, events) => {
-    const subjects = new Set(events.flatMap(({ event }) => subjectToSealFor(event) ?? []));
+    const checked = events.map(({ id, event }) => check({ id, event, stream, context }));
+    const subjects = new Set(checked.flatMap(({ personal }) => personal?.subject ?? []));
     const obtained = new Map(await Promise.all([...subjects].map(async (subject) => [subject, await keys.obtain(subject)] as const)));
-    return events.map(({ id, event }) => encode({ id, event, stream, context }, obtained));
+    return checked.map((each) => sealChecked(each, obtained));
   };
   return {
     encodeAll,

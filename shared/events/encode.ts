@@ -11,31 +11,34 @@ import { type MetadataContext, storeMetadata } from './metadata.ts';
 import { partClear, sealFields } from './personal.ts';
 import { reasonOf } from './reason.ts';
 
+/** An event that satisfies its definition, and what of it is to be sealed for whom. */
+type Checked = { readonly unsealed: NewEvent; readonly personal: { readonly subject: UserId; readonly fields: JsonObject } | null };
+
 type Encoding = { readonly id: EventId; readonly event: AnnalsEvent; readonly stream: StreamName; readonly context: MetadataContext };
 
-/** The stored form of one event, with the keys of all persons it needs at hand. */
-export const encode = ({ id, event, stream, context }: Encoding, keys: ReadonlyMap<UserId, PersonKey>): NewEvent => {
+/** Comes before any key is asked for, because asking makes one. */
+export const check = ({ id, event, stream, context }: Encoding): Checked => {
   const { type } = event;
   const definition: EventDefinition = CATALOGUE[type];
   try {
-    checkStream(definition, stream, event.data);
-    const { clear, personal } = partClear(definition, definition.schema.parse(event.data) as JsonObject);
-    const metadata = storeMetadata(definition.version, context);
-    const subject = subjectToSealFor(event);
-    if (personal === null || subject === null) return { id, type, data: clear, metadata };
-    const key = keys.get(subject);
-    if (key === undefined) throw new RangeError('the key of its person was not obtained');
-    return { id, type, data: { ...clear, personal: sealFields(key, personal, subject, { id, type }) }, metadata };
+    const data = definition.schema.parse(event.data) as JsonObject;
+    checkStream(definition, stream, data);
+    const { clear, personal } = partClear(definition, data);
+    const unsealed = { id, type, data: clear, metadata: storeMetadata(definition.version, context) };
+    if (personal === null || definition.personal === null) return { unsealed, personal: null };
+    // The schema has just checked it.
+    const subject = data[definition.personal.subject] as UserId;
+    return { unsealed, personal: { subject, fields: personal } };
   } catch (error) {
     if (!(error instanceof z.ZodError || error instanceof RangeError)) throw error;
     throw new MalformedEvent({ type, version: definition.version, id, position: null, reason: reasonOf(error) });
   }
 };
 
-/** Whose key the event needs, if it has personal fields at all. */
-export const subjectToSealFor = (event: AnnalsEvent): UserId | null => {
-  const definition: EventDefinition = CATALOGUE[event.type];
-  const data: JsonObject = event.data;
-  if (definition.personal === null || !definition.personal.fields.some((field) => Object.hasOwn(data, field))) return null;
-  return data[definition.personal.subject] as UserId;
+/** The stored form, with the keys of all persons it needs at hand. */
+export const sealChecked = ({ unsealed, personal }: Checked, keys: ReadonlyMap<UserId, PersonKey>): NewEvent => {
+  if (personal === null) return unsealed;
+  const key = keys.get(personal.subject);
+  if (key === undefined) throw new Error(`The key of person ${personal.subject} was not obtained`);
+  return { ...unsealed, data: { ...unsealed.data, personal: sealFields(key, personal.fields, personal.subject, unsealed) } };
 };

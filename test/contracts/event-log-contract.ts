@@ -214,14 +214,14 @@ const describeRead = (log: () => EventLog): void => {
       );
     const pages = await Array.fromAsync(log().read(stream));
     expect(pages.length).toBeGreaterThan(1);
-    expect(pages.flat().map(({ data }) => data['n'])).toEqual(Array.from({ length: 2_700 }, (_, n) => n));
+    expect(pages.flat().map(({ data }) => data.n)).toEqual(Array.from({ length: 2_700 }, (_, n) => n));
   });
 
   test('reads large events in pages that fit into memory', async () => {
     const stream = aStream();
     for (let n = 0; n < 24; n += 1) await log().append(stream, version(n), [anEvent({ n, text: 'x'.repeat(1_000_000) })]);
     const pages = await Array.fromAsync(log().read(stream));
-    expect(pages.flat().map(({ data }) => data['n'])).toEqual(Array.from({ length: 24 }, (_, n) => n));
+    expect(pages.flat().map(({ data }) => data.n)).toEqual(Array.from({ length: 24 }, (_, n) => n));
   });
 };
 
@@ -232,7 +232,7 @@ const describeFollow = (log: () => EventLog): void => {
     await log().append(stream, NO_STREAM, [anEvent({ n: 1 }), anEvent({ n: 2 }), anEvent({ n: 3 })]);
     const recorded = await readAll(log(), stream);
     const mine = (seen: readonly { stream: string; data: JsonObject }[]) =>
-      seen.filter((event) => event.stream === stream).map(({ data }) => data['n']);
+      seen.filter((event) => event.stream === stream).map(({ data }) => data.n);
 
     await using fromStart = startFollowing(log(), START);
     await using fromBefore = startFollowing(log(), before);

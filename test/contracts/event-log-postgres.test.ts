@@ -34,7 +34,10 @@ const crash = async (url: string): Promise<void> => {
 const disturbancesOn = (url: string): readonly Disturbance[] => [
   { name: 'a slow committer', during: (signal) => appendSlowly(url, 'commit', signal) },
   { name: 'appends that are rolled back late', during: (signal) => appendSlowly(url, 'rollback', signal) },
-  { name: 'an open transaction with an old id in another database', during: (signal) => keepOpen(url.replace(/\/annals(\?|$)/, '/postgres$1'), signal) },
+  {
+    name: 'an open transaction with an old id in another database',
+    during: (signal) => keepOpen(url.replace(/\/annals(\?|$)/, '/postgres$1'), signal),
+  },
   { name: 'an open transaction with an old id in the same database', during: (signal) => keepOpen(url, signal) },
 ];
 
@@ -44,9 +47,17 @@ const appendSlowly = async (url: string, end: 'commit' | 'rollback', signal: Abo
   const ids: string[] = [];
   while (!signal.aborted) {
     const event = anEvent();
-    const row = { a: 0, s: aStream('slow'), x: 0, i: event.id, t: event.type, d: '{}', m: '{}', b: 4 };
     await client.query('begin');
-    await client.query('select * from event_log.append($1)', [JSON.stringify([row])]);
+    await client.query('select from event_log.append($1, $2, $3, $4, $5, $6, $7, $8)', [
+      aStream('slow'),
+      '0',
+      '1',
+      event.id,
+      event.type,
+      '{}',
+      '{}',
+      '4',
+    ]);
     await delay(20);
     await client.query(end);
     if (end === 'commit') ids.push(event.id);

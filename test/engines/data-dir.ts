@@ -17,7 +17,7 @@ export const temporaryDataDir = async (): Promise<AsyncDisposable & { readonly p
 };
 
 /** Stops what runs on a data folder and removes it, wherever its cluster lies. */
-export const removeDataDir = async (path: string): Promise<void> => {
+const removeDataDir = async (path: string): Promise<void> => {
   const cluster = await readCluster(path).catch(() => undefined);
   if (cluster !== undefined) {
     await stopPostmaster(cluster.pgdata);

@@ -1,5 +1,7 @@
-/** Another process owns the data folder. The message is meant for the person who started this one. */
-export class DataDirInUse extends Error {
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** Another process owns the data folder. */
+export class DataDirInUse extends StartRefused {
   readonly code = 'data_dir_in_use';
 
   constructor(dataDir: string, owner: string) {
@@ -8,8 +10,8 @@ export class DataDirInUse extends Error {
   }
 }
 
-/** The embedded server cannot be made or started. The message is one sentence that says what to do. */
-export class EmbeddedPostgresFailed extends Error {
+/** The embedded server cannot be made or started. */
+export class EmbeddedPostgresFailed extends StartRefused {
   readonly code = 'embedded_postgres_failed';
 
   constructor(message: string, options?: ErrorOptions) {

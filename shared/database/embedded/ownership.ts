@@ -17,7 +17,9 @@ const START_TIMEOUT_MS = 120_000;
 /** A server notices only after a moment that a killed owner's connection is gone. */
 const LOCK_PATIENCE_MS = 1_000;
 const POLL_MS = 20;
-const SPAWNS_MAX = 5;
+/** A taken port, or a backend that outlives a killed server for a moment, makes a start fail that succeeds a little later. */
+const SPAWNS_MAX = 6;
+const RESPAWN_DELAY_MS = 50;
 const LOG_TAIL_LINES = 3;
 
 export type OwnershipOptions = {
@@ -119,7 +121,10 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
 const hasExited = (child: ChildProcess | undefined): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
 
 const spawn = async ({ dataDir, cluster, binaries, settings }: OwnershipOptions, port: number, spawns: number): Promise<ChildProcess> => {
-  if (spawns > 0) await removeStalePidFile(cluster.pgdata);
+  if (spawns > 0) {
+    await delay(RESPAWN_DELAY_MS * 2 ** spawns);
+    await removeStalePidFile(cluster.pgdata);
+  }
   return spawnServer({
     program: binaries.postgres,
     args: serverArguments(cluster.pgdata, port, settings),

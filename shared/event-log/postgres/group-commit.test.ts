@@ -53,7 +53,7 @@ test('what arrives while a transaction is in flight goes into the next, and neve
   expect(mostInFlight).toBe(1);
 });
 
-test('an exact expectation waits for an earlier append of its stream, any version does not', async () => {
+test('appends of one stream share a transaction only if all expect any version, and keep their order', async () => {
   const batches: string[][] = [];
   await using commits = commitInto(noting(batches));
   await Promise.all([
@@ -62,8 +62,14 @@ test('an exact expectation waits for an earlier append of its stream, any versio
     commits.append(propose('a-1', 'any')),
     commits.append(propose('b-1', 'any')),
     commits.append(propose('b-1', 'any')),
+    commits.append(propose('b-1', 1 as Version)),
+    commits.append(propose('b-1', 'any')),
   ]);
-  expect(batches).toEqual([['a-1', 'a-1', 'b-1', 'b-1'], ['a-1']]);
+  expect(batches).toEqual([
+    ['a-1', 'b-1', 'b-1'],
+    ['a-1', 'b-1'],
+    ['a-1', 'b-1'],
+  ]);
 });
 
 test('a batch is bounded by its bytes', async () => {

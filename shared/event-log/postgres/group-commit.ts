@@ -75,19 +75,20 @@ export class GroupCommit implements AsyncDisposable {
     this.#running = undefined;
   }
 
-  /** Takes what fits into one batch. What an earlier append of the same stream decides about waits for the next. */
+  /** Takes what fits into one batch: of a stream one append, or several that all expect any version. Others wait, in their order. */
   #take(): Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
-    const streams = new Set<StreamName>();
+    const joinable = new Map<StreamName, boolean>();
     let events = 0;
     let bytes = 0;
     for (const append of this.#waiting) {
       const size = append.events.reduce((sum, event) => sum + event.bytes, 0);
       const fits = batch.length === 0 || (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
-      const depends = streams.has(append.stream) && append.expected !== 'any';
-      streams.add(append.stream);
-      if (!fits || depends) {
+      const isAny = append.expected === 'any';
+      const joins = fits && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
+      joinable.set(append.stream, joins && isAny);
+      if (!joins) {
         left.push(append);
         continue;
       }

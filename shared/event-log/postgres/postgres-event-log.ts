@@ -1,16 +1,17 @@
-import { isPassing } from '#shared/database/failures.ts';
+import pg from 'pg';
+import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
-import { type EventLog, FIRST } from '../event-log.ts';
-import { appendBatch } from './append.ts';
+import { StaleVersion } from '../errors.ts';
+import { type Appended, type EventLog, FIRST } from '../event-log.ts';
+import { appendBatch, findRepeat } from './append.ts';
 import { PostgresBell } from './bell.ts';
 import { follow } from './follow.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type ProposedAppend } from './group-commit.ts';
+import { PATIENCE_MS, patiently } from './patiently.ts';
 import { readHead, readIdentity, readStreamPages } from './read.ts';
 
-/** How long an append is tried again while the server is away. */
-const APPEND_PATIENCE_MS = 10_000;
 const READ_CONNECTIONS_MAX = 4;
 
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
@@ -24,7 +25,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const commits = opening.use(
     new GroupCommit({
       isPassing,
-      patienceMs: APPEND_PATIENCE_MS,
+      patienceMs: PATIENCE_MS,
       store: async (batch) => {
         const outcomes = await appendBatch(writer, batch);
         bell.ringEverywhere();
@@ -35,10 +36,22 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const resources = opening.move();
   return {
     identity,
-    append: async (stream, expected, events) => commits.append({ stream, expected, events: checkAppend(stream, events) }),
+    async append(stream, expected, events) {
+      const proposed = { stream, expected, events: checkAppend(stream, events) };
+      return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
+    },
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
     follow: (after, signal) => follow({ pool: readers, bell }, after, signal),
-    head: () => readHead(readers),
+    head: () => patiently(() => readHead(readers)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** A refused append may be the repeat of one that was stored, whose answer was lost. */
+const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: unknown): Promise<Appended> => {
+  const isTaken = error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
+  if (!isTaken && !(error instanceof StaleVersion)) throw error;
+  const repeat = await patiently(() => findRepeat(readers, proposed));
+  if (repeat) return repeat;
+  throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
 };

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type RecordedEvent, START } from '../event-log.ts';
+import { patiently } from './patiently.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 
@@ -62,7 +63,7 @@ const READ_STREAM = {
 
 export async function* readStreamPages(pool: pg.Pool, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next: number = from; ; ) {
-    const { rows } = await pool.query<Row>({ ...READ_STREAM, values: [stream, next] });
+    const { rows } = await patiently(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next] }));
     if (rows.length > 0) yield rows.map(toEvent);
     const bytes = rows.reduce((sum, row) => sum + row[8], 0);
     // A page that was not cut, by its count or by its bytes, is the last.

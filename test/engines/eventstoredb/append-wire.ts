@@ -90,7 +90,7 @@ const refusal =
 /** A Status with empty details, as bytes: the class of the details belongs to a package that is not ours to import. */
 const STATUS_WITH_DETAILS = Uint8Array.of(0x1a, 0x00);
 
-const statusOf = (code: status, name: string, details: Uint8Array): Status => {
+const statusOf = (code: number, name: string, details: Uint8Array): Status => {
   const answer = rpc.Status.deserializeBinary(STATUS_WITH_DETAILS).setCode(code).setMessage(name);
   answer.getDetails()?.setTypeUrl(`type.googleapis.com/event_store.client.${name}`);
   answer.getDetails()?.setValue(details);

@@ -12,6 +12,6 @@ export type Engine = {
   readonly liveLagMax: number;
 };
 
-export type LiveSubscription = { end(how: SubscriptionEnd): void };
+type LiveSubscription = { end(how: SubscriptionEnd): void };
 
 export type SubscriptionEnd = 'too-slow' | 'silent-end';

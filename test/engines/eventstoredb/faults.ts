@@ -22,14 +22,14 @@ export type ReadFault =
   | { readonly kind: 'access-denied' };
 
 /** Live faults strike in place of the next event, transition faults in place of caught-up. */
-export type SubscriptionFault =
+type SubscriptionFault =
   | { readonly kind: 'access-denied'; readonly at: 'start' }
   | { readonly kind: 'too-slow'; readonly at: 'transition' | 'live' }
   /** The call ends with status OK: the client's loop just finishes. */
   | { readonly kind: 'silent-end'; readonly at: 'transition' | 'live' };
 
 /** `stream` limits an order to streams whose name starts so; reads and subscriptions of everything are called `$all`. */
-export type Scope = { readonly times?: number; readonly stream?: string };
+type Scope = { readonly times?: number; readonly stream?: string };
 
 export type Faults = {
   appends(fault: AppendFault, scope?: Scope): void;

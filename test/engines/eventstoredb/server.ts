@@ -54,6 +54,7 @@ export const startEventStoreStandIn = async ({
   liveLagMax = LIVE_LAG_MAX,
 }: StandInOptions = {}): Promise<EventStoreStandIn> => {
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
+  await log.settled();
   const engine: Engine = { log, faults: newFaults(), gate: newGate(), liveSubscriptions: new Set(), liveLagMax };
   const grpc = grpcServerOf(engine);
   const entrance = entranceTo(grpc.injectConnection);

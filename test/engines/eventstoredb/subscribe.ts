@@ -104,7 +104,11 @@ const newOutbox = (call: ReadCall, lagMax: number, onOverflow: () => void) => {
   let waiting: Buffer[] = [];
   const flush = (): void => {
     let taken = 0;
-    for (; taken < waiting.length && !call.writableNeedDrain; taken += 1) call.write(waiting[taken]);
+    for (const bytes of waiting) {
+      if (call.writableNeedDrain) break;
+      call.write(bytes);
+      taken += 1;
+    }
     waiting = waiting.slice(taken);
   };
   call.on('drain', flush);

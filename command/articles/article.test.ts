@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ArticleId, UserId } from '#shared/brands.ts';
+import { arbitrary } from '#shared/events/arbitrary-event.ts';
+import { describeDecider } from '../../test/decider-properties.ts';
+import { given } from '../../test/given.ts';
+import { type ArticleCommand, type ArticleEvent, article, articleStream } from './article.ts';
+
+const articleId = 8 as ArticleId;
+const authorId = 1 as UserId;
+const mark = { articleId, authorId };
+const content = { title: 'One', body: 'Text', tags: ['a', 'b'], cover: null };
+const drafted: ArticleEvent = { type: 'article.drafted', data: { ...mark, ...content } };
+const published: ArticleEvent = { type: 'article.published', data: mark };
+const unpublished: ArticleEvent = { type: 'article.unpublished', data: mark };
+const deleted: ArticleEvent = { type: 'article.deleted', data: mark };
+const edited = (changes: Partial<typeof content | { cover: string | null }>): ArticleEvent => ({
+  type: 'article.edited',
+  data: { ...mark, ...changes },
+});
+
+const draft: ArticleCommand = { type: 'DraftArticle', ...mark, ...content, publish: false };
+const edit = (changes: Partial<typeof content | { cover: string | null }>): ArticleCommand => ({
+  type: 'EditArticle',
+  articleId,
+  ...changes,
+});
+const publish: ArticleCommand = { type: 'PublishArticle', articleId };
+const unpublish: ArticleCommand = { type: 'UnpublishArticle', articleId };
+const remove: ArticleCommand = { type: 'DeleteArticle', articleId };
+const discard: ArticleCommand = { type: 'DiscardDraft', articleId };
+
+test('the stream', () => expect(articleStream(articleId)).toBe('article-8'));
+
+describe('drafting', () => {
+  test('a new article', () => given(article, []).when(draft).yields([drafted]));
+  test('and publishing at once', () =>
+    given(article, [])
+      .when({ ...draft, publish: true })
+      .yields([drafted, published]));
+  test('under the id of a draft', () => given(article, [drafted]).when(draft).refuses('id_taken'));
+  test('under the id of a published article', () => given(article, [drafted, published]).when(draft).refuses('id_taken'));
+  test('under the id of a deleted article', () => given(article, [drafted, deleted]).when(draft).refuses('id_taken'));
+});
+
+describe('editing', () => {
+  test('one thing names only that', () =>
+    given(article, [drafted])
+      .when(edit({ title: 'Two' }))
+      .yields([edited({ title: 'Two' })]));
+  test('everything', () => {
+    const all = { title: 'Two', body: '', tags: [], cover: '/uploads/a.png' };
+    given(article, [drafted, published])
+      .when(edit(all))
+      .yields([edited(all)]);
+  });
+  test('the order of tags', () =>
+    given(article, [drafted])
+      .when(edit({ tags: ['b', 'a'] }))
+      .yields([edited({ tags: ['b', 'a'] })]));
+  test('the number of tags', () =>
+    given(article, [drafted])
+      .when(edit({ tags: ['a'] }))
+      .yields([edited({ tags: ['a'] })]));
+  test('the cover away', () =>
+    given(article, [drafted, edited({ cover: '/uploads/a.png' })])
+      .when(edit({ cover: null }))
+      .yields([edited({ cover: null })]));
+  test('to what it is', () => given(article, [drafted]).when(edit(content)).changesNothing());
+  test('nothing', () => given(article, [drafted]).when(edit({})).changesNothing());
+  test('to what an earlier edit made of it', () =>
+    given(article, [drafted, published, edited({ body: 'More' })])
+      .when(edit({ body: 'More' }))
+      .changesNothing());
+  test('what is not there', () =>
+    given(article, [])
+      .when(edit({ title: 'Two' }))
+      .refuses('article_not_found'));
+  test('what was deleted', () =>
+    given(article, [drafted, deleted])
+      .when(edit({ title: 'Two' }))
+      .refuses('article_deleted'));
+});
+
+describe('publishing', () => {
+  test('a draft', () => given(article, [drafted]).when(publish).yields([published]));
+  test('again after it was taken back', () => given(article, [drafted, published, unpublished]).when(publish).yields([published]));
+  test('what is published', () => given(article, [drafted, published]).when(publish).changesNothing());
+  test('what is not there', () => given(article, []).when(publish).refuses('article_not_found'));
+  test('what was deleted', () => given(article, [drafted, deleted]).when(publish).refuses('article_deleted'));
+});
+
+describe('unpublishing', () => {
+  test('what is published', () => given(article, [drafted, published]).when(unpublish).yields([unpublished]));
+  test('a draft', () => given(article, [drafted]).when(unpublish).changesNothing());
+  test('what is not there', () => given(article, []).when(unpublish).refuses('article_not_found'));
+  test('what was deleted', () => given(article, [drafted, deleted]).when(unpublish).refuses('article_deleted'));
+});
+
+describe('deleting', () => {
+  test('a draft', () => given(article, [drafted]).when(remove).yields([deleted]));
+  test('what is published', () => given(article, [drafted, published]).when(remove).yields([deleted]));
+  test('what was deleted', () => given(article, [drafted, deleted]).when(remove).changesNothing());
+  test('what is not there', () => given(article, []).when(remove).refuses('article_not_found'));
+});
+
+describe('discarding a draft', () => {
+  test('deletes a draft', () => given(article, [drafted]).when(discard).yields([deleted]));
+  test('leaves what is published', () => given(article, [drafted, published]).when(discard).changesNothing());
+  test('leaves what was deleted', () => given(article, [drafted, deleted]).when(discard).changesNothing());
+  test('leaves what is not there', () => given(article, []).when(discard).changesNothing());
+});
+
+describe('the state', () => {
+  test('holds the content across publishing and editing', () =>
+    given(article, [drafted, published, edited({ title: 'Two' }), unpublished]).is({
+      status: 'draft',
+      authorId,
+      ...content,
+      title: 'Two',
+    }));
+  test('of a deleted article keeps only the author', () => given(article, [drafted, deleted]).is({ status: 'deleted', authorId }));
+});
+
+describe('in general', () => {
+  const { title, body, tags, cover } = arbitrary;
+  const some = {
+    title: fc.oneof(title, fc.constant('One')),
+    body: fc.oneof(body, fc.constant('')),
+    tags: fc.oneof(tags, fc.constant([])),
+    cover,
+  };
+  describeDecider<typeof article.initial, ArticleCommand, ArticleEvent>(
+    article,
+    fc.oneof<fc.Arbitrary<ArticleCommand>[]>(
+      fc.record({
+        type: fc.constant('DraftArticle'),
+        articleId: fc.constant(articleId),
+        authorId: fc.constant(authorId),
+        ...some,
+        publish: fc.boolean(),
+      }),
+      fc.record({ type: fc.constant('EditArticle'), articleId: fc.constant(articleId), ...some }, { requiredKeys: ['type', 'articleId'] }),
+      fc.constantFrom(publish, unpublish, discard),
+      fc.constant(remove),
+    ),
+  );
+});

@@ -1,0 +1,19 @@
+-- What the process manager knows of the log up to its checkpoint: who belongs to whom, and whose parent is gone.
+create schema process_manager;
+
+create table process_manager.checkpoint (
+  log uuid primary key,
+  position bigint not null,
+  epoch bigint not null
+);
+
+-- An article under its author, a comment under its article, as long as both are there.
+create table process_manager.member (
+  parent text collate "C" not null,
+  child text collate "C" not null,
+  primary key (parent, child)
+);
+
+create table process_manager.deleted_parent (
+  parent text collate "C" primary key
+);

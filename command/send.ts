@@ -1,0 +1,75 @@
+import type { CommandContext, CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
+import type { Command, CommandType } from '#shared/commands/command.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Actor, MetadataContext } from '#shared/events/metadata.ts';
+import { admit, type Caller, type Operation } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { freshIds } from './circumstances.ts';
+import type { HandlersOf, Outcome, Sent } from './handler.ts';
+import type { Idempotency } from './idempotency.ts';
+
+export type Handlers = HandlersOf<CommandType>;
+
+type Dependencies = {
+  readonly log: EventLog;
+  readonly handlers: Handlers;
+  readonly idempotency: Idempotency;
+  readonly newId: () => number;
+};
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** The command side's own gateway: whoever sends a command ends up here. */
+export const createSender = (dependencies: Dependencies): CommandGateway => ({
+  async send(command, context) {
+    const handler = handlerOf(dependencies.handlers, command.type);
+    const admission = admit(context.caller, handler.operation);
+    if (admission !== 'allowed') throw admission;
+    const { id, version, position } = await carryOut(dependencies, { handler, command, context });
+    return { id, version, cursor: formatCursor(dependencies.log.identity, position) } satisfies CommandResult;
+  },
+});
+
+/** A handler that takes any command: the table has each under its own type, so that it is given what it expects. */
+type AnyHandler = { readonly operation: Operation; handle(command: Command, sent: Sent): Promise<Outcome> };
+
+const handlerOf = (handlers: Handlers, type: CommandType): AnyHandler => handlers[type] as AnyHandler;
+
+type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
+
+const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
+  const { caller, idempotencyKey, ifVersion } = context;
+  const metadata = metadataOf(context);
+  if (idempotencyKey === undefined) {
+    return handler.handle(command, { caller, circumstances: { metadata, ids: freshIds(newId), ifVersion, mayBeRepeat: false } });
+  }
+  if (!IDEMPOTENCY_KEY.test(idempotencyKey)) throw new Rejection('invalid_command', { header: 'Idempotency-Key' });
+  const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content: { command, ifVersion: ifVersion ?? null }, metadata };
+  return idempotency(keyed, (ids, mayBeRepeat) =>
+    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, mayBeRepeat } }),
+  );
+};
+
+const metadataOf = ({ caller, requestId, correlationId = requestId, causationId }: CommandContext): MetadataContext => ({
+  at: new Date().toISOString(),
+  actor: actorOf(caller),
+  client: caller.kind === 'user' ? caller.client : null,
+  request: requestId,
+  correlation: correlationId,
+  causation: causationId ?? null,
+});
+
+const actorOf = (caller: Caller): Actor => {
+  switch (caller.kind) {
+    case 'anonymous':
+      return 'anonymous';
+    case 'user':
+      return `user:${caller.userId}`;
+    case 'system':
+      return `system:${caller.name}`;
+  }
+};
+
+/** Two users of one client, and one user with two clients, do not share their keys. */
+const ownerOfKeys = (caller: Caller): string => (caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller));

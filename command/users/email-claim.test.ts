@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { UserId, Version } from '#shared/brands.ts';
+import { describeDecider } from '../../test/decider-properties.ts';
+import { given } from '../../test/given.ts';
+import { claimName, type EmailClaimCommand, type EmailClaimEvent, emailClaim, emailStream, sameAddress } from './email-claim.ts';
+
+const [ada, ben] = [1, 2] as [UserId, UserId];
+const at = '2026-01-02T03:04:05.678Z';
+const atVersion = (userVersion: number, userId = ada) => ({ userId, userVersion: userVersion as Version });
+const claim = (userVersion: number, userId = ada): EmailClaimCommand => ({ type: 'ClaimEmail', ...atVersion(userVersion, userId), at });
+const release = (userVersion: number, userId = ada): EmailClaimCommand => ({ type: 'ReleaseEmail', ...atVersion(userVersion, userId) });
+const claimed = (userVersion: number, userId = ada): EmailClaimEvent => ({
+  type: 'email.claimed',
+  data: { ...atVersion(userVersion, userId), at },
+});
+const released: EmailClaimEvent = { type: 'email.released', data: { userId: ada } };
+
+describe('names', () => {
+  test('the stream', () => expect(emailStream('x')).toBe('email-x'));
+  test('the claim, by its version', () => expect(claimName(emailStream('x'), 3 as Version)).toBe('email-x@3'));
+  test.each([
+    ['Ada@Example.com', 'ada@example.com'],
+    ['jo\u0308rg@example.com', 'j\u00f6rg@example.com'],
+    ['\u212b@example.com', '\u00e5@example.com'],
+  ])('%j is the same address as %j', (one, other) => expect(sameAddress(one)).toBe(sameAddress(other)));
+});
+
+describe('claiming', () => {
+  test('a free address', () =>
+    given(emailClaim, [])
+      .when(claim(0))
+      .yields([claimed(0)]));
+  test('an address that became free', () =>
+    given(emailClaim, [claimed(0), released])
+      .when(claim(0, ben))
+      .yields([claimed(0, ben)]));
+  test('the address of another', () =>
+    given(emailClaim, [claimed(0)])
+      .when(claim(0, ben))
+      .refuses('email_taken'));
+  test('again for the same append', () =>
+    given(emailClaim, [claimed(2)])
+      .when(claim(2))
+      .changesNothing());
+  test('again, late', () =>
+    given(emailClaim, [claimed(2)])
+      .when(claim(1))
+      .changesNothing());
+  test('again, after the user’s stream moved on', () =>
+    given(emailClaim, [claimed(2)])
+      .when(claim(3))
+      .yields([claimed(3)]));
+});
+
+describe('releasing', () => {
+  test('by the holder, once the claiming append came or cannot come any more', () =>
+    given(emailClaim, [claimed(0)])
+      .when(release(1))
+      .yields([released]));
+  test('while the claiming append may still come', () =>
+    given(emailClaim, [claimed(1)])
+      .when(release(1))
+      .changesNothing());
+  test('what was claimed anew since it was looked at', () =>
+    given(emailClaim, [claimed(0), claimed(4)])
+      .when(release(2))
+      .changesNothing());
+  test('by another', () =>
+    given(emailClaim, [claimed(0)])
+      .when(release(1, ben))
+      .changesNothing());
+  test('what is free', () => given(emailClaim, []).when(release(1)).changesNothing());
+  test('again', () =>
+    given(emailClaim, [claimed(0), released])
+      .when(release(1))
+      .changesNothing());
+});
+
+test('the state names the holder', () => given(emailClaim, [claimed(0), claimed(2)]).is({ status: 'claimed', ...atVersion(2), at }));
+
+describe('in general', () => {
+  const userId = fc.constantFrom(ada, ben);
+  const userVersion = fc.nat({ max: 4 }).map((version) => version as Version);
+  describeDecider<typeof emailClaim.initial, EmailClaimCommand, EmailClaimEvent>(
+    emailClaim,
+    fc.oneof<fc.Arbitrary<EmailClaimCommand>[]>(
+      fc.record({ type: fc.constant('ClaimEmail'), userId, userVersion, at: fc.constant(at) }),
+      fc.record({ type: fc.constant('ReleaseEmail'), userId, userVersion }),
+    ),
+  );
+});

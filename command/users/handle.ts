@@ -1,0 +1,70 @@
+import type { UserId, Version } from '#shared/brands.ts';
+import type { UpdateUser } from '#shared/commands/user.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import type { Target } from '../execute.ts';
+import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
+import type { EmailClaims } from './email-claims.ts';
+import { type UserCommand, type UserEvent, type UserState, user, userStream } from './user.ts';
+
+type UserTarget = Target<UserState, UserCommand, UserEvent>;
+
+export const userHandlers = ({ executor, claims }: HandlerDependencies): HandlersOf<'RegisterUser' | 'UpdateUser' | 'DeleteUser'> => ({
+  RegisterUser: {
+    operation: 'user.register',
+    handle(command, { caller, circumstances }) {
+      const targetOf = (id: number): UserTarget => {
+        const userId = id as UserId;
+        return {
+          decider: user,
+          stream: userStream(userId),
+          input: { ...command, userId },
+          permit: () => demand(caller, 'user.register', { resource: {} }),
+          prepare: claimAddress(claims, userId, circumstances.metadata),
+        };
+      };
+      return executor.create(targetOf, circumstances);
+    },
+  },
+  UpdateUser: {
+    operation: 'user.update',
+    async handle(command, { caller, circumstances }) {
+      const { userId } = command;
+      const target: UserTarget = {
+        decider: user,
+        stream: userStream(userId),
+        input: command,
+        permit: () => demandUpdate(command, caller),
+        prepare: claimAddress(claims, userId, circumstances.metadata),
+      };
+      return { id: userId, ...(await executor.change(target, circumstances)) };
+    },
+  },
+  DeleteUser: {
+    operation: 'user.delete',
+    async handle(command, { caller, circumstances }) {
+      const { userId } = command;
+      const target: UserTarget = {
+        decider: user,
+        stream: userStream(userId),
+        input: command,
+        permit: () => demand(caller, 'user.delete', { resource: { ownerId: userId } }),
+      };
+      return { id: userId, ...(await executor.change(target, circumstances)) };
+    },
+  },
+});
+
+const demandUpdate = ({ userId, role }: UpdateUser, caller: Sent['caller']): void => {
+  demand(caller, 'user.update', { resource: { ownerId: userId } });
+  if (role !== undefined) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
+};
+
+/** An address is claimed before the event that uses it, naming the version that its append will expect. */
+const claimAddress =
+  (claims: EmailClaims, userId: UserId, metadata: MetadataContext) =>
+  async (events: readonly UserEvent[], userVersion: Version): Promise<void> => {
+    for (const event of events) {
+      const email = event.type === 'user.registered' || event.type === 'user.updated' ? event.data.email : null;
+      if (email) await claims.claim({ email, userId, userVersion }, metadata);
+    }
+  };

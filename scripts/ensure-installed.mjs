@@ -1,0 +1,50 @@
+// Runs before every npm script, on whatever Node started npm: plain JavaScript without dependencies. It installs when
+// node_modules is missing or was not made from the present package-lock.json, and is otherwise silent and quick.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_MIN = 20;
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const lockFile = join(root, 'package-lock.json');
+const stampFile = join(root, 'node_modules', '.annals-lock-hash');
+
+const fail = (sentence) => {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+};
+
+const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+const lockHash = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
+
+/** npm keeps what it has installed in this file; one that lists the same packages was made from the same lock file. */
+const matchesInstalled = () => {
+  const installed = read(join(root, 'node_modules', '.package-lock.json'));
+  if (installed === '') return false;
+  const wanted = JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+  const present = JSON.parse(installed).packages;
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === '' || (optional && present[path] === undefined)) return true;
+    return present[path]?.version === version;
+  });
+};
+
+const install = () => {
+  process.stderr.write('Installing the dependencies…\n');
+  // npm hands on the path of its own program, which also works where `npm` is a script that cannot be spawned.
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (error) fail(`npm could not be run (${error.message}): install npm, or run npm ci by hand.`);
+  if (status !== 0) fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');
+};
+
+const major = Number(process.versions.node.split('.')[0]);
+if (major < NODE_MAJOR_MIN) fail(`Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`);
+
+if (read(stampFile) !== lockHash()) {
+  if (!matchesInstalled()) install();
+  writeFileSync(stampFile, lockHash());
+}

@@ -1,0 +1,41 @@
+import type { EventId, Version } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import type { Cursor } from '#shared/cursor.ts';
+import type { Caller } from '#shared/policy.ts';
+
+/**
+ * Sends a command to where it is handled: a direct call in one process, HTTP between processes.
+ * A refusal is a `Rejection`; where it is unknown whether the command was carried out, `CommandUnavailable`.
+ */
+export type CommandGateway = {
+  send(command: Command, context: CommandContext): Promise<CommandResult>;
+};
+
+export type CommandContext = {
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Follows everything that one request causes; the request's own id unless it came with another. */
+  readonly correlationId?: string | undefined;
+  /** The event because of which the command is sent. */
+  readonly causationId?: EventId | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** The version that the item must have, as `If-Match` says. */
+  readonly ifVersion?: Version | undefined;
+};
+
+export type CommandResult = {
+  readonly id: number;
+  readonly version: Version;
+  /** Where the change stands in the log; a read that waits for it sees it. */
+  readonly cursor: Cursor;
+};
+
+/** The command could not be handed over, or the log did not answer: it may or may not have been carried out. */
+export class CommandUnavailable extends Error {
+  readonly code = 'command_unavailable';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CommandUnavailable';
+  }
+}

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import type { Version } from '#shared/brands.ts';
+import type { Cursor } from '#shared/cursor.ts';
+import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { signAssertion } from './assertion.ts';
+import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
+import { CommandAnswer } from './wire.ts';
+
+export type HttpGatewayOptions = {
+  /** Where the command role listens for the other roles. */
+  readonly url: string;
+  readonly key: Buffer;
+  /** The role that sends. */
+  readonly issuer: string;
+  readonly timeoutMs?: number;
+};
+
+const TIMEOUT_MS = 15_000;
+
+/** The gateway of a role that runs apart from the command role. */
+export const createHttpGateway = ({ url, key, issuer, timeoutMs = TIMEOUT_MS }: HttpGatewayOptions): CommandGateway => ({
+  async send(command, { caller, ...context }: CommandContext): Promise<CommandResult> {
+    const body = JSON.stringify({ command, ...context });
+    const assertion = await signAssertion(key, { caller, issuer, body });
+    const response = await fetch(new URL('/commands', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${assertion}`, 'x-request-id': context.requestId },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((cause: unknown) => {
+      throw new CommandUnavailable('the command role did not answer', { cause });
+    });
+    return readAnswer(response);
+  },
+});
+
+const Refusal = z.object({ code: z.string(), details: z.record(z.string(), z.json()).optional() });
+
+const readAnswer = async (response: Response): Promise<CommandResult> => {
+  const answer: unknown = await response.json().catch((cause: unknown) => {
+    throw new CommandUnavailable(`the command role answered ${response.status} without JSON`, { cause });
+  });
+  if (response.ok) {
+    const { id, version, cursor } = CommandAnswer.parse(answer);
+    return { id, version: version as Version, cursor: cursor as Cursor };
+  }
+  const refusal = Refusal.safeParse(answer);
+  if (refusal.success && isRejectionCode(refusal.data.code)) throw new Rejection(refusal.data.code, refusal.data.details ?? {});
+  throw new CommandUnavailable(`the command role answered ${response.status}`);
+};
+
+const isRejectionCode = (code: string): code is RejectionCode => Object.hasOwn(REJECTIONS, code);

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { EventId, UserId, Version } from '#shared/brands.ts';
+import { Command } from '#shared/commands/command.ts';
+import { ROLES } from '#shared/events/fields.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { CommandContext } from './command-gateway.ts';
+
+/** What goes over the wire between the roles: the command and its context; the caller stands in the signed assertion alone. */
+export const SentCommand = z.strictObject({
+  command: Command,
+  requestId: z.string().min(1).max(200),
+  correlationId: z.string().min(1).max(200).optional(),
+  causationId: z.uuid().optional(),
+  idempotencyKey: z.string().max(255).optional(),
+  ifVersion: z.int().nonnegative().optional(),
+});
+export type SentCommand = z.infer<typeof SentCommand>;
+
+export const contextOf = (sent: SentCommand, caller: Caller): CommandContext => ({
+  caller,
+  requestId: sent.requestId,
+  correlationId: sent.correlationId,
+  causationId: sent.causationId as EventId | undefined,
+  idempotencyKey: sent.idempotencyKey,
+  ifVersion: sent.ifVersion as Version | undefined,
+});
+
+export const CommandAnswer = z.strictObject({ id: z.int().positive(), version: z.int().nonnegative(), cursor: z.string().max(100) });
+
+/** The caller as the assertion holds it. */
+export const AssertedCaller = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('anonymous') }),
+  z.strictObject({
+    kind: z.literal('user'),
+    userId: z.int().positive(),
+    role: z.enum(ROLES),
+    scopes: z.array(z.string().max(100)).max(100),
+    client: z.string().max(200).nullable(),
+  }),
+  z.strictObject({ kind: z.literal('system'), name: z.string().regex(/^[a-z0-9-]{1,100}$/) }),
+]);
+
+export const assertCaller = (caller: Caller): z.infer<typeof AssertedCaller> =>
+  caller.kind === 'user' ? { ...caller, scopes: [...caller.scopes] } : caller;
+
+export const readCaller = (asserted: z.infer<typeof AssertedCaller>): Caller =>
+  asserted.kind === 'user' ? { ...asserted, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) } : asserted;

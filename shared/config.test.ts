@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { ConfigError, loadConfig } from './config.ts';
+import { SETTINGS, type SettingName, settingsTable } from './settings.ts';
+
+const problemsOf = (environment: Record<string, string>): readonly string[] => {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+
+test('without any setting there is a development configuration', () => {
+  const config = loadConfig({});
+  expect(config).toMatchObject({
+    environment: 'development',
+    http: { port: 4000, host: '127.0.0.1' },
+    metrics: { port: 9464, host: '127.0.0.1' },
+    publicUrl: 'http://localhost:4000',
+    databaseUrl: undefined,
+    eventLogUrl: undefined,
+    masterKey: undefined,
+    limits: { bodyBytesMax: 1_048_576, headerBytesMax: 8_192, headersTimeoutMs: 10_000, requestTimeoutMs: 30_000 },
+    drainMs: 10_000,
+  });
+  expect(config.dataDir).toBe(`${process.cwd()}/.data`);
+});
+
+test('an empty setting counts as unset', () => {
+  expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toEqual(loadConfig({}));
+});
+
+test('production listens on all addresses', () => {
+  expect(loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY }).http.host).toBeUndefined();
+});
+
+test('production refuses to start without a master key and says how to make one', () => {
+  const [problem, ...others] = problemsOf({ NODE_ENV: 'production' });
+  expect(problem).toMatch(/^MASTER_KEY is missing.*openssl rand -base64 32/);
+  expect(others).toEqual([]);
+});
+
+test('every wrong setting is told at once, each in a sentence', () => {
+  expect(problemsOf({ PORT: 'abc', LOG_LEVEL: 'loud' })).toEqual([
+    'PORT is “abc” and must be a port number from 0 to 65535, where 0 takes any free one.',
+    'LOG_LEVEL is “loud” and must be trace, debug, info, warn, error, fatal, or silent.',
+  ]);
+});
+
+/** For each setting that can be wrong, something that it must not be. */
+const WRONG: Partial<Record<SettingName, string>> = {
+  NODE_ENV: 'prod',
+  PORT: '65536',
+  HOST: 'a b',
+  PUBLIC_URL: 'annals.example',
+  METRICS_PORT: '-1',
+  METRICS_HOST: '/tmp/socket',
+  DATABASE_URL: 'mysql://root:hunter2@db/annals',
+  EVENT_LOG_URL: 'redis://:hunter2@db',
+  MASTER_KEY: 'hunter2',
+  INTERNAL_PORT: '4100.5',
+  INTERNAL_HOST: ' ',
+  COMMAND_URL: 'ftp://command',
+  LOG_LEVEL: 'INFO',
+  BODY_BYTES_MAX: '0',
+  HEADER_BYTES_MAX: '8k',
+  HEADERS_TIMEOUT_MS: '1e4',
+  REQUEST_TIMEOUT_MS: '-5',
+  CONNECTIONS_MAX: 'many',
+  DRAIN_MS: '10s',
+};
+
+test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== 'DATA_DIR'))(
+  '%s is refused by its name when it is wrong',
+  (name) => {
+    const problems = problemsOf({ [name]: WRONG[name] ?? '' });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name} .*must be .*\\.$`));
+  },
+);
+
+test.each(['MASTER_KEY', 'DATABASE_URL', 'EVENT_LOG_URL'] as const)('no message repeats the value of %s', (name) => {
+  expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
+});
+
+test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])('the event log may be %s', (url) => {
+  expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
+});
+
+test('the public URL loses the slash at its end', () => {
+  expect(loadConfig({ PUBLIC_URL: 'https://annals.example/' }).publicUrl).toBe('https://annals.example');
+});
+
+test('the table has one row per setting', () => {
+  const lines = settingsTable().split('\n');
+  expect(lines).toHaveLength(Object.keys(SETTINGS).length + 2);
+  for (const line of lines) expect(line).toMatch(/^\|([^|]+\|){3}$/);
+  expect(settingsTable()).not.toContain('undefined');
+});

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPassing } from '#shared/database/failures.ts';
+import { LogUnavailable } from '../errors.ts';
+
+/** How long the server may be away before whoever asks is told. */
+export const PATIENCE_MS = 10_000;
+const BACKOFF_FIRST_MS = 20;
+const BACKOFF_MAX_MS = 500;
+
+/** Asks again while the server is away: a restart takes a moment, and a question can be repeated. */
+export const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+  const expiresAtMs = Date.now() + PATIENCE_MS;
+  for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (Date.now() > expiresAtMs) throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
+      await delay(backoffMs);
+    }
+  }
+};

@@ -1,0 +1,132 @@
+import { createHash, createSecretKey } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { v5 } from 'uuid';
+import { describe, expect, test } from 'vitest';
+import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { type Canonical, canonicalForm, hashOf } from './canonical.ts';
+import { type AnnalsEvent, CATALOGUE, type EventType } from './catalogue.ts';
+import { createCodec } from './codec.ts';
+import type { EventDefinition } from './define-event.ts';
+import { streamName } from './streams.ts';
+
+/**
+ * Every version of every type that was ever written, as it was stored. A line is only ever added here, and a fixture is
+ * never changed: a log that has such events is out there. `WRITE_GOLDEN=1` writes the fixtures that are missing.
+ */
+const FIXTURES = [
+  'article.deleted.v1.json',
+  'article.drafted.v1.json',
+  'article.edited.v1.json',
+  'article.published.v1.json',
+  'article.unpublished.v1.json',
+  'command.completed.v1.json',
+  'command.reserved.v1.json',
+  'comment.added.v1.json',
+  'comment.deleted.v1.json',
+  'comment.edited.v1.json',
+  'email.claimed.v1.json',
+  'email.released.v1.json',
+  'user.deleted.v1.json',
+  'user.email_abandoned.v1.json',
+  'user.registered.v1.json',
+  'user.updated.v1.json',
+];
+
+type Golden = {
+  readonly stored: Canonical;
+  readonly hash: string;
+  /** As the present code sees it, whatever version was stored. */
+  readonly decoded: JsonObject;
+  readonly erased: JsonObject;
+};
+
+const FOLDER = new URL('./golden/', import.meta.url);
+const AUTHOR = 7001 as UserId;
+const CONTEXT = {
+  at: '2026-01-02T03:04:05.678Z',
+  actor: `user:${AUTHOR}`,
+  client: 'web',
+  request: 'request-1',
+  correlation: 'request-1',
+  causation: null,
+} as const;
+
+const testKey = (subject: UserId) => createSecretKey(createHash('sha256').update(`golden ${subject}`).digest());
+
+const codecFor = async (person: 'living' | 'erased') => {
+  const keys = memoryKeyStore(testKey);
+  if (person === 'living') await keys.obtain(AUTHOR);
+  else await keys.destroy(AUTHOR);
+  return createCodec({ keys });
+};
+
+const recorded = (stored: Canonical): RecordedEvent => ({ ...stored, position: 1 as Position, recordedAt: new Date(0) });
+
+const decodedData = async (stored: Canonical, person: 'living' | 'erased') => {
+  const [event] = await (await codecFor(person)).decodeAll([recorded(stored)]);
+  return event?.data as JsonObject;
+};
+
+const writeMissing = async (present: readonly string[]) => {
+  const codec = await codecFor('living');
+  for (const definition of Object.values<EventDefinition>(CATALOGUE)) {
+    const file = `${definition.type}.v${definition.version}.json`;
+    if (present.includes(file)) continue;
+    const { kind, key } = definition.stream;
+    const stream = streamName(kind, key === null ? 'golden' : String(definition.example[key]));
+    const id = v5(file, v5.URL) as EventId;
+    const event = { type: definition.type as EventType, data: definition.example } as AnnalsEvent;
+    const stored = { stream, version: 1 as Version, ...(await codec.encode(event, CONTEXT, id, stream)) };
+    const golden = {
+      stored,
+      hash: hashOf(stored).toString('hex'),
+      decoded: await decodedData(stored, 'living'),
+      erased: await decodedData(stored, 'erased'),
+    } satisfies Golden;
+    writeFileSync(new URL(file, FOLDER), `${JSON.stringify(golden, null, 2)}\n`);
+  }
+};
+
+if (process.env.WRITE_GOLDEN === '1') await writeMissing(readdirSync(FOLDER));
+const read = (file: string): Golden => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));
+
+test('no fixture disappears and none is without a line here', () => {
+  expect(readdirSync(FOLDER).sort()).toEqual(FIXTURES);
+});
+
+test.each(Object.values<EventDefinition>(CATALOGUE))('$type has a fixture of every version up to $version', ({ type, version }) => {
+  for (let each = 1; each <= version; each += 1) expect(FIXTURES).toContain(`${type}.v${each}.json`);
+});
+
+describe.each(FIXTURES)('%s', (file) => {
+  const golden = read(file);
+
+  test('decodes to what it meant', async () => {
+    expect(await decodedData(golden.stored, 'living')).toEqual(golden.decoded);
+  });
+
+  test('decodes without the personal fields once the key is destroyed', async () => {
+    expect(await decodedData(golden.stored, 'erased')).toEqual(golden.erased);
+  });
+
+  test('has the hash that it had, also after its canonical form was read back', () => {
+    expect(hashOf(golden.stored).toString('hex')).toBe(golden.hash);
+    expect(hashOf(JSON.parse(canonicalForm(golden.stored))).toString('hex')).toBe(golden.hash);
+  });
+
+  test('has no personal field in clear', () => {
+    const definition: EventDefinition = CATALOGUE[golden.stored.type as EventType];
+    for (const field of definition.personal?.fields ?? []) {
+      const value = golden.decoded[field];
+      if (typeof value === 'string') expect(canonicalForm(golden.stored)).not.toContain(value);
+    }
+  });
+
+  test('belongs to its stream', async () => {
+    const elsewhere = { ...golden.stored, stream: 'elsewhere-1' as StreamName };
+    await expect(decodedData(elsewhere, 'living')).rejects.toThrow('does not belong on elsewhere-1');
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { upcast } from './upcast.ts';
+
+const definition = {
+  type: 'article.drafted',
+  version: 3,
+  upcasters: {
+    1: ({ label, ...rest }) => ({ ...rest, tags: [label ?? 'none'] }),
+    2: (data) => ({ ...data, cover: null }),
+  },
+} as const satisfies Parameters<typeof upcast>[0];
+
+test('brings the oldest version to the current one, step by step', () => {
+  expect(upcast(definition, 1, { label: 'a' })).toEqual({ tags: ['a'], cover: null });
+});
+
+test('starts at the version that was stored', () => {
+  expect(upcast(definition, 2, { tags: ['b'] })).toEqual({ tags: ['b'], cover: null });
+});
+
+test('leaves the current version alone', () => {
+  const data = { tags: [], cover: null };
+  expect(upcast(definition, 3, data)).toBe(data);
+});
+
+test('refuses what a later release wrote', () => {
+  expect(() => upcast(definition, 4, {})).toThrow('known up to version 3');
+});
+
+test('refuses a version without an upcaster', () => {
+  expect(() => upcast({ ...definition, upcasters: {} }, 1, {})).toThrow('no upcaster from version 1');
+});

@@ -1,0 +1,34 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Log } from '#shared/log.ts';
+import { HttpProblem } from './http-problem.ts';
+import { problemOf } from './problem.ts';
+import { requestIdOf } from './request-context.ts';
+
+/** The last route: nothing has answered. */
+export const refuseUnknownPath: RequestHandler = () => {
+  throw new HttpProblem('not_found');
+};
+
+/** For `router.all(path, …)` after the methods that a path takes. */
+export const refuseOtherMethods =
+  (...allowed: readonly string[]): RequestHandler =>
+  () => {
+    throw new HttpProblem('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
+  };
+
+/** The one place where errors become answers. What nobody expected is logged whole and told to the client only by its request id. */
+export const answerErrors =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, request, response, _next) => {
+    const requestId = requestIdOf(request);
+    const { status, headers, body } = problemOf(error);
+    if (status >= 500) log.error({ err: error, requestId, method: request.method, path: request.path }, 'A request failed.');
+    // The answer has begun and cannot be taken back: the client must see that it is not whole.
+    if (response.headersSent) return void response.destroy();
+    for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
+    response.status(status).set(headers).set('Cache-Control', 'no-store').type('application/problem+json');
+    response.send(JSON.stringify({ ...body, requestId }));
+  };
+
+/** Headers that a route may have set for an answer that it then did not give. */
+const OF_THE_BODY = new Set(['etag', 'last-modified', 'content-encoding', 'content-language', 'content-disposition', 'location']);

@@ -1,0 +1,167 @@
+import { type RequestHandler, Router } from 'express';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import type { StreamName } from '#shared/brands.ts';
+import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
+import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import { refuseOtherMethods } from './answer-errors.ts';
+import { readJsonBody } from './json-body.ts';
+import { problemOf } from './problem.ts';
+import { requestIdOf } from './request-context.ts';
+
+const throwing =
+  (error: unknown): RequestHandler =>
+  () => {
+    throw error;
+  };
+
+const body = { title: 'One' };
+const post = (url: string, content: string, type = 'application/json') =>
+  fetch(`${url}/echo`, { method: 'POST', body: content, headers: { 'Content-Type': type } });
+
+const echo = () =>
+  Router()
+    .post('/echo', ...readJsonBody(100), (request, response) => {
+      response.json(request.body ?? null);
+    })
+    .all('/echo', refuseOtherMethods('POST'));
+
+test.each(Object.keys(REJECTIONS) as RejectionCode[])('the refusal %s is a problem with its code', (code) => {
+  const { status, body: problem } = problemOf(new Rejection(code));
+  expect(problem).toMatchObject({ code, status, title: REJECTIONS[code], type: `urn:annals:problem:${code}` });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+});
+
+test('a refusal is answered as problem+json with its details and the request id', async () => {
+  await using server = await serveRoutes(Router().get('/x', throwing(new Rejection('insufficient_scope', { scope: 'write:articles' }))));
+  const response = await fetch(`${server.url}/x`, { headers: { 'X-Request-Id': 'mine-1' } });
+  expect(response.status).toBe(403);
+  expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="write:articles"');
+  expect(await response.json()).toMatchObject({ code: 'insufficient_scope', details: { scope: 'write:articles' }, requestId: 'mine-1' });
+});
+
+test('a caller who is not signed in is challenged', () => {
+  expect(problemOf(new Rejection('unauthenticated')).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
+});
+
+test('a log that does not answer is 503 with Retry-After', () => {
+  expect(problemOf(new LogUnavailable('away'))).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
+});
+
+test('fields that are wrong are listed by JSON pointer', () => {
+  const { error } = z.object({ 'a/b': z.array(z.object({ c: z.string() })) }).safeParse({ 'a/b': [{ c: 1 }] });
+  expect(problemOf(error)).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer: '/a~1b/0/c' }] } });
+});
+
+test('an unexpected error is masked, and logged whole with the request id', async () => {
+  const error = new StaleVersion('secret-stream' as StreamName, 'any');
+  await using server = await serveRoutes(Router().get('/x', throwing(error)));
+  const response = await fetch(`${server.url}/x`);
+  const answer = (await response.json()) as { requestId: string };
+  expect(response.status).toBe(500);
+  expect(JSON.stringify(answer)).not.toContain('secret-stream');
+  expect(server.logged()).toContain('secret-stream');
+  expect(server.logged()).toContain(answer.requestId);
+});
+
+test('an error after the answer has begun ends the connection', async () => {
+  await using server = await serveRoutes(
+    Router().get('/x', (_request, response) => {
+      response.write('half');
+      throw new Error('late');
+    }),
+  );
+  const response = fetch(`${server.url}/x`).then((answer) => answer.text());
+  await expect(response).rejects.toThrow();
+});
+
+test('headers that belong to the answer that was not given are taken back', async () => {
+  await using server = await serveRoutes(
+    Router().get('/x', (_request, response) => {
+      response.set({ ETag: '"1"', 'Cache-Control': 'public' });
+      throw new Rejection('forbidden');
+    }),
+  );
+  const response = await fetch(`${server.url}/x`);
+  expect(response.headers.get('etag')).toBeNull();
+  expect(response.headers.get('cache-control')).toBe('no-store');
+});
+
+test('a JSON body is read, and one of a +json type as well', async () => {
+  await using server = await serveRoutes(echo());
+  expect(await (await post(server.url, JSON.stringify(body))).json()).toEqual(body);
+  expect(await (await post(server.url, JSON.stringify(body), 'application/merge-patch+json')).json()).toEqual(body);
+});
+
+const json = 'application/json';
+
+test.each([
+  { what: 'malformed JSON', status: 400, code: 'malformed_body', content: '{"title":', type: json },
+  {
+    what: 'a body that is too large',
+    status: 413,
+    code: 'body_too_large',
+    content: JSON.stringify({ title: 'x'.repeat(200) }),
+    type: json,
+  },
+  { what: 'another media type', status: 415, code: 'unsupported_media_type', content: 'a=1', type: 'application/x-www-form-urlencoded' },
+  { what: 'an unknown charset', status: 415, code: 'unsupported_media_type', content: '{}', type: `${json}; charset=klingon` },
+])('$what is $status $code', async ({ status, code, content, type }) => {
+  await using server = await serveRoutes(echo());
+  const response = await post(server.url, content, type);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ status, code });
+});
+
+test('an unknown content encoding is 415', async () => {
+  await using server = await serveRoutes(echo());
+  const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'zip' };
+  const response = await fetch(`${server.url}/echo`, { method: 'POST', body: '{}', headers });
+  expect(await response.json()).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+});
+
+test('an unknown path is 404', async () => {
+  await using server = await serveRoutes(echo());
+  const response = await fetch(`${server.url}/nowhere?email=ada@example.org`);
+  expect(await response.json()).toMatchObject({ status: 404, code: 'not_found' });
+  expect(server.logged()).not.toContain('ada@');
+});
+
+test('a path that cannot be decoded is 400', async () => {
+  await using server = await serveRoutes(Router().get('/items/:id', (_request, response) => void response.end()));
+  expect(await (await fetch(`${server.url}/items/%E0%A4%A`)).json()).toMatchObject({ status: 400, code: 'malformed_request' });
+});
+
+test('another method is 405 and says which there are', async () => {
+  await using server = await serveRoutes(echo());
+  const response = await fetch(`${server.url}/echo`);
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')).toBe('POST');
+});
+
+test.each([
+  ['kept when it is harmless', 'abc-123.X:9', true],
+  ['replaced when it is too long', 'a'.repeat(101), false],
+  ['replaced when it has odd characters', 'a"b', false],
+])('the request id is %s', async (_, given, kept) => {
+  const seen: string[] = [];
+  await using server = await serveRoutes(
+    Router().get('/x', (request, response) => {
+      seen.push(requestIdOf(request));
+      response.end();
+    }),
+  );
+  const response = await fetch(`${server.url}/x`, { headers: { 'X-Request-Id': given } });
+  expect(response.headers.get('x-request-id')).toBe(seen[0]);
+  expect(seen[0] === given).toBe(kept);
+});
+
+test('answers tell nothing about the framework and may not be sniffed', async () => {
+  await using server = await serveRoutes(echo());
+  const { headers } = await post(server.url, '{}');
+  expect(headers.get('x-powered-by')).toBeNull();
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+});

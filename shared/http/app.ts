@@ -1,0 +1,25 @@
+import express, { type Express, type Router } from 'express';
+import type { Registry } from 'prom-client';
+import type { Log } from '#shared/log.ts';
+import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
+import { observeRequests } from './observe-requests.ts';
+import { identifyRequest } from './request-context.ts';
+
+export type AppOptions = { readonly log: Log; readonly metrics: Registry; readonly routes: readonly Router[] };
+
+/** The HTTP of a role: every request is identified, observed, routed, and answered, whatever happens to it. */
+export const createApp = ({ log, metrics, routes }: AppOptions): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  // Entity tags are made by those who know the version, not by hashing what goes out.
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.use(identifyRequest, observeRequests(log, metrics));
+  app.use((_request, response, next) => {
+    response.set('X-Content-Type-Options', 'nosniff');
+    next();
+  });
+  for (const router of routes) app.use(router);
+  app.use(refuseUnknownPath, answerErrors(log));
+  return app;
+};

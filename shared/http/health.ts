@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Router } from 'express';
+import type { Log } from '#shared/log.ts';
+import { refuseOtherMethods } from './answer-errors.ts';
+
+/** Resolves where the thing can do its work; the signal aborts once nobody waits any more. */
+export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
+
+type Outcome = 'pass' | 'fail';
+type Readiness = { readonly status: 'ready' | 'not ready' | 'draining'; readonly checks: Readonly<Record<string, Outcome>> };
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Whether this process can do its work: it can when it is not stopping and every check passes in time. */
+export class Health {
+  readonly #checks = new Map<string, HealthCheck>();
+  readonly #log: Log;
+  readonly #timeoutMs: number;
+  #draining = false;
+  #running: Promise<Readiness> | undefined;
+
+  constructor(log: Log, timeoutMs: number = CHECK_TIMEOUT_MS) {
+    this.#log = log;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  add(name: string, check: HealthCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  /** From now on the process says that it is stopping, so that a balancer sends it nothing new. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Askers at the same time share one run, so that nobody can make work by asking often. */
+  async readiness(): Promise<Readiness> {
+    if (this.#draining) return { status: 'draining', checks: {} };
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<Readiness> {
+    const outcomes = await Promise.all([...this.#checks].map(async ([name, check]) => [name, await this.#try(name, check)] as const));
+    const status = outcomes.every(([, outcome]) => outcome === 'pass') ? 'ready' : 'not ready';
+    return { status, checks: Object.fromEntries(outcomes) };
+  }
+
+  /** Why a check fails is for the log: the message of a driver may name hosts and users. */
+  async #try(name: string, check: HealthCheck): Promise<Outcome> {
+    const waiting = new AbortController();
+    const late = delay(this.#timeoutMs, undefined, { signal: waiting.signal }).then(() => {
+      throw new Error(`no answer within ${this.#timeoutMs} ms`);
+    });
+    try {
+      await Promise.race([check(waiting.signal), late]);
+      return 'pass';
+    } catch (error) {
+      this.#log.warn({ err: error, check: name }, 'A readiness check fails.');
+      return 'fail';
+    } finally {
+      late.catch(() => {});
+      waiting.abort();
+    }
+  }
+}
+
+export const healthRoutes = (health: Health): Router =>
+  Router()
+    .get('/livez', (_request, response) => {
+      response.set('Cache-Control', 'no-store').json({ status: 'alive' });
+    })
+    .get('/readyz', async (_request, response) => {
+      const readiness = await health.readiness();
+      response
+        .status(readiness.status === 'ready' ? 200 : 503)
+        .set('Cache-Control', 'no-store')
+        .json(readiness);
+    })
+    .all(['/livez', '/readyz'], refuseOtherMethods('GET', 'HEAD'));

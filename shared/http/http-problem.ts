@@ -1,0 +1,39 @@
+import type { Json } from '#shared/json.ts';
+
+/** Refusals that belong to HTTP itself; those of the domain are `Rejection`s. */
+export const HTTP_PROBLEMS = {
+  malformed_request: [400, 'The request is malformed.'],
+  malformed_body: [400, 'The body is not what its Content-Type says.'],
+  invalid_request: [422, 'Some fields are not as they must be.'],
+  not_found: [404, 'There is nothing at this path.'],
+  method_not_allowed: [405, 'This path does not take the method.'],
+  not_acceptable: [406, 'None of the media types that the request accepts can be given.'],
+  body_too_large: [413, 'The body is too large.'],
+  unsupported_media_type: [415, 'The body is of a media type that this path does not take.'],
+  unavailable: [503, 'The service cannot do this just now; try again.'],
+  internal: [500, 'Something went wrong on our side.'],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+
+export type HttpProblemCode = keyof typeof HTTP_PROBLEMS;
+
+/** A refusal by the transport: thrown by a route or middleware, answered by `answerErrors`. */
+export class HttpProblem extends Error {
+  readonly code: HttpProblemCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extensions: Readonly<Record<string, Json>>;
+
+  constructor(code: HttpProblemCode, options: HttpProblemOptions = {}) {
+    super(options.detail ?? HTTP_PROBLEMS[code][1], options);
+    this.name = 'HttpProblem';
+    this.code = code;
+    this.headers = options.headers ?? {};
+    this.extensions = options.extensions ?? {};
+  }
+}
+
+export type HttpProblemOptions = ErrorOptions & {
+  readonly detail?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Members beside the standard ones, such as `errors`. */
+  readonly extensions?: Readonly<Record<string, Json>>;
+};

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import type { Listener } from '#shared/config.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** Starts to listen and answers with the URL; a port that cannot be had is one sentence that names its setting. */
+export const listen = async (server: Server, { port, host, setting }: Listener & { readonly setting: string }): Promise<string> => {
+  server.listen({ port, host });
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw explain(cause as NodeJS.ErrnoException, { port, host, setting });
+  }
+  const { address, family, port: actual } = server.address() as AddressInfo;
+  const name = host === undefined || ANY.has(address) ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${name}:${actual}`;
+};
+
+const ANY = new Set(['0.0.0.0', '::']);
+
+const explain = (cause: NodeJS.ErrnoException, { port, host, setting }: Listener & { setting: string }): Error => {
+  const hostSetting = setting.replace(/PORT$/, 'HOST');
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new StartRefused(
+        `Port ${port} is in use: stop the program that has it, or set ${setting} to another port (0 takes any free one).`,
+        {
+          cause,
+        },
+      );
+    case 'EACCES':
+      return new StartRefused(`This user may not listen on port ${port}: set ${setting} to one above 1023.`, { cause });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new StartRefused(`${host} is not an address of this machine: set ${hostSetting} to one that is.`, { cause });
+    default:
+      return cause;
+  }
+};

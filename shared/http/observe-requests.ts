@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express';
+import { Histogram, type Registry } from 'prom-client';
+import type { Log } from '#shared/log.ts';
+import { requestIdOf } from './request-context.ts';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const NS_PER_SECOND = 1e9;
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Logs and times every answer. The path goes without its query, which may hold a token or an address. */
+export const observeRequests = (log: Log, registry: Registry): RequestHandler => {
+  const duration = new Histogram({
+    name: 'annals_http_request_duration_seconds',
+    help: 'From the headers of a request to the end of its answer.',
+    labelNames: ['method', 'status'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return (request, response, next) => {
+    const startedAt = process.hrtime.bigint();
+    // The router shortens these while it looks for a route.
+    const { method, path } = request;
+    response.once('close', () => {
+      const seconds = Number(process.hrtime.bigint() - startedAt) / NS_PER_SECOND;
+      const status = response.writableFinished ? response.statusCode : 499;
+      duration.observe({ method: METHODS.has(method) ? method : 'other', status }, seconds);
+      const level = path === '/livez' || path === '/readyz' ? 'debug' : 'info';
+      log[level]({ requestId: requestIdOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 }, 'request');
+    });
+    next();
+  };
+};

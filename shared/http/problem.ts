@@ -1,0 +1,97 @@
+import { ZodError } from 'zod';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { Json } from '#shared/json.ts';
+import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
+
+/** What an error means to a client (RFC 9457), and the headers that go with it. */
+export type Problem = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: {
+    readonly type: string;
+    readonly title: string;
+    readonly status: number;
+    /** Stable: what a program compares. */
+    readonly code: string;
+    readonly detail?: string;
+    readonly [extension: string]: Json | undefined;
+  };
+};
+
+/** The status of every refusal of the domain; what is deleted is gone from reads, so it is not found. */
+const REJECTION_STATUS = {
+  user_not_found: 404,
+  user_deleted: 404,
+  email_taken: 409,
+  article_not_found: 404,
+  article_deleted: 404,
+  article_not_published: 409,
+  comment_not_found: 404,
+  comment_deleted: 404,
+  id_taken: 409,
+  version_mismatch: 412,
+  conflict: 409,
+  idempotency_key_reused: 422,
+  idempotency_key_in_use: 409,
+  unauthenticated: 401,
+  insufficient_scope: 403,
+  forbidden: 403,
+  invalid_command: 422,
+} as const satisfies Record<RejectionCode, number>;
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** Every error has an answer; one that nobody expected is masked, and its caller logs it. */
+export const problemOf = (error: unknown): Problem => {
+  if (error instanceof Rejection) return ofRejection(error);
+  if (error instanceof HttpProblem) return ofHttpProblem(error);
+  if (error instanceof ZodError) return ofHttpProblem(new HttpProblem('invalid_request', { extensions: { errors: pointers(error) } }));
+  if (error instanceof LogUnavailable)
+    return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
+  return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
+};
+
+const ofRejection = ({ code, details }: Rejection): Problem => {
+  const status = REJECTION_STATUS[code];
+  const body = { type: typeOf(code), title: REJECTIONS[code], status, code, ...(Object.keys(details).length > 0 && { details }) };
+  return { status, headers: headersOf(code, details), body };
+};
+
+const ofHttpProblem = ({ code, message, headers, extensions }: HttpProblem): Problem => {
+  const [status, title] = HTTP_PROBLEMS[code];
+  return {
+    status,
+    headers,
+    body: { type: typeOf(code), title, status, code, ...(message !== title && { detail: message }), ...extensions },
+  };
+};
+
+const typeOf = (code: string): string => `urn:annals:problem:${code}`;
+
+/** RFC 9110 demands a challenge with every 401, and RFC 6750 says how a missing scope is told. */
+const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Problem['headers'] => {
+  if (code === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
+  if (code === 'insufficient_scope') {
+    const named = typeof scope === 'string' && /^[a-z:]+$/.test(scope) ? `, scope="${scope}"` : '';
+    return { 'WWW-Authenticate': `Bearer error="insufficient_scope"${named}` };
+  }
+  if (code === 'conflict' || code === 'idempotency_key_in_use') return { 'Retry-After': RETRY_AFTER_SECONDS };
+  return {};
+};
+
+/** JSON pointers (RFC 6901) to the fields that are wrong. */
+const pointers = (error: ZodError): Json[] =>
+  error.issues.map(({ path, message }) => ({
+    pointer: path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    detail: message,
+  }));
+
+/** Express and its body parser put the status on the error, as `http-errors` does; theirs below 500 are the client's doing. */
+const expressCode = (error: unknown): HttpProblemCode | undefined => {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
+  if (error.status === 413) return 'body_too_large';
+  if (error.status === 415) return 'unsupported_media_type';
+  if (error.status < 400 || error.status >= 500) return undefined;
+  return 'type' in error && error.type === 'entity.parse.failed' ? 'malformed_body' : 'malformed_request';
+};

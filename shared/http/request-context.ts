@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+
+const ids = new WeakMap<IncomingMessage, string>();
+
+/** What may come from outside and go into logs and events: nothing that could break a line or a header. */
+const ACCEPTABLE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/;
+
+/** Gives every request an id, its sender's own if that is harmless, and says it in the answer. */
+export const identifyRequest: RequestHandler = (request, response, next) => {
+  const given = request.get('X-Request-Id');
+  const id = given !== undefined && ACCEPTABLE.test(given) ? given : randomUUID();
+  ids.set(request, id);
+  response.set('X-Request-Id', id);
+  next();
+};
+
+/** The id of a request that has passed `identifyRequest`. */
+export const requestIdOf = (request: IncomingMessage): string => {
+  const id = ids.get(request);
+  if (id === undefined) throw new Error('the request has not passed identifyRequest');
+  return id;
+};

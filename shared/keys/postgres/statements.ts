@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import type { UserId } from '#shared/brands.ts';
+
+export type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null };
+
+export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Promise<readonly KeyRow[]> => {
+  const { rows } = await pool.query<KeyRow>({
+    name: 'select-person-keys',
+    text: 'select subject, wrapped from person_key where subject = any($1::bigint[])',
+    values: [subjects],
+  });
+  return rows;
+};
+
+/** Whoever comes first wins; everybody else reads that one's key. */
+export const insertKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer): Promise<void> => {
+  await pool.query({
+    name: 'insert-person-key',
+    text: 'insert into person_key (subject, wrapped) values ($1, $2) on conflict (subject) do nothing',
+    values: [subject, wrapped],
+  });
+};
+
+/** Also leaves the mark for somebody who has no key here, such as after the restore of an older backup. */
+export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> => {
+  await pool.query(
+    `insert into person_key (subject, wrapped, destroyed_at) values ($1, null, now())
+     on conflict (subject) do update set wrapped = null, destroyed_at = now() where person_key.destroyed_at is null`,
+    [subject],
+  );
+};
+
+/** The check value of this database: the given one, where there was none yet. */
+export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
+  await pool.query('insert into master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);
+  const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from master_key_check');
+  return rows[0]?.wrapped;
+};

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { admit, authorize, type Caller, may, OPERATIONS, type Operation, type Resource, SCOPES, type Scope } from './policy.ts';
+
+/** The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is found by the other. */
+const me = 1 as UserId;
+const somebody = 2 as UserId;
+
+const mine: Resource = { ownerId: me };
+const theirs: Resource = { ownerId: somebody };
+const myPublished: Resource = { ownerId: me, articleStatus: 'published' };
+const myDraft: Resource = { ownerId: me, articleStatus: 'draft' };
+const theirPublished: Resource = { ownerId: somebody, articleStatus: 'published' };
+const theirDraft: Resource = { ownerId: somebody, articleStatus: 'draft' };
+const theirDeleted: Resource = { ownerId: somebody, articleStatus: 'deleted' };
+const theirsOnMyPublished: Resource = { ownerId: somebody, articleAuthorId: me, articleStatus: 'published' };
+const theirsOnMyDraft: Resource = { ownerId: somebody, articleAuthorId: me, articleStatus: 'draft' };
+const mineOnTheirPublished: Resource = { ownerId: me, articleAuthorId: somebody, articleStatus: 'published' };
+const mineOnTheirDraft: Resource = { ownerId: me, articleAuthorId: somebody, articleStatus: 'draft' };
+const theirsOnTheirPublished: Resource = { ownerId: somebody, articleAuthorId: somebody, articleStatus: 'published' };
+const theirsOnTheirDraft: Resource = { ownerId: somebody, articleAuthorId: somebody, articleStatus: 'draft' };
+
+/** Who may: the letters of anonymous, reader, author, admin (A for the last), and a dot where not. */
+const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
+  ['user.read', 'my profile', mine, 'n r a A'],
+  ['user.read', 'another’s profile', theirs, 'n r a A'],
+  ['user.read_private', 'my e-mail', mine, '. r a A'],
+  ['user.read_private', 'another’s e-mail', theirs, '. . . A'],
+  ['user.register', 'a new user', {}, '. . . A'],
+  ['user.update', 'my profile', mine, '. r a A'],
+  ['user.update', 'another’s profile', theirs, '. . . A'],
+  ['user.change_role', 'my role', mine, '. . . A'],
+  ['user.change_role', 'another’s role', theirs, '. . . A'],
+  ['user.delete', 'myself', mine, '. r a A'],
+  ['user.delete', 'another', theirs, '. . . A'],
+
+  ['article.read', 'my published article', myPublished, 'n r a A'],
+  ['article.read', 'another’s published article', theirPublished, 'n r a A'],
+  ['article.read', 'my draft', myDraft, '. . a A'],
+  ['article.read', 'another’s draft', theirDraft, '. . . A'],
+  ['article.read', 'another’s deleted article', theirDeleted, '. . . A'],
+  ['article.create', 'an article of mine', mine, '. . a A'],
+  ['article.create', 'an article in another’s name', theirs, '. . . A'],
+  ['article.edit', 'my draft', myDraft, '. . a A'],
+  ['article.edit', 'my published article', myPublished, '. . a A'],
+  ['article.edit', 'another’s published article', theirPublished, '. . . A'],
+  ['article.publish', 'my draft', myDraft, '. . a A'],
+  ['article.publish', 'another’s draft', theirDraft, '. . . A'],
+  ['article.unpublish', 'my published article', myPublished, '. . a A'],
+  ['article.unpublish', 'another’s published article', theirPublished, '. . . A'],
+  ['article.delete', 'my article', myPublished, '. . a A'],
+  ['article.delete', 'another’s article', theirPublished, '. . . A'],
+
+  ['comment.read', 'a comment on another’s published article', theirsOnTheirPublished, 'n r a A'],
+  ['comment.read', 'a comment on my draft', theirsOnMyDraft, '. . a A'],
+  ['comment.read', 'my comment on another’s draft', mineOnTheirDraft, '. . . A'],
+  ['comment.read', 'a comment on another’s draft', theirsOnTheirDraft, '. . . A'],
+  ['comment.add', 'a comment of mine', mine, '. r a A'],
+  ['comment.add', 'a comment in another’s name', theirs, '. . . A'],
+  ['comment.edit', 'my comment', mineOnTheirPublished, '. r a A'],
+  ['comment.edit', 'another’s comment', theirsOnTheirPublished, '. . . A'],
+  ['comment.edit', 'another’s comment on my article', theirsOnMyPublished, '. . . A'],
+  ['comment.delete', 'my comment', mineOnTheirPublished, '. r a A'],
+  ['comment.delete', 'another’s comment', theirsOnTheirPublished, '. . . A'],
+  ['comment.delete', 'another’s comment on my article', theirsOnMyPublished, '. . a A'],
+
+  ['webhook.manage', 'my endpoint', mine, '. r a A'],
+  ['webhook.manage', 'another’s endpoint', theirs, '. . . A'],
+  ['events.read', 'the feed', {}, '. r a A'],
+];
+
+const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
+  'user.read': 'read:users',
+  'user.read_private': 'read:users',
+  'user.register': 'write:users',
+  'user.update': 'write:users',
+  'user.change_role': 'write:users',
+  'user.delete': 'write:users',
+  'article.read': 'read:articles',
+  'article.create': 'write:articles',
+  'article.edit': 'write:articles',
+  'article.publish': 'publish:articles',
+  'article.unpublish': 'publish:articles',
+  'article.delete': 'write:articles',
+  'comment.read': 'read:comments',
+  'comment.add': 'write:comments',
+  'comment.edit': 'write:comments',
+  'comment.delete': 'write:comments',
+  'webhook.manage': 'manage:webhooks',
+  'events.read': 'read:events',
+};
+
+const LETTERS = { n: 'anonymous', r: 'reader', a: 'author', A: 'admin' } as const;
+type Name = (typeof LETTERS)[keyof typeof LETTERS];
+const names = Object.values(LETTERS);
+
+const callerOf = (name: Name, scopes: readonly string[] = SCOPES): Caller =>
+  name === 'anonymous' ? { kind: 'anonymous' } : { kind: 'user', userId: me, role: name, scopes: new Set(scopes), client: 'web' };
+
+const codeOf = (decision: 'allowed' | Rejection) => (decision instanceof Rejection ? decision.code : decision);
+
+describe.each(CASES)('%s: %s', (operation, _, resource, allowed) => {
+  test.each(names)('%s', (name) => {
+    const isAllowed = allowed.split(' ').some((letter) => letter !== '.' && LETTERS[letter as keyof typeof LETTERS] === name);
+    const refusal = name === 'anonymous' ? 'unauthenticated' : 'forbidden';
+    expect(codeOf(authorize(callerOf(name), operation, resource))).toBe(isAllowed ? 'allowed' : refusal);
+    expect(may(callerOf(name), operation, resource)).toBe(isAllowed);
+  });
+});
+
+test('every operation has a case', () => {
+  expect(new Set(CASES.map(([operation]) => operation))).toEqual(new Set(OPERATIONS));
+});
+
+describe.each(Object.entries(SCOPE_OF) as [Operation, Scope][])('%s needs %s', (operation, scope) => {
+  const rights: Resource = { ...myPublished, articleAuthorId: me };
+
+  test.each(['reader', 'author', 'admin'] as const)('of a token of %s, and no other helps', (name) => {
+    const others = SCOPES.filter((each) => each !== scope);
+    const decision = authorize(callerOf(name, others), operation, rights);
+    expect(decision).toMatchObject({ code: 'insufficient_scope', details: { scope } });
+    expect(admit(callerOf(name, others), operation)).toMatchObject({ code: 'insufficient_scope', details: { scope } });
+    expect(may(callerOf(name, others), operation, rights)).toBe(false);
+  });
+
+  test('and that one is enough for an admin', () => {
+    expect(authorize(callerOf('admin', [scope]), operation, rights)).toBe('allowed');
+  });
+
+  test('which the system does not', () => {
+    const system: Caller = { kind: 'system', name: 'process-manager' };
+    expect(authorize(system, operation, theirDraft)).toBe('allowed');
+    expect(admit(system, operation)).toBe('allowed');
+    expect(may(system, operation, theirDraft)).toBe(true);
+  });
+});
+
+describe('the order of refusals', () => {
+  test('is first to sign in, then the scope, then the right', () => {
+    expect(codeOf(authorize(callerOf('anonymous'), 'article.delete', theirs))).toBe('unauthenticated');
+    expect(codeOf(authorize(callerOf('reader', []), 'article.delete', theirs))).toBe('insufficient_scope');
+    expect(codeOf(authorize(callerOf('reader'), 'article.delete', theirs))).toBe('forbidden');
+  });
+
+  test('lets what depends on the resource pass before the resource is known', () => {
+    expect(admit(callerOf('anonymous'), 'article.read')).toBe('allowed');
+    expect(admit(callerOf('reader'), 'article.delete')).toBe('allowed');
+    expect(codeOf(admit(callerOf('anonymous'), 'article.delete'))).toBe('unauthenticated');
+  });
+
+  test('asks an anonymous reader of a draft to sign in', () => {
+    expect(codeOf(authorize(callerOf('anonymous'), 'article.read', theirDraft))).toBe('unauthenticated');
+  });
+});
+
+test('nothing that is not named belongs to anybody', () => {
+  expect(may(callerOf('author'), 'article.edit', {})).toBe(false);
+  expect(may(callerOf('author'), 'comment.delete', {})).toBe(false);
+});

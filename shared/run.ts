@@ -1,0 +1,70 @@
+import { constants } from 'node:os';
+import { type Config, loadConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { StartRefused } from './start-refused.ts';
+
+export type ProcessContext = {
+  readonly config: Config;
+  readonly log: Log;
+  /** What is put here is disposed in reverse when the process is told to stop. */
+  readonly resources: AsyncDisposableStack;
+};
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const FAILED = 1;
+
+/**
+ * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at once, a stop that
+ * takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
+ */
+export const run = async (start: (context: ProcessContext) => Promise<void>): Promise<never> => {
+  try {
+    const config = loadConfig();
+    const log = createLog({ level: config.logLevel });
+    process.exit(await live(start, config, log));
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(error.exitCode);
+  }
+};
+
+const live = async (start: (context: ProcessContext) => Promise<void>, config: Config, log: Log): Promise<number> => {
+  const stopping = watchForStop(log, config.drainMs);
+  await using resources = new AsyncDisposableStack();
+  try {
+    await start({ config, log, resources });
+  } catch (error) {
+    if (error instanceof StartRefused) throw error;
+    log.fatal({ err: error }, 'The process could not start.');
+    return FAILED;
+  }
+  // A signal during the start is obeyed once everything that was begun is there to be stopped.
+  return await stopping;
+};
+
+/** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
+const watchForStop = (log: Log, drainMs: number): Promise<number> => {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let stopping = false;
+  const stop = (exitCode: number) => {
+    stopping = true;
+    setTimeout(() => {
+      log.error({ drainMs }, 'Stopping took too long and was cut off.');
+      process.exit(FAILED);
+    }, drainMs).unref();
+    resolve(exitCode);
+  };
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (stopping) process.exit(128 + constants.signals[signal]);
+      log.info({ signal }, 'Stopping.');
+      stop(0);
+    });
+  }
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'An unexpected failure ends this process.');
+    if (!stopping) stop(FAILED);
+  });
+  return promise;
+};

@@ -1,0 +1,10 @@
+/** The process cannot start for a reason that its operator can change: the message says all there is to say, a stack nothing. */
+export class StartRefused extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { exitCode?: number } = {}) {
+    super(message, options);
+    this.name = 'StartRefused';
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findViolations } from './boundaries.ts';
+
+const root = join(import.meta.dirname, '..');
+
+const readSources = (): Map<string, string> => {
+  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,shared}/**/*.ts', { cwd: root });
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+};
+
+const check = (...files: readonly (readonly [path: string, source: string])[]): string[] => findViolations(new Map(files));
+
+test('nobody imports what they may not', () => {
+  const sources = readSources();
+  expect(sources.size).toBeGreaterThan(50);
+  expect(findViolations(sources)).toEqual([]);
+});
+
+test.each([
+  ['another role', 'command/send.ts', `import { x } from '../query/x.ts';`],
+  ['shared by its path', 'command/send.ts', `import { x } from '../shared/x.ts';`],
+  ['a role from shared', 'shared/x.ts', `export { x } from '../command/x.ts';`],
+  ['a role from shared, on several lines', 'shared/x.ts', `import {\n  x,\n  y,\n} from '../command/x.ts';`],
+  ['a role from shared, later', 'shared/x.ts', `const x = await import('../command/x.ts');`],
+  ['a role for its side effects', 'shared/x.ts', `import '../command/x.ts';`],
+  ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
+  ['a driver in a role', 'command/send.ts', `import pg from 'pg';`],
+  ['a type of a driver in a role', 'command/send.ts', `import type pg from 'pg';`],
+  ['a part of a driver', 'shared/http/x.ts', `import { x } from '@eventstore/db-client/generated/x.js';`],
+  ['the driver of another engine', 'shared/event-log/eventstoredb/x.ts', `import pg from 'pg';`],
+  ['I/O from an event', 'shared/events/x.ts', `import { readFile } from 'node:fs/promises';`],
+  ['I/O from a command', 'shared/commands/x.ts', `import express from 'express';`],
+  ['I/O from a decider', 'command/articles/x.ts', `import net from 'node:net';\nexport const x: Decider<A, B, C> = {};`],
+])('importing %s is found', (_, path, source) => {
+  expect(check([path, source])).toHaveLength(1);
+});
+
+test('I/O that a pure file reaches by way of another is found', () => {
+  const violations = check(['shared/events/x.ts', `import { y } from '#shared/y.ts';`], ['shared/y.ts', `import net from 'node:net';`]);
+  expect(violations).toEqual(['shared/events/x.ts reaches node:net by shared/y.ts: events, commands, and deciders do no I/O.']);
+});
+
+test.each([
+  ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
+  ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
+  ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
+  ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
+])('importing %s is allowed', (_, path, source) => {
+  expect(check([path, source])).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { posix } from 'node:path';
+
+/** The house's rules about who may import whom, over the sources as a map from path to text. */
+export type Sources = ReadonlyMap<string, string>;
+
+type Import = { readonly specifier: string; readonly typeOnly: boolean };
+
+const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'shared'];
+
+/** Where each driver may appear; everything else speaks to a port. */
+const DRIVERS: Readonly<Record<string, readonly string[]>> = {
+  pg: [
+    'shared/database/',
+    'shared/event-log/postgres/',
+    'shared/change-stream/postgres/',
+    'shared/job-queue/postgres/',
+    'shared/keys/postgres/',
+  ],
+  '@eventstore/db-client': ['shared/event-log/eventstoredb/'],
+  kafkajs: ['shared/change-stream/kafka/'],
+  bullmq: ['shared/job-queue/'],
+};
+
+/** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
+const PURE_FOLDERS = ['shared/events/', 'shared/commands/'];
+const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto']);
+const DECIDER = /^export const \w+: Decider</m;
+
+/** Everything that breaks a rule, one sentence each. */
+export const findViolations = (sources: Sources): string[] =>
+  [...sources.keys()].filter(isBound).flatMap((path) => violationsOf(path, sources));
+
+/** Tests may import anything, and so may what composes: `main.ts` and `annals.ts` at the root. */
+const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
+
+const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
+
+const violationsOf = (path: string, sources: Sources): string[] => [
+  ...importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => [...crossings(path, specifier), ...strayDrivers(path, specifier)]),
+  ...(isPure(path, sources) ? impurities(path, sources) : []),
+];
+
+const crossings = (path: string, specifier: string): string[] => {
+  if (!specifier.startsWith('.')) return [];
+  const target = posix.join(posix.dirname(path), specifier);
+  if (folderOf(target) === folderOf(path)) return [];
+  return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
+};
+
+const strayDrivers = (path: string, specifier: string): string[] => {
+  const homes = DRIVERS[packageOf(specifier)];
+  if (homes === undefined || homes.some((home) => path.startsWith(home))) return [];
+  return [`${path} imports ${specifier}: that driver stays in ${homes.join(', ')}.`];
+};
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+const isPure = (path: string, sources: Sources): boolean =>
+  PURE_FOLDERS.some((folder) => path.startsWith(folder)) || (folderOf(path) === 'command' && DECIDER.test(sources.get(path) ?? ''));
+
+/** What a pure file reaches at run time, directly or by way of others, may do no I/O either. */
+const impurities = (start: string, sources: Sources): string[] => {
+  const found = new Set<string>();
+  const seen = new Set([start]);
+  for (const path of seen) {
+    for (const { specifier, typeOnly } of importsOf(sources.get(path) ?? '')) {
+      if (typeOnly) continue;
+      const target = localTarget(path, specifier);
+      if (target !== undefined) seen.add(target);
+      else if (!PURE_PACKAGES.has(specifier))
+        found.add(`${start} reaches ${specifier} by ${path}: events, commands, and deciders do no I/O.`);
+    }
+  }
+  return [...found];
+};
+
+const localTarget = (path: string, specifier: string): string | undefined => {
+  if (specifier.startsWith('#shared/')) return specifier.slice(1);
+  return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
+};
+
+const STATEMENT = /^\s*(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
+const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
+
+const importsOf = (source: string): readonly Import[] => [
+  ...[...source.matchAll(STATEMENT)].map(([, , type, specifier = '']) => ({ specifier, typeOnly: type !== undefined })),
+  ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
+];

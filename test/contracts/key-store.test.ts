@@ -1,0 +1,155 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createDatabase, type TestDatabase } from '../engines/database.ts';
+
+const CACHE_LIFETIME_MS = 200;
+const PROCESSES = 3;
+
+let subjects = 0;
+const newSubject = (): UserId => {
+  subjects += 1;
+  return subjects as UserId;
+};
+const bytesOf = (key: Awaited<ReturnType<KeyStore['obtain']>>) => key.export().toString('hex');
+
+let database: TestDatabase;
+const resources = new AsyncDisposableStack();
+const masterKey = createSecretKey(randomBytes(32));
+const openProcess = async (key = masterKey): Promise<{ store: KeyStore; pool: Pool }> => {
+  const pool = resources.use(openPool({ url: database.url, applicationName: 'key-store-contract', connectionsMax: 4 }));
+  const store = resources.use(await openPostgresKeyStore({ pool, masterKey: key, cacheLifetimeMs: CACHE_LIFETIME_MS }));
+  return { store, pool };
+};
+
+beforeAll(async () => {
+  database = resources.use(await createDatabase());
+});
+afterAll(() => resources.disposeAsync());
+
+/** Each engine gives as many stores over the same keys as there are processes; opened at once, as at a start. */
+const ENGINES: Record<string, () => Promise<readonly KeyStore[]>> = {
+  memory: async () => new Array<KeyStore>(PROCESSES).fill(memoryKeyStore()),
+  postgres: async () => (await Promise.all(Array.from({ length: PROCESSES }, () => openProcess()))).map(({ store }) => store),
+};
+
+describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
+  let stores: readonly KeyStore[];
+  let one: KeyStore;
+  let other: KeyStore;
+
+  beforeAll(async () => {
+    stores = await open();
+    [one, other] = stores as [KeyStore, KeyStore];
+  });
+
+  test('makes a key of 256 bits at first need and gives the same one ever after, to every process', async () => {
+    const subject = newSubject();
+    const key = await one.obtain(subject);
+    expect(key.symmetricKeySize).toBe(32);
+    expect(bytesOf(await one.obtain(subject))).toBe(bytesOf(key));
+    expect(bytesOf(await other.obtain(subject))).toBe(bytesOf(key));
+  });
+
+  test('gives one key to many who ask for a new person at the same time', async () => {
+    const subject = newSubject();
+    const keys = await Promise.all(Array.from({ length: 60 }, (_each, index) => stores[index % PROCESSES]?.obtain(subject)));
+    expect(new Set(keys.map((key) => key && bytesOf(key)))).toHaveProperty('size', 1);
+  });
+
+  test('gives every person another key', async () => {
+    const keys = await Promise.all(Array.from({ length: 10 }, () => one.obtain(newSubject())));
+    expect(new Set(keys.map(bytesOf))).toHaveProperty('size', 10);
+  });
+
+  test('finds the keys that there are, each once, and makes none', async () => {
+    const [known, unknown] = [newSubject(), newSubject()];
+    const key = await one.obtain(known);
+    const found = await other.find([known, unknown, known]);
+    expect([...found.keys()]).toEqual([known]);
+    expect(bytesOf(found.get(known) as typeof key)).toBe(bytesOf(key));
+    expect((await one.find([unknown])).size).toBe(0);
+    expect((await one.find([])).size).toBe(0);
+  });
+
+  test('finds thousands at once', async () => {
+    const many = Array.from({ length: 2_500 }, newSubject);
+    const last = many.at(-1) as UserId;
+    await one.obtain(last);
+    expect([...(await other.find(many)).keys()]).toEqual([last]);
+  });
+
+  test('takes every id there can be', async () => {
+    const subject = Number.MAX_SAFE_INTEGER as UserId;
+    expect(bytesOf(await one.obtain(subject))).toBe(bytesOf(await other.obtain(subject)));
+  });
+
+  test('destroys at once where it was told to, and never makes that key again', async () => {
+    const subject = newSubject();
+    await one.obtain(subject);
+    await one.destroy(subject);
+    await expect(one.obtain(subject)).rejects.toThrow(KeyDestroyed);
+    expect((await one.find([subject])).get(subject)).toBe('destroyed');
+  });
+
+  test('destroys within the lifetime of the cache in every other process', async () => {
+    const subject = newSubject();
+    await Promise.all(stores.map((store) => store.obtain(subject)));
+    await one.destroy(subject);
+    await vi.waitFor(async () => expect((await other.find([subject])).get(subject)).toBe('destroyed'), { timeout: 10 * CACHE_LIFETIME_MS });
+    await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
+  });
+
+  test('destroys as often as it is told to', async () => {
+    const subject = newSubject();
+    await one.obtain(subject);
+    await Promise.all(stores.map((store) => store.destroy(subject)));
+    await one.destroy(subject);
+    await expect(one.obtain(subject)).rejects.toThrow(KeyDestroyed);
+  });
+
+  test('leaves the mark for somebody who has no key, as after the restore of an older backup', async () => {
+    const subject = newSubject();
+    await one.destroy(subject);
+    await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
+  });
+});
+
+describe('the PostgreSQL key store', () => {
+  test('keeps keys wrapped, and nothing of a destroyed one', async () => {
+    const { store, pool } = await openProcess();
+    const subject = newSubject();
+    const key = await store.obtain(subject);
+    const stored = async () => {
+      const { rows } = await pool.query<{ wrapped: Buffer | null }>('select wrapped from person_key where subject = $1', [subject]);
+      return rows[0]?.wrapped;
+    };
+    expect((await stored())?.toString('hex')).not.toContain(bytesOf(key));
+    await store.destroy(subject);
+    expect(await stored()).toBeNull();
+  });
+
+  test('refuses another MASTER_KEY at the start, in one sentence', async () => {
+    await openProcess();
+    const opening = openProcess(createSecretKey(randomBytes(32)));
+    await expect(opening).rejects.toThrow(MasterKeyMismatch);
+    await expect(opening).rejects.toThrow('MASTER_KEY does not fit the keys in this database: give the one that the data was written with');
+  });
+
+  test('refuses a key that was exchanged for that of another person', async () => {
+    const { store, pool } = await openProcess();
+    const [subject, victim] = [newSubject(), newSubject()];
+    await store.obtain(subject);
+    await store.obtain(victim);
+    await pool.query('update person_key set wrapped = (select wrapped from person_key where subject = $1) where subject = $2', [
+      subject,
+      victim,
+    ]);
+    const { store: fresh } = await openProcess();
+    await expect(fresh.obtain(victim)).rejects.toThrow(`MASTER_KEY does not fit the key of person ${victim}`);
+  });
+});

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { CATALOGUE } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Decider } from '../command/decider.ts';
+import { fold } from './given.ts';
+
+const COMMANDS_MAX = 12;
+
+/** What holds for every decider, over any sequence of commands; the commands must be about one aggregate. */
+export const describeDecider = <State, Command, Event extends AnnalsEvent>(
+  decider: Decider<State, Command, Event>,
+  command: fc.Arbitrary<Command>,
+): void => {
+  const commands = fc.array(command, { maxLength: COMMANDS_MAX });
+
+  test('repeating any command is a no-op or a refusal', () => {
+    fc.assert(
+      fc.property(commands, command, (earlier, repeated) => {
+        const state = fold(decider, run(decider, earlier));
+        const events = decideOrRefuse(decider, repeated, state);
+        const after = events.reduce((each, event) => decider.evolve(each, event), state);
+        expect(decideOrRefuse(decider, repeated, after)).toEqual([]);
+      }),
+    );
+  });
+
+  test('every event it decides is one that the log takes', () => {
+    fc.assert(
+      fc.property(commands, (all) => {
+        for (const { type, data } of run(decider, all)) {
+          const definition: EventDefinition = CATALOGUE[type];
+          expect(definition.schema.parse(data)).toEqual(data);
+        }
+      }),
+    );
+  });
+
+  test('a replay of what was stored gives the state that deciding gave', () => {
+    fc.assert(
+      fc.property(commands, (all) => {
+        let state = decider.initial;
+        const log: Event[] = [];
+        for (const each of all) {
+          const events = decideOrRefuse(decider, each, state);
+          state = events.reduce((known, event) => decider.evolve(known, event), state);
+          log.push(...events);
+        }
+        // As a log gives it back: through JSON.
+        expect(fold(decider, JSON.parse(JSON.stringify(log)))).toEqual(state);
+      }),
+    );
+  });
+
+  test('neither evolving nor deciding fails when the personal fields of the past were erased', () => {
+    fc.assert(
+      fc.property(commands, command, (earlier, next) => {
+        const state = fold(decider, run(decider, earlier).map(erased));
+        expect(() => decideOrRefuse(decider, next, state)).not.toThrow();
+      }),
+    );
+  });
+
+  test('a state is never changed in place', () => {
+    fc.assert(
+      fc.property(commands, (all) => {
+        const evolve = (state: State, event: Event) => freeze(decider.evolve(state, freeze(event)));
+        expect(() => run({ ...decider, evolve }, all)).not.toThrow();
+      }),
+    );
+  });
+};
+
+/** The events that a sequence of commands leads to, refusals left out. */
+const run = <State, Command, Event>(decider: Decider<State, Command, Event>, commands: readonly Command[]): readonly Event[] => {
+  let state = decider.initial;
+  return commands.flatMap((command) => {
+    const events = decideOrRefuse(decider, command, state);
+    state = events.reduce((each, event) => decider.evolve(each, event), state);
+    return events;
+  });
+};
+
+const decideOrRefuse = <State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+  command: Command,
+  state: State,
+): readonly Event[] => {
+  try {
+    return decider.decide(command, state);
+  } catch (error) {
+    if (error instanceof Rejection) return [];
+    throw error;
+  }
+};
+
+const erased = <Event extends AnnalsEvent>(event: Event): Event => {
+  const definition: EventDefinition = CATALOGUE[event.type];
+  const nulls = Object.fromEntries((definition.personal?.fields ?? []).map((field) => [field, null]));
+  return { ...event, data: { ...event.data, ...nulls } };
+};
+
+const freeze = <Value>(value: Value): Value => {
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) freeze(inner);
+  return Object.freeze(value);
+};

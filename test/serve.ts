@@ -1,0 +1,39 @@
+import type { RequestListener } from 'node:http';
+import type { Router } from 'express';
+import { type Config, loadConfig } from '#shared/config.ts';
+import { createApp } from '#shared/http/app.ts';
+import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { createLog, type Log } from '#shared/log.ts';
+import { createMetrics } from '#shared/metrics.ts';
+
+/** A server on a free port, with the real limits unless told otherwise, whose log is kept. */
+export type Served = HttpServer & { readonly logged: () => string };
+
+export const captureLog = (): { readonly log: Log; readonly logged: () => string } => {
+  const written: string[] = [];
+  const log = createLog({ level: 'debug', destination: { write: (line: string) => void written.push(line) } });
+  const text = () => written.join('');
+  return { log, logged: text };
+};
+
+type ServeOptions = { readonly limits?: Partial<Config['limits']>; readonly drainMs?: number };
+
+export const serve = async (handler: RequestListener, { limits, drainMs = 5_000 }: ServeOptions = {}): Promise<Served> => {
+  const { log, logged } = captureLog();
+  const config = loadConfig({});
+  const server = await startHttpServer({
+    handler,
+    listener: { port: 0, host: '127.0.0.1' },
+    setting: 'PORT',
+    limits: { ...config.limits, ...limits },
+    drainMs,
+    log,
+  });
+  return { ...server, logged };
+};
+
+export const serveRoutes = async (...routes: readonly Router[]): Promise<Served> => {
+  const { log, logged } = captureLog();
+  const server = await serve(createApp({ log, metrics: createMetrics(), routes }));
+  return { ...server, logged };
+};
