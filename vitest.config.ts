@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
-const roles = '{command,projector,query,auth,webhook-dispatcher,shared}';
+const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
 
 export default defineConfig({
   test: {

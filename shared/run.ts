@@ -12,6 +12,8 @@ export type ProcessContext = {
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const FAILED = 1;
+/** Ctrl+C under npm arrives twice, from the terminal and from npm: only a later signal is a second one. */
+const SAME_SIGNAL_MS = 300;
 
 /**
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at once, a stop that
@@ -46,9 +48,9 @@ const live = async (start: (context: ProcessContext) => Promise<void>, config: C
 /** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
 const watchForStop = (log: Log, drainMs: number): Promise<number> => {
   const { promise, resolve } = Promise.withResolvers<number>();
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const stop = (exitCode: number) => {
-    stopping = true;
+    stoppingSince = performance.now();
     setTimeout(() => {
       log.error({ drainMs }, 'Stopping took too long and was cut off.');
       process.exit(FAILED);
@@ -57,14 +59,17 @@ const watchForStop = (log: Log, drainMs: number): Promise<number> => {
   };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (stopping) process.exit(128 + constants.signals[signal]);
-      log.info({ signal }, 'Stopping.');
-      stop(0);
+      if (stoppingSince === undefined) {
+        log.info({ signal }, 'Stopping.');
+        stop(0);
+      } else if (performance.now() - stoppingSince > SAME_SIGNAL_MS) {
+        process.exit(128 + constants.signals[signal]);
+      }
     });
   }
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'An unexpected failure ends this process.');
-    if (!stopping) stop(FAILED);
+    if (stoppingSince === undefined) stop(FAILED);
   });
   return promise;
 };

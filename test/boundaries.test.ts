@@ -6,7 +6,7 @@ import { findViolations } from './boundaries.ts';
 const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
-  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,shared}/**/*.ts', { cwd: root });
+  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,command-line,shared}/**/*.ts', { cwd: root });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };
 

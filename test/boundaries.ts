@@ -5,7 +5,7 @@ export type Sources = ReadonlyMap<string, string>;
 
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
-const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'shared'];
+const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'command-line', 'shared'];
 
 /** Where each driver may appear; everything else speaks to a port. */
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
@@ -23,7 +23,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
 const PURE_FOLDERS = ['shared/events/', 'shared/commands/'];
-const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto']);
+const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'fast-check']);
 const DECIDER = /^export const \w+: Decider</m;
 
 /** Everything that breaks a rule, one sentence each. */

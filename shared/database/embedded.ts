@@ -51,6 +51,12 @@ export const startEmbeddedPostgres = async ({
   };
 };
 
+/** Whether a data folder has a database. */
+export const hasEmbeddedPostgres = async (dataDir: string): Promise<boolean> => {
+  const folder = await realpath(dataDir).catch(() => undefined);
+  return folder !== undefined && (await readCluster(folder)) !== undefined;
+};
+
 /** Finds the server that another process runs on a data folder: its connection string, or undefined when no owner is alive. */
 export const connectEmbeddedPostgres = async (dataDir: string): Promise<string | undefined> => {
   const folder = await realpath(dataDir).catch(() => undefined);

@@ -41,6 +41,8 @@ export const openPool = ({ url, applicationName, connectionsMax, statementTimeou
   });
   // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is wrong.
   pool.on('error', () => {});
+  // The same while somebody holds the connection between two statements: their next one fails, the process goes on.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 };
 

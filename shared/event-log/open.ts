@@ -1,18 +1,20 @@
 import type { EventLog } from './event-log.ts';
-import { openEventStoreEventLog } from './eventstoredb/eventstore-event-log.ts';
-import { openPostgresEventLog } from './postgres/postgres-event-log.ts';
 
-/** Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. */
+/** Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. Only the engine in use is loaded. */
 export const openEventLog = async ({ url }: { url: string }): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
-    case 'postgresql':
+    case 'postgresql': {
+      const { openPostgresEventLog } = await import('./postgres/postgres-event-log.ts');
       return openPostgresEventLog({ url });
+    }
     case 'esdb':
-    case 'esdb+discover':
+    case 'esdb+discover': {
+      const { openEventStoreEventLog } = await import('./eventstoredb/eventstore-event-log.ts');
       return openEventStoreEventLog({ url });
+    }
     default:
-      throw new Error(`EVENT_LOG_URL starts with ${scheme}: and only postgres: and esdb: are event logs`);
+      throw new Error(`an event log cannot be opened at ${scheme}: – only at postgres: and esdb:`);
   }
 };

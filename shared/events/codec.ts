@@ -15,9 +15,9 @@ export type Codec = {
   decodeAll(recorded: readonly RecordedEvent[]): Promise<readonly DecodedEvent[]>;
 };
 
-export type Unencoded = { readonly id: EventId; readonly event: AnnalsEvent };
+type Unencoded = { readonly id: EventId; readonly event: AnnalsEvent };
 
-export type Envelope = {
+type Envelope = {
   readonly stream: StreamName;
   readonly version: Version;
   readonly position: Position;

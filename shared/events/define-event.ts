@@ -31,7 +31,7 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   readonly erasedSchema: z.ZodObject;
 };
 
-export type Upcaster = (data: JsonObject) => JsonObject;
+type Upcaster = (data: JsonObject) => JsonObject;
 
 /** The data as the code sees it: current version, and `null` for personal fields whose key was destroyed. */
 export type DataOf<Definition> =

@@ -11,6 +11,7 @@ type Lease = { readonly pool: pg.Pool; readonly name: string; readonly owner: st
 
 const TTL_MS = 4_000;
 const RETRY_MS = 500;
+const RELEASE_MAX_MS = 1_000;
 
 export const migrateLeases = (pool: pg.Pool): Promise<void> => migrate(pool, 'lease', new URL('./', import.meta.url));
 
@@ -45,7 +46,8 @@ const workWhileHeld = async (lease: Lease, held: { epoch: number; signal: AbortS
   } finally {
     done.abort();
     await renewing;
-    await release(lease).catch(() => {});
+    // Where the server does not answer, the lease ends by itself.
+    await Promise.race([release(lease).catch(() => {}), delay(RELEASE_MAX_MS, undefined, { ref: false })]);
   }
 };
 
@@ -56,13 +58,19 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
     await delay(lease.ttlMs / 4, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
-    const answer = await renew(lease, epoch).catch((error: unknown) => (isPassing(error) ? 'unknown' : 'lost'));
+    // The server may give the lease away as soon as its time has run out, counted from when the last renewal was asked for.
+    const leftMs = lease.ttlMs - (askedAtMs - renewedAtMs);
+    const answer = await Promise.race([
+      renewOrNot(lease, epoch),
+      delay(Math.max(leftMs, 0), 'lost' as const, { signal }).catch(() => 'lost' as const),
+    ]);
     if (answer === 'lost') return;
     if (answer === 'renewed') renewedAtMs = askedAtMs;
-    // The server may have given the lease away as soon as its time ran out, counted from when we asked.
-    if (performance.now() - renewedAtMs > lease.ttlMs) return;
   }
 };
+
+const renewOrNot = (lease: Lease, epoch: number): Promise<'renewed' | 'lost' | 'unknown'> =>
+  renew(lease, epoch).catch((error: unknown) => (isPassing(error) ? 'unknown' : 'lost'));
 
 const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>(

@@ -12,7 +12,7 @@ type Options = {
   /** The caller's own: it outlives the store. */
   readonly pool: pg.Pool;
   readonly masterKey: MasterKey;
-  /** A destruction by another process takes effect here after at most this time; by this process at once. */
+  /** A destruction by another process takes effect here after at most this time and one query; by this process at once. */
   readonly cacheLifetimeMs?: number;
   readonly cacheKeysMax?: number;
 };

@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export type Option = {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: boolean;
+  /** How help shows the value, such as `<position>`. */
+  readonly placeholder?: string;
+  readonly description: string;
+};
+
+/** One command of the command line; help is made from what stands here. */
+export type Command = {
+  /** The words that call it, such as `log tail`. */
+  readonly name: string;
+  readonly summary: string;
+  /** The arguments after the name, in order, all of them required. */
+  readonly positionals: readonly string[];
+  readonly options: Readonly<Record<string, Option>>;
+  readonly examples: readonly string[];
+  run(given: Given, terminal: Terminal): Promise<void>;
+};
+
+/** What the user gave. */
+export type Given = {
+  readonly positionals: readonly string[];
+  readonly flags: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, readonly string[]>;
+};
+
+/** Reads the arguments of a command; throws `UsageError` for what it does not know or lacks. */
+export const readArguments = (command: Command, args: readonly string[]): Given => {
+  const { values, positionals } = parse(command, args);
+  const [missing] = command.positionals.slice(positionals.length);
+  if (missing !== undefined) throw new UsageError(`${missing} is missing`);
+  const extra = positionals[command.positionals.length];
+  if (extra !== undefined) throw new UsageError(`there is one argument too many: ${extra}`);
+  const entries = Object.entries(values);
+  return {
+    positionals,
+    flags: new Set(entries.flatMap(([name, value]) => (value === true ? [name] : []))),
+    values: new Map(entries.flatMap(([name, value]) => (typeof value === 'boolean' ? [] : [[name, [value].flat().map(String)] as const]))),
+  };
+};
+
+const parse = ({ options }: Command, args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message.split('. ', 1)[0] ?? error.message);
+    throw error;
+  }
+};
+
+/** A whole number that an option gives, or what counts without it. */
+export const numberOf = (given: Given, option: string, { minimum, maximum }: { minimum: number; maximum: number }): number | undefined => {
+  const [text] = given.values.get(option) ?? [];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+    throw new UsageError(`--${option} must be a whole number from ${minimum} to ${maximum}, and is “${text}”`);
+  }
+  return value;
+};

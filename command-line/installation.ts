@@ -1,0 +1,35 @@
+import { type Config, loadConfig } from '#shared/config.ts';
+import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Terminal } from './terminal.ts';
+
+export type Installation = AsyncDisposable & {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly eventLog: EventLog;
+  /** Whether a position says how many events there are up to it, which is so in PostgreSQL only. */
+  readonly isDense: boolean;
+};
+
+/** Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. */
+export const openInstallation = async ({ environment }: Terminal): Promise<Installation> => {
+  const config = loadConfig(environment);
+  await using opening = new AsyncDisposableStack();
+  const databaseUrl = config.databaseUrl ?? (await reachEmbedded(config.dataDir, opening));
+  const url = config.eventLogUrl ?? databaseUrl;
+  const eventLog = opening.use(await openEventLog({ url }));
+  const resources = opening.move();
+  return { config, databaseUrl, eventLog, isDense: url.startsWith('postgres'), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** A command never makes a data folder: that would only hide a mistyped one. */
+const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack): Promise<string> => {
+  const running = await connectEmbeddedPostgres(dataDir);
+  if (running !== undefined) return running;
+  if (!(await hasEmbeddedPostgres(dataDir))) {
+    throw new StartRefused(`There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`);
+  }
+  return opening.use(await startEmbeddedPostgres({ dataDir })).url;
+};

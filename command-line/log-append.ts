@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
+import type { ExpectedVersion } from '#shared/event-log/event-log.ts';
+import { type AnnalsEvent, isEventType } from '#shared/events/catalogue.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { MalformedEvent } from '#shared/events/errors.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { KeyDestroyed } from '#shared/keys/key-store.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { type Command, type Given, numberOf } from './command.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { UsageError } from './usage-error.ts';
+
+export const logAppend: Command = {
+  name: 'log append',
+  summary: 'Appends one event past all rules of the domain, for trying things; in development only.',
+  positionals: ['<stream>', '<type>', '<json>'],
+  options: {
+    expected: {
+      type: 'string',
+      placeholder: '<version>',
+      description: 'Refuses unless the stream has this version; 0 expects no stream yet.',
+    },
+  },
+  examples: [`log append article-42 article.published '{"articleId":42,"authorId":7}' --expected 1`],
+  async run(given, terminal) {
+    const { stream, event, expected } = readRequest(given);
+    await using installation = await openInstallation(terminal);
+    if (installation.config.environment !== 'development') {
+      throw new StartRefused('Events are appended by hand in development only: in production every change is a command.');
+    }
+    const { version, position } = await append(installation, { stream, event, expected });
+    await terminal.write(`${stream} is at version ${version}, the log at position ${position}.`);
+  },
+};
+
+type Request = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly expected: ExpectedVersion };
+
+const readRequest = (given: Given): Request => {
+  const [stream = '', type = '', json = ''] = given.positionals;
+  if (!isEventType(type)) throw new UsageError(`there is no event type “${type}”`);
+  const expected = numberOf(given, 'expected', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+  // The codec checks the data against the definition of the type.
+  const event = { type, data: parseJson(json) } as AnnalsEvent;
+  return { stream: stream as StreamName, event, expected: expected === undefined ? 'any' : (expected as Version) };
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError('<json> is not JSON');
+  }
+};
+
+const append = async ({ config, databaseUrl, eventLog }: Installation, { stream, event, expected }: Request) => {
+  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+  await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
+  try {
+    const encoded = await createCodec({ keys }).encode(event, circumstances(), randomUUID() as EventId, stream);
+    return await eventLog.append(stream, expected, [encoded]);
+  } catch (error) {
+    if (EXPLAINED.some((kind) => error instanceof kind)) throw new StartRefused(`${(error as Error).message}.`, { cause: error });
+    throw error;
+  }
+};
+
+/** What is wrong with the event or its place says so by itself. */
+const EXPLAINED = [StaleVersion, InvalidAppend, AppendTooLarge, MalformedEvent, KeyDestroyed];
+
+const circumstances = (): MetadataContext => {
+  const request = randomUUID();
+  return { at: new Date().toISOString(), actor: 'system:command-line', client: null, request, correlation: request, causation: null };
+};

@@ -1,0 +1,85 @@
+import type { Position } from '#shared/brands.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { isEventType } from '#shared/events/catalogue.ts';
+import { type Command, type Given, numberOf } from './command.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { eventJson, eventLine } from './print-event.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 100_000;
+
+export const logTail: Command = {
+  name: 'log tail',
+  summary: 'Shows the last events of the log, and with --follow those that come.',
+  positionals: [],
+  options: {
+    follow: { type: 'boolean', description: 'Goes on with every event that is appended, until Ctrl+C.' },
+    from: { type: 'string', placeholder: '<position>', description: 'Begins at this position, instead of near the end.' },
+    type: {
+      type: 'string',
+      multiple: true,
+      placeholder: '<type>',
+      description: 'Shows only events of this type; may be given several times.',
+    },
+    limit: { type: 'string', placeholder: '<number>', description: `Shows at most so many events of those that are there (${LIMIT}).` },
+    json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' },
+  },
+  examples: ['log tail', 'log tail --follow --type article.published', 'log tail --from 1 --limit 1000 --json'],
+  async run(given, terminal) {
+    const request = readRequest(given);
+    await using installation = await openInstallation(terminal);
+    await tail(request, installation, terminal);
+  },
+};
+
+type Request = {
+  readonly from: number | undefined;
+  readonly limit: number;
+  readonly types: ReadonlySet<string>;
+  readonly follow: boolean;
+  readonly print: (event: RecordedEvent) => string;
+};
+
+const readRequest = (given: Given): Request => {
+  const types = new Set(given.values.get('type') ?? []);
+  for (const type of types) if (!isEventType(type)) throw new UsageError(`there is no event type “${type}”`);
+  return {
+    from: numberOf(given, 'from', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    limit: numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT,
+    types,
+    follow: given.flags.has('follow'),
+    print: given.flags.has('json') ? eventJson : eventLine,
+  };
+};
+
+/** What is there is gathered up to the head that the log has now; from then on each event is printed as it comes. */
+const tail = async (request: Request, { eventLog, isDense }: Installation, terminal: Terminal): Promise<void> => {
+  const { from, limit, types, follow, print } = request;
+  const head = await eventLog.head();
+  const show = async (events: readonly RecordedEvent[]) => {
+    for (const event of events) await terminal.write(print(event));
+  };
+  let after = from === undefined ? beginning(request, head, isDense) : (Math.max(0, from - 1) as Position);
+  let gathered: RecordedEvent[] = [];
+  const ending = new AbortController();
+  const signal = AbortSignal.any([terminal.signal, ending.signal]);
+  const isFull = () => from !== undefined && gathered.length >= limit;
+  if (after < head) {
+    for await (const page of eventLog.follow(after, signal)) {
+      const wanted = page.filter(({ position, type }) => position <= head && (types.size === 0 || types.has(type)));
+      gathered = from === undefined ? [...gathered, ...wanted].slice(-limit) : [...gathered, ...wanted].slice(0, limit);
+      after = page.at(-1)?.position ?? after;
+      if (after >= head || isFull()) break;
+    }
+  }
+  await show(gathered);
+  // A full page from a chosen position ends there: going on would leave a gap.
+  if (!follow || isFull()) return;
+  for await (const page of eventLog.follow(head, signal)) await show(page.filter(({ type }) => types.size === 0 || types.has(type)));
+};
+
+/** Where positions count events and none is left out, the last ones are found at once; otherwise the log is read through. */
+const beginning = ({ limit, types }: Request, head: Position, isDense: boolean): Position =>
+  isDense && types.size === 0 ? (Math.max(START, head - limit) as Position) : START;

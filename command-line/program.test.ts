@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { runCommandLine } from './program.ts';
+
+const call = async (...args: readonly string[]) => {
+  const lines: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(args, {
+    environment: { DATA_DIR: '/nowhere' },
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+test.each([[], ['help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
+  const { exit, output } = await call(...args);
+  expect(exit).toBe(0);
+  for (const name of ['log tail', 'log show', 'log append', 'settings']) expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+});
+
+test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tail', '--from', '3', '-h']]])(
+  '%j explains one',
+  async (args) => {
+    const { exit, output } = await call(...args);
+    expect(exit).toBe(0);
+    expect(output).toContain('--follow');
+    expect(output).toContain('Examples:');
+  },
+);
+
+test('help on a group lists its commands', async () => {
+  const { output } = await call('log', '--help');
+  expect(output).toContain('log show');
+  expect(output).not.toContain('settings');
+});
+
+test.each([
+  [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
+  [['setings'], 'there is no command “setings”; did you mean “settings”?'],
+  [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
+  [['log'], '“log” needs one more word: log tail, log show, log append.'],
+  [['log', 'tail', '--form', '3'], "Unknown option '--form' (more: npm run annals -- help log tail)."],
+  [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, and is “x”'],
+  [['log', 'tail', '--type', 'article.eaten'], 'there is no event type “article.eaten”'],
+  [['log', 'show'], '<stream> is missing'],
+  [['log', 'show', 'a-1', 'b-2'], 'there is one argument too many: b-2'],
+  [['log', 'append', 'article-1', 'article.published', '{'], '<json> is not JSON'],
+])('%j is refused with help', async (args, complaint) => {
+  const called = await call(...args);
+  expect(called.exit).toBe(64);
+  expect(called.complaint).toContain(`annals: ${complaint}`);
+});
+
+test('a folder without data is not made into one', async () => {
+  const { exit, complaint } = await call('log', 'tail');
+  expect(exit).toBe(1);
+  expect(complaint).toMatch(/^There is no data in \/nowhere yet/);
+});
+
+test('settings prints the table', async () => {
+  const { exit, output } = await call('settings');
+  expect(exit).toBe(0);
+  expect(output).toMatch(/^\| Setting \| Default \| What it is \|\n/);
+});

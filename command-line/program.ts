@@ -1,0 +1,78 @@
+import { StartRefused } from '#shared/start-refused.ts';
+import { type Command, readArguments } from './command.ts';
+import { helpOn, helpOnCommands, nearest } from './help.ts';
+import { logAppend } from './log-append.ts';
+import { logShow } from './log-show.ts';
+import { logTail } from './log-tail.ts';
+import { settings } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const COMMANDS: readonly Command[] = [logTail, logShow, logAppend, settings];
+
+/** `EX_USAGE` of sysexits.h. */
+const EX_USAGE = 64;
+const WORDS_MAX = 2;
+const HELP = new Set(['help', '--help', '-h']);
+
+/** Runs what the arguments say and answers with the exit code. */
+export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
+  try {
+    await dispatch(args, terminal);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.complain(`annals: ${error.message}${error.message.endsWith('?') ? '' : '.'}`);
+      return EX_USAGE;
+    }
+    if (error instanceof StartRefused) {
+      terminal.complain(error.message);
+      return error.exitCode;
+    }
+    throw error;
+  }
+};
+
+const dispatch = async (args: readonly string[], terminal: Terminal): Promise<void> => {
+  if (args.length === 0 || args.some((argument) => HELP.has(argument))) {
+    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument))));
+  }
+  const found = find(args);
+  if (found === undefined) throw unknown(args);
+  const { command, rest } = found;
+  try {
+    await command.run(readArguments(command, rest), terminal);
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`${error.message} (more: npm run annals -- help ${command.name})`);
+    throw error;
+  }
+};
+
+const find = (args: readonly string[]): { command: Command; rest: readonly string[] } | undefined => {
+  for (let words = WORDS_MAX; words > 0; words -= 1) {
+    const name = args.slice(0, words).join(' ');
+    const command = COMMANDS.find((each) => each.name === name);
+    if (command !== undefined) return { command, rest: args.slice(words) };
+  }
+  return undefined;
+};
+
+const helpAbout = (words: readonly string[]): string => {
+  if (words.length === 0) return helpOnCommands(COMMANDS);
+  const found = find(words);
+  if (found !== undefined) return helpOn(found.command);
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
+  if (group.length > 0 && words.length === 1) return helpOnCommands(group);
+  throw unknown(words);
+};
+
+const unknown = (args: readonly string[]): UsageError => {
+  const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
+  const typed = words.join(' ');
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
+  if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);
+  const names = COMMANDS.map(({ name }) => name);
+  const meant = nearest(typed, names) ?? nearest(words[0] ?? '', names);
+  const hint = meant === undefined ? 'npm run annals -- help lists what there is' : `did you mean “${meant}”?`;
+  return new UsageError(`there is no command “${typed}”; ${hint}`);
+};

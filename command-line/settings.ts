@@ -1,0 +1,11 @@
+import { settingsTable } from '#shared/settings.ts';
+import type { Command } from './command.ts';
+
+export const settings: Command = {
+  name: 'settings',
+  summary: 'Lists the settings (environment variables) with their defaults, as a table in Markdown.',
+  positionals: [],
+  options: {},
+  examples: ['settings'],
+  run: (_given, terminal) => terminal.write(settingsTable()),
+};

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId, Version } from '#shared/brands.ts';
+import { parseCursor } from '#shared/cursor.ts';
+import {
+  addComment,
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+  system,
+} from '../test/engines/command-side.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let one: CommandSide;
+let two: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  one = await world.open();
+  two = await world.open();
+});
+afterAll(async () => {
+  await one?.[Symbol.asyncDispose]();
+  await two?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+test('a command answers with the id, the version, and a cursor of the log', async () => {
+  const author = await registerUser(one);
+  const answer = await one.send(
+    { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish: true },
+    by(as(author)),
+  );
+  expect(answer).toMatchObject({ version: 2 });
+  const last = (await allEvents(one)).findLast(({ stream }) => stream === `article-${answer.id}`);
+  expect(parseCursor(one.eventLog.identity, answer.cursor)).toBe(last?.position);
+});
+
+test('every event says who, when, by which request, through which client', async () => {
+  const author = await registerUser(one);
+  const context = { ...by(as(author)), requestId: 'request-7', correlationId: 'correlation-7' };
+  const { id } = await one.send({ type: 'DraftArticle', title: 'T', body: '', tags: [], cover: null, publish: false }, context);
+  const event = (await allEvents(one)).find(({ stream }) => stream === `article-${id}`);
+  expect(event?.metadata).toEqual({
+    version: 1,
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    actor: `user:${author}`,
+    client: 'test-client',
+    request: 'request-7',
+    correlation: 'correlation-7',
+    causation: null,
+  });
+});
+
+test('what changes nothing answers with the position of the last change', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  const changed = await one.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
+  const again = await one.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
+  expect(again).toEqual(changed);
+});
+
+test('a process decides on what another has changed meanwhile', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  await two.send({ type: 'EditArticle', articleId, title: 'Seen by two' }, by(as(author)));
+  await one.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await expect(two.send({ type: 'EditArticle', articleId, title: 'Late' }, by(as(author)))).rejects.toMatchObject({
+    code: 'article_deleted',
+  });
+});
+
+test('a refusal or a no-op is only told of the newest state', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author, false);
+  await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
+  await two.send({ type: 'PublishArticle', articleId }, by(as(author)));
+  await two.send({ type: 'EditArticle', articleId, title: 'Changed by two' }, by(as(author)));
+  const edited = await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
+  expect(edited.version).toBe(5);
+});
+
+test('concurrent edits from two processes are all carried out, one after the other', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  const edits = Array.from({ length: 8 }, (_, n) =>
+    (n % 2 ? one : two).send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
+  );
+  const versions = (await Promise.all(edits)).map(({ version }) => version).toSorted((a, b) => a - b);
+  expect(versions).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('a caller who fixes the version loses against one who was first', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  const edits = ['A', 'B', 'C'].map((title, n) =>
+    (n % 2 ? one : two).send({ type: 'EditArticle', articleId, title }, by(as(author), { ifVersion: 2 })),
+  );
+  const outcomes = await Promise.allSettled(edits);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'version_mismatch', details: { version: 3 } });
+  }
+});
+
+test('an id that is taken makes the next one be tried', async () => {
+  const author = await registerUser(one);
+  const taken: string[] = [];
+  await using third = await world.open((log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      // Somebody else is first with the first two ids.
+      if (stream.startsWith('article-') && taken.length < 2) {
+        taken.push(stream);
+        await log.append(
+          stream,
+          expected,
+          events.map((event) => ({ ...event, id: crypto.randomUUID() as typeof event.id })),
+        );
+      }
+      return log.append(stream, expected, events);
+    },
+  }));
+  const articleId = await draftArticle(third, author);
+  expect(taken).toHaveLength(2);
+  expect(taken).not.toContain(`article-${articleId}`);
+});
+
+test.each([
+  ['an article that is not there', { type: 'EditArticle', articleId: 4 as ArticleId, title: 'T' } as const, 'article_not_found'],
+  ['a comment that is not there', { type: 'DeleteComment', commentId: 4 as never } as const, 'comment_not_found'],
+  ['a user who is not there', { type: 'DeleteUser', userId: 4 as never } as const, 'user_not_found'],
+  [
+    'a comment on an article that is not there',
+    { type: 'AddComment', articleId: 4 as ArticleId, authorId: 4 as never, text: 'x' } as const,
+    'article_not_found',
+  ],
+])('refuses %s', async (_what, command, code) => {
+  await expect(one.send(command, by(system))).rejects.toMatchObject({ code });
+});
+
+test("another author's draft is as absent as one that is not there, their published article is forbidden", async () => {
+  const [author, other] = [await registerUser(one), await registerUser(one)];
+  const [draft, published] = [await draftArticle(one, author, false), await draftArticle(one, author)];
+  const edit = (articleId: ArticleId) => one.send({ type: 'EditArticle', articleId, title: 'Mine now' }, by(as(other)));
+  await expect(edit(draft)).rejects.toMatchObject({ code: 'article_not_found' });
+  await expect(edit(published)).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(addComment(one, other, draft)).rejects.toMatchObject({ code: 'article_not_found' });
+});
+
+test('rights are checked before anything is written', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  const before = await one.eventLog.head();
+  const edit = { type: 'EditArticle', articleId, title: 'No' } as const;
+  await expect(one.send(edit, by({ kind: 'anonymous' }))).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(one.send(edit, by(as(author, 'author', ['read:articles']), { idempotencyKey: 'k' }))).rejects.toMatchObject({
+    code: 'insufficient_scope',
+    details: { scope: 'write:articles' },
+  });
+  await expect(one.send({ type: 'RegisterUser', name: 'Eve', email: null, role: 'admin' }, by(as(author)))).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  await expect(one.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(author)))).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  const publishing = { type: 'DraftArticle', title: 'T', body: '', tags: [], cover: null, publish: true } as const;
+  await expect(one.send(publishing, by(as(author, 'author', ['write:articles'])))).rejects.toMatchObject({ code: 'insufficient_scope' });
+  expect(await one.eventLog.head()).toBe(before);
+});
+
+test('whose article it is decides about the comments on it', async () => {
+  const [author, reader, stranger] = [await registerUser(one), await registerUser(one), await registerUser(one)];
+  const articleId = await draftArticle(one, author);
+  const commentId = await addComment(one, reader, articleId);
+  await expect(one.send({ type: 'DeleteComment', commentId }, by(as(stranger)))).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(one.send({ type: 'EditComment', commentId, text: 'x' }, by(as(author)))).rejects.toMatchObject({ code: 'forbidden' });
+  expect((await one.send({ type: 'DeleteComment', commentId }, by(as(author)))).version).toBe(2 as Version);
+});

@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  Died,
+  draftArticle,
+  mortal,
+  registerUser,
+} from '../test/engines/command-side.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+
+/** Moves the clock alone; timers go on. */
+const later = (ms: number): void => {
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(now + ms);
+};
+
+const draft = (title = 'On engines') => ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
+const articlesTitled = async (title: string) =>
+  (await allEvents(side)).filter((event) => event.type === 'article.drafted' && event.data.title === title);
+
+test('a repetition is answered as the first time, by every process', async () => {
+  const context = by(as(await registerUser(side)), { idempotencyKey: 'repeat' });
+  const first = await side.send(draft('Repeated'), context);
+  expect(await side.send(draft('Repeated'), context)).toEqual(first);
+  await using other = await world.open();
+  expect(await other.send(draft('Repeated'), context)).toEqual(first);
+  await side.send(
+    { type: 'EditArticle', articleId: first.id as ArticleId, title: 'Edited since' },
+    { ...context, idempotencyKey: undefined },
+  );
+  expect(await other.send(draft('Repeated'), context)).toEqual(first);
+  expect(await articlesTitled('Repeated')).toHaveLength(1);
+});
+
+test('a refusal is repeated too, though it would be allowed by now', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author, false);
+  const context = by(as(author), { idempotencyKey: 'refused' });
+  const comment = { type: 'AddComment', articleId, text: 'First!' } as const;
+  await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
+  await side.send({ type: 'PublishArticle', articleId }, by(as(author)));
+  await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
+});
+
+test('a key stands for one request of one caller', async () => {
+  const [one, two] = [await registerUser(side), await registerUser(side)];
+  const first = await side.send(draft(), by(as(one), { idempotencyKey: 'shared' }));
+  await expect(side.send(draft('Another'), by(as(one), { idempotencyKey: 'shared' }))).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  });
+  await expect(side.send(draft(), by(as(one), { idempotencyKey: 'shared', ifVersion: 3 }))).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  });
+  expect((await side.send(draft(), by(as(two), { idempotencyKey: 'shared' }))).id).not.toBe(first.id);
+});
+
+test('a key is free again after a day', async () => {
+  const author = await registerUser(side);
+  const context = by(as(author), { idempotencyKey: 'daily' });
+  const first = await side.send(draft('Daily'), context);
+  later(23 * HOUR_MS);
+  expect(await side.send(draft('Daily'), context)).toEqual(first);
+  later(2 * HOUR_MS);
+  expect((await side.send(draft('Daily'), context)).id).not.toBe(first.id);
+  expect((await side.send(draft('Another day'), by(as(author), { idempotencyKey: 'other' }))).version).toBe(2);
+});
+
+test('parallel requests with one key are carried out once, in one process and over two', async () => {
+  const context = by(as(await registerUser(side)), { idempotencyKey: 'parallel' });
+  await using other = await world.open();
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => (n % 2 ? side : other).send(draft('Parallel'), context)));
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'idempotency_key_in_use' });
+  }
+  expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+  expect(await articlesTitled('Parallel')).toHaveLength(1);
+});
+
+test.each([
+  ['between the reservation and the append', (stream: string) => (stream.startsWith('article-') ? ('before' as const) : undefined)],
+  ['between the append and the answer', (stream: string) => (stream.startsWith('article-') ? ('after' as const) : undefined)],
+])('a crash %s is taken up by the repetition, with the same ids', async (when, dies) => {
+  const title = `Crashed ${when}`;
+  const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
+  {
+    await using dying = await world.open(mortal(dies));
+    await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
+  }
+  // For all that anybody can know, it may still be running.
+  await expect(side.send(draft(title), context)).rejects.toMatchObject({ code: 'idempotency_key_in_use' });
+  later(11 * SECOND_MS);
+  const answer = await side.send(draft(title), context);
+  expect(await side.send(draft(title), context)).toEqual(answer);
+  const drafted = await articlesTitled(title);
+  expect(drafted.map(({ stream }) => stream)).toEqual([`article-${answer.id}`]);
+});
+
+test('a crash after a change that fixed the version is not taken for somebody else’s change', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
+  const edit = { type: 'EditArticle', articleId, title: 'Fixed' } as const;
+  {
+    await using dying = await world.open(mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)));
+    await expect(dying.send(edit, context)).rejects.toThrow(Died);
+  }
+  later(11 * SECOND_MS);
+  expect(await side.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
+});
+
+test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
+  'a key that cannot stand in a header is refused: %j',
+  async (idempotencyKey) => {
+    await expect(side.send(draft(), by(as(await registerUser(side)), { idempotencyKey }))).rejects.toMatchObject({
+      code: 'invalid_command',
+    });
+  },
+);

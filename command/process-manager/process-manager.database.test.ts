@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CommentId } from '#shared/brands.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import {
+  addComment,
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const eventsOf = async (type: DecodedEvent['type'], streams: readonly string[]): Promise<readonly DecodedEvent[]> =>
+  (await allEvents(side)).filter((event) => event.type === type && streams.includes(event.stream));
+
+const commentStreams = (ids: readonly CommentId[]) => ids.map((id) => `comment-${id}`);
+
+test('the comments of a deleted article are deleted, each once, because of that deletion', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const comments = await Promise.all(Array.from({ length: 150 }, () => addComment(side, author, articleId)));
+  await side.send({ type: 'DeleteArticle', articleId }, { ...by(as(author)), correlationId: 'cascade' });
+  const deleted = await until(
+    () => eventsOf('comment.deleted', commentStreams(comments)),
+    (events) => events.length === comments.length,
+  );
+  const [cause] = await eventsOf('article.deleted', [`article-${articleId}`]);
+  for (const { metadata } of deleted) {
+    expect(metadata).toMatchObject({ actor: 'system:process-manager', causation: cause?.id, correlation: 'cascade' });
+  }
+});
+
+test('a comment that comes too late for the deletion of its article is deleted as well', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  // The second process remembers the article as published.
+  await using late = await world.open();
+  const early = await addComment(late, author, articleId);
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  const tooLate = await addComment(late, author, articleId);
+  await until(
+    () => eventsOf('comment.deleted', commentStreams([early, tooLate])),
+    (events) => events.length === 2,
+  );
+});
+
+test('a deleted user loses drafts and key, and keeps what is published', async () => {
+  const author = await registerUser(side, { name: 'Erasmus', email: 'erasmus@example.com' });
+  const [draft, published] = [await draftArticle(side, author, false), await draftArticle(side, author)];
+  const commentId = await addComment(side, author, published);
+  await side.send({ type: 'DeleteUser', userId: author }, by(as(author)));
+  await until(
+    () => eventsOf('article.deleted', [`article-${draft}`]),
+    (events) => events.length === 1,
+  );
+  await until(
+    () => side.keys.find([author]),
+    (keys) => keys.get(author) === 'destroyed',
+  );
+  expect(await eventsOf('article.deleted', [`article-${published}`])).toEqual([]);
+  const [registered] = await eventsOf('user.registered', [`user-${author}`]);
+  const [comment] = await eventsOf('comment.added', [`comment-${commentId}`]);
+  expect(registered?.data).toMatchObject({ name: null, email: null });
+  expect(comment?.data).toMatchObject({ text: null });
+});
+
+test('what follows is carried out once, whichever of two processes has the lease, also when that one ends', async () => {
+  const author = await registerUser(side);
+  const articles = await Promise.all(Array.from({ length: 20 }, () => draftArticle(side, author)));
+  const comments = await Promise.all(articles.map((articleId) => addComment(side, author, articleId)));
+  const first = await world.open();
+  await using _second = await world.open();
+  const deletions = articles.map(async (articleId, n) => {
+    if (n === 10) await first[Symbol.asyncDispose]();
+    await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  });
+  await Promise.all(deletions);
+  const deleted = await until(
+    () => eventsOf('comment.deleted', commentStreams(comments)),
+    (events) => events.length >= comments.length,
+  );
+  expect(new Set(deleted.map(({ stream }) => stream)).size).toBe(comments.length);
+  expect(deleted).toHaveLength(comments.length);
+});

@@ -1,0 +1,48 @@
+import type pg from 'pg';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { articleHandlers } from './articles/handle.ts';
+import { commentHandlers } from './comments/handle.ts';
+import { createExecutor } from './execute.ts';
+import type { HandlerDependencies } from './handler.ts';
+import { createIdempotency } from './idempotency.ts';
+import { createIdMaker } from './new-id.ts';
+import { startProcessManager } from './process-manager/process-manager.ts';
+import { createSender, type Handlers } from './send.ts';
+import { createStates } from './states.ts';
+import { createEmailClaims } from './users/email-claims.ts';
+import { userHandlers } from './users/handle.ts';
+
+/** What the command side works with; all of it is the caller's own, and outlives the service. */
+export type CommandDependencies = {
+  readonly pool: pg.Pool;
+  readonly eventLog: EventLog;
+  readonly keys: KeyStore;
+  readonly masterKey: MasterKey;
+  readonly log: Log;
+};
+
+/** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
+export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
+  const { pool, eventLog, keys, masterKey, log } = dependencies;
+  const codec = createCodec({ keys });
+  const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
+  const newId = createIdMaker();
+  const executor = createExecutor(base);
+  const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
+  const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
+  const sender = createSender({ log: eventLog, handlers: handlersOf({ executor, states: base.states, claims }), idempotency, newId });
+  const processManager = await startProcessManager({ pool, log: eventLog, codec, executor, keys, logger: log });
+  return { send: sender.send, [Symbol.asyncDispose]: () => processManager[Symbol.asyncDispose]() };
+};
+
+/** Every command has its handler here, or the compiler says which has not. */
+const handlersOf = (dependencies: HandlerDependencies): Handlers => ({
+  ...userHandlers(dependencies),
+  ...articleHandlers(dependencies),
+  ...commentHandlers(dependencies),
+});

@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  Died,
+  mortal,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+let other: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  other = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await other?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const register = (on: CommandSide, email: string) => on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
+
+/** Moves the clock alone, past the time that a claim may take to be used. */
+const later = (): void => {
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(now + 3_000);
+};
+
+test('an address belongs to one user, however it is written', async () => {
+  await register(side, 'ada@example.com');
+  for (const email of ['ada@example.com', 'ADA@Example.COM']) {
+    await expect(register(other, email)).rejects.toMatchObject({ code: 'email_taken' });
+  }
+  await registerUser(side, { email: null });
+  await registerUser(side, { email: null });
+});
+
+test('of parallel registrations over two processes one gets the address', async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => register(n % 2 ? side : other, 'parallel@example.com')));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'email_taken' });
+  }
+});
+
+test('who changes the address frees the old one and keeps the new one, and may change back', async () => {
+  const userId = await registerUser(side, { email: 'old@example.com' });
+  const change = (email: string | null) => side.send({ type: 'UpdateUser', userId, email }, by(as(userId)));
+  await change('new@example.com');
+  await expect(register(other, 'new@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+  await change('old@example.com');
+  await register(other, 'new@example.com');
+  await expect(change('new@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+  await change(null);
+  await register(other, 'old@example.com');
+});
+
+test('changing how the own address is written is no conflict', async () => {
+  const userId = await registerUser(side, { email: 'case@example.com' });
+  await side.send({ type: 'UpdateUser', userId, email: 'Case@example.com' }, by(as(userId)));
+  await expect(register(other, 'case@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+});
+
+test('who is deleted leaves the address to others', async () => {
+  const userId = await registerUser(side, { email: 'leaving@example.com' });
+  await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await register(other, 'leaving@example.com');
+});
+
+test('a claim that was never used, after a crash before the registration, is released', async () => {
+  {
+    await using dying = await world.open(mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)));
+    await expect(register(dying, 'crashed@example.com')).rejects.toThrow(Died);
+  }
+  later();
+  const { id } = await register(other, 'crashed@example.com');
+  await expect(register(side, 'crashed@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+  const registered = (await allEvents(side)).filter(
+    (event) => event.type === 'user.registered' && event.data.email === 'crashed@example.com',
+  );
+  expect(registered.map(({ stream }) => stream)).toEqual([`user-${id}`]);
+});
+
+test('a registration that was only slow, and comes after its claim was released, takes another id or is refused', async () => {
+  const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using slow = await world.open((log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      if (stream.startsWith('user-')) {
+        reach();
+        await waiting;
+      }
+      return log.append(stream, expected, events);
+    },
+  }));
+  const late = register(slow, 'slow@example.com');
+  const outcome = expect(late).rejects.toMatchObject({ code: 'email_taken' });
+  await reached;
+  later();
+  await register(other, 'slow@example.com');
+  goOn();
+  await outcome;
+  const holders = (await allEvents(side)).filter((event) => event.type === 'user.registered' && event.data.email === 'slow@example.com');
+  expect(holders).toHaveLength(1);
+});
+
+test('no address stands in the log in clear', async () => {
+  await register(side, 'secret.address@example.com');
+  const { rows } = await side.pool.query('select 1 from event_log.event where stream || data::text || metadata::text ilike $1', [
+    '%secret.address%',
+  ]);
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
+import { until } from '../../../test/engines/until.ts';
+import { openPool, type Pool } from '../pool.ts';
+import { migrateLeases, runUnderLease } from './lease.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
+  await migrateLeases(pool);
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const TTL_MS = 400;
+const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
+
+/** Works under a lease in the background, and tells when it began and ended. */
+const startWorker = (name: string, { on = pool, work = idle }: { on?: Pool; work?: (signal: AbortSignal) => Promise<unknown> } = {}) => {
+  const epochs: number[] = [];
+  const failures: unknown[] = [];
+  let working = false;
+  const stopping = new AbortController();
+  const running = runUnderLease(
+    { pool: on, name, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
+    async ({ epoch, signal }) => {
+      epochs.push(epoch);
+      working = true;
+      try {
+        await work(signal);
+      } finally {
+        working = false;
+      }
+    },
+    stopping.signal,
+  );
+  return {
+    epochs,
+    failures,
+    isWorking: () => working,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+test('one of several works, and the next takes over when it ends, with a higher epoch', async () => {
+  const first = startWorker('ends');
+  await until(first.isWorking, Boolean);
+  await using second = startWorker('ends');
+  await using third = startWorker('ends');
+  await delay(2 * TTL_MS);
+  expect([first.isWorking(), second.isWorking(), third.isWorking()]).toEqual([true, false, false]);
+  await first[Symbol.asyncDispose]();
+  await until(() => second.isWorking() || third.isWorking(), Boolean);
+  expect([...second.epochs, ...third.epochs]).toEqual([2]);
+});
+
+test('leases of different names do not concern each other', async () => {
+  await using one = startWorker('name-one');
+  await using two = startWorker('name-two');
+  await until(() => one.isWorking() && two.isWorking(), Boolean);
+});
+
+test('an owner whose lease was taken is told by its signal', async () => {
+  await using owner = startWorker('taken');
+  await until(owner.isWorking, Boolean);
+  await pool.query(
+    `update lease set owner = gen_random_uuid(), epoch = epoch + 1, expires_at = now() + interval '1 hour' where name = 'taken'`,
+  );
+  await until(() => !owner.isWorking(), Boolean);
+});
+
+test('an owner that cannot renew stops by its own clock', async () => {
+  const own = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+  await using owner = startWorker('unreachable', { on: own });
+  await until(owner.isWorking, Boolean);
+  const stalled = await pool.connect();
+  await stalled.query('begin');
+  await stalled.query(`select from lease where name = 'unreachable' for update`);
+  await until(() => !owner.isWorking(), Boolean, 20 * TTL_MS);
+  await stalled.query('rollback');
+  stalled.release();
+  await owner[Symbol.asyncDispose]();
+  await own[Symbol.asyncDispose]();
+});
+
+test('work that fails is told and begun anew', async () => {
+  let times = 0;
+  await using worker = startWorker('fails', {
+    work: async (signal) => {
+      times += 1;
+      if (times === 1) throw new RangeError('once');
+      await idle(signal);
+    },
+  });
+  await until(() => worker.isWorking() && times === 2, Boolean);
+  expect(worker.failures).toEqual([new RangeError('once')]);
+  expect(worker.epochs).toEqual([1, 2]);
+});

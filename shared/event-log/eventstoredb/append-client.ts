@@ -1,0 +1,69 @@
+import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client';
+import { type Connection, connect } from './client.ts';
+import { mayLeaveStuck, PassingFailure } from './failures.ts';
+
+export type Request = {
+  readonly stream: string;
+  readonly expected: AppendExpectedRevision;
+  readonly events: readonly JSONEventData[];
+};
+
+/** One client in use, and what ends the appends that wait for it. */
+type Current = { readonly connection: Connection; readonly waiting: Set<(error: unknown) => void> };
+
+/**
+ * The one client that appends. All its appends go over one call, and one that stays unanswered may mean that the call is dead,
+ * so it is replaced by a client with a call of its own, and whatever waited for it is told to try again.
+ */
+export class AppendClient implements AsyncDisposable {
+  readonly #url: string;
+  readonly #closing = new Set<Promise<void>>();
+  #current: Current;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#current = this.#open();
+  }
+
+  /** Sends once; rejects with what the client rejects, or with a passing failure when no answer comes within the time. */
+  async send({ stream, expected, events }: Request, answerWithinMs: number): Promise<AppendResult> {
+    const used = this.#current;
+    const { promise: answer, resolve, reject } = Promise.withResolvers<AppendResult>();
+    const onSilence = () => this.#replace(used, `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`);
+    const timer = setTimeout(onSilence, answerWithinMs);
+    used.waiting.add(reject);
+    used.connection.client.appendToStream(stream, [...events], { expectedRevision: expected }).then(resolve, reject);
+    try {
+      return await answer;
+    } catch (error) {
+      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      used.waiting.delete(reject);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#retire(this.#current, 'the event log is closed');
+    await Promise.all(this.#closing);
+  }
+
+  #open(): Current {
+    const connection = connect(this.#url, () => this.#replace(opened, 'EventStoreDB ended the call that carries the appends'));
+    const opened: Current = { connection, waiting: new Set() };
+    return opened;
+  }
+
+  #replace(used: Current, why: string): void {
+    if (used !== this.#current) return;
+    this.#current = this.#open();
+    this.#retire(used, why);
+  }
+
+  #retire({ connection, waiting }: Current, why: string): void {
+    for (const reject of [...waiting]) reject(new PassingFailure(why));
+    const closing = connection.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}

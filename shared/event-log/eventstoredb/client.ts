@@ -1,0 +1,81 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { type AppendCall, guardAppendCall } from './append-call.ts';
+
+export type Connection = {
+  readonly client: EventStoreDBClient;
+  /** Ends what goes on, without an effect on other clients, and closes the connection. */
+  close(): Promise<void>;
+};
+
+const CLOSE_WITHIN_MS = 1_000;
+
+/** Opens a client; it connects when it is first used. `onAppendCallEnded` hears that the call which carries all appends has ended. */
+export const connect = (url: string, onAppendCallEnded: () => void = () => {}): Connection => {
+  const client = clientFor(url);
+  const internals = internalsOf(client);
+  const retired = new AbortController();
+  const { GRPCStreamCreator: createCall, getChannel } = internals;
+  internals.GRPCStreamCreator = (service, name, create, cache) => {
+    if (name !== APPEND_CALL) return createCall(service, name, create, cache);
+    const createGuarded = (grpc: unknown) => guardAppendCall(create(grpc), { retired: retired.signal, onEnded: onAppendCallEnded });
+    return createCall(service, name, createGuarded, cache);
+  };
+  let channel: Promise<Channel> | undefined;
+  internals.getChannel = () => {
+    channel = getChannel();
+    return channel;
+  };
+  const close = async (): Promise<void> => {
+    retired.abort();
+    await client.dispose();
+    // Disposing leaves the channel open, and its connection with it.
+    await channel?.then(
+      (open) => open.close(),
+      () => {},
+    );
+  };
+  return { client, close: () => within(CLOSE_WITHIN_MS, close()) };
+};
+
+type Channel = { close(): void };
+
+/** What is reached into, because the client offers no other way to keep its faults from the process. */
+type Internals = {
+  GRPCStreamCreator(service: unknown, name: string, create: (grpc: unknown) => AppendCall, cache: unknown): () => Promise<AppendCall>;
+  getChannel(): Promise<Channel>;
+};
+
+/** The name that the client gives to the call which carries all its appends. */
+const APPEND_CALL = 'appendToStream';
+
+const internalsOf = (client: object): Internals => {
+  if (!hasInternals(client)) throw new Error('this version of @eventstore/db-client is built otherwise than 6.2.1; the guard around its append call must be adapted');
+  return client;
+};
+
+const hasInternals = (client: object): client is Internals =>
+  'GRPCStreamCreator' in client && typeof client.GRPCStreamCreator === 'function' && 'getChannel' in client && typeof client.getChannel === 'function';
+
+const clientFor = (url: string): EventStoreDBClient => {
+  const credentials = CREDENTIALS.exec(url)?.groups?.['credentials'];
+  if (credentials !== undefined && WITHOUT_TLS.test(url))
+    throw new Error('EVENT_LOG_URL holds credentials and tls=false, and the client would drop the credentials in silence: remove the one or the other');
+  if (credentials !== undefined && credentials.split(':').length > 2)
+    throw new Error('the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A');
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch {
+    // The client's own message repeats a part of the address, which may hold the password.
+    throw new Error('EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113 or esdb://host:2113?tls=false');
+  }
+};
+
+const CREDENTIALS = /^[^:]+:\/\/(?<credentials>[^:]+:[^@]+)@/;
+const WITHOUT_TLS = /[?&]tls=\s*false\s*(&|$)/i;
+
+const within = async (timeoutMs: number, work: Promise<void>): Promise<void> => {
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([work, timedOut]);
+  clearTimeout(timer);
+};

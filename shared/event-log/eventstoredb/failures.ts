@@ -1,0 +1,74 @@
+/** What a failure of the client means for what was asked. */
+export type Failure =
+  | 'wrong-version'
+  /** Deleted for good: the server calls it a tombstone. */
+  | 'deleted'
+  | 'missing'
+  | 'too-large'
+  /** May be over on a later try. Whether an append was stored is unknown. */
+  | 'passing'
+  /** Asked again, the server would answer the same. */
+  | 'refused';
+
+/** A failure of our own making that a later try may not meet, such as an answer that did not come in time. */
+export class PassingFailure extends Error {}
+
+/** Told by `type` and `code`, not by class: the client's successor keeps them, and a refused connection has no class of its own. */
+export const failureOf = (error: unknown): Failure => {
+  if (!(error instanceof Error)) return 'refused';
+  if (error instanceof PassingFailure) return 'passing';
+  switch (typeOf(error)) {
+    case 'wrong-expected-version':
+      return 'wrong-version';
+    case 'stream-deleted':
+      return 'deleted';
+    case 'stream-not-found':
+      return 'missing';
+    case 'maximum-append-size-exceeded':
+      return 'too-large';
+    case 'not-leader':
+    case 'unavailable':
+    case 'cancelled':
+    case 'deadline-exceeded':
+    case 'timeout':
+      return 'passing';
+    case 'access-denied':
+    case 'invalid-argument':
+    case 'unsupported':
+      return 'refused';
+    default:
+      return isPassing(error) ? 'passing' : 'refused';
+  }
+};
+
+/** Whether the client may be left unable to work: of the failures that pass, it gets over these by itself. */
+export const mayLeaveStuck = (error: unknown): boolean => {
+  if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
+  const type = typeOf(error);
+  return (type === undefined || type === 'unknown') && PASSING_CODES.has(codeOf(error)) && codeOf(error) !== UNAVAILABLE;
+};
+
+const CANCELLED = 1;
+const UNKNOWN = 2;
+const RESOURCE_EXHAUSTED = 8;
+const ABORTED = 10;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+
+/** A server that goes down resets its calls, which is told as INTERNAL; a client that is closed cancels them. */
+const PASSING_CODES: ReadonlySet<unknown> = new Set([CANCELLED, UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE]);
+
+/** Said of a read from a position where no record begins, or of no events: it would be said again. */
+const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
+/** The client does not know the answer's details, which are those of a malformed append. */
+const UNRECOGNIZED = /^Could not recognize/;
+const NO_NODE_FOUND = /^Failed to discover/;
+
+const isPassing = (error: Error): boolean => {
+  if (WRONGLY_ASKED.test(error.message) || UNRECOGNIZED.test(error.message)) return false;
+  if (NO_NODE_FOUND.test(error.message) || PASSING_CODES.has(codeOf(error))) return true;
+  return typeOf(error) === 'unknown' && codeOf(error) === undefined;
+};
+
+const typeOf = (error: Error): unknown => ('type' in error ? error.type : undefined);
+const codeOf = (error: Error): unknown => ('code' in error ? error.code : undefined);

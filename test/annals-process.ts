@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const DEADLINE_MS = 60_000;
+const POLL_MS = 10;
+
+export type AnnalsProcess = AsyncDisposable & {
+  readonly child: ChildProcess;
+  /** All that it has written so far. */
+  readonly output: () => string;
+  /** The exit code, or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  /** Waits for a line that matches and answers with the match. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+};
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Ports that are free, and none of the settings of whoever runs the tests. */
+const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
+
+/** Runs this checkout's own program in a process of its own, killed at the end if it still lives. */
+export const spawnAnnals = (args: readonly string[], environment: Environment = {}): AnnalsProcess => {
+  const env = { PATH: process.env.PATH, ...SETTINGS, ...environment };
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+  const output = () => chunks.join('');
+  const exited = once(child, 'close').then(([code, signal]) => code ?? signal);
+  return {
+    child,
+    output,
+    exited,
+    said: (pattern) => waitFor(pattern, output, child),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+};
+
+/** Runs it to its end. */
+export const runAnnals = async (args: readonly string[], environment: Environment = {}) => {
+  await using annals = spawnAnnals(args, environment);
+  return { exit: await annals.exited, output: annals.output() };
+};
+
+/** Starts all roles in one process and waits until they are ready. */
+export const startAnnals = async (environment: Environment): Promise<AnnalsProcess & { readonly url: string }> => {
+  const annals = spawnAnnals(['main.ts'], environment);
+  try {
+    const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
+    return { ...annals, url };
+  } catch (error) {
+    await annals[Symbol.asyncDispose]();
+    throw error;
+  }
+};
+
+const waitFor = async (pattern: RegExp, output: () => string, child: ChildProcess): Promise<RegExpExecArray> => {
+  const deadline = performance.now() + DEADLINE_MS;
+  while (performance.now() < deadline) {
+    const match = pattern.exec(output());
+    if (match !== null) return match;
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`the process did not say ${pattern}, but:\n${output()}`);
+};

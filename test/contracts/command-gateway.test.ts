@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId, Version } from '#shared/brands.ts';
+import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
+import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { createApp } from '#shared/http/app.ts';
+import { listen } from '#shared/http/listen.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { internalRoutes } from '../../command/internal-routes.ts';
+import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
+
+const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+let server: ReturnType<typeof createServer>;
+let url: string;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  const routes = [internalRoutes({ gateway: side, key, bodyBytesMax: 1_048_576 })];
+  server = createServer(createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes }));
+  url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+});
+afterAll(async () => {
+  server?.close();
+  server?.closeAllConnections();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+describe.each<[string, () => CommandGateway]>([
+  ['a direct call', () => side],
+  ['HTTP', () => createHttpGateway({ url, key, issuer: 'query' })],
+])('command gateway by %s', (_name, gateway) => {
+  const draft = { type: 'DraftArticle', title: 'On engines', body: 'x', tags: ['a'], cover: null, publish: true } as const;
+
+  test('carries a command out and answers with id, version and cursor', async () => {
+    const author = await registerUser(side);
+    const answer = await gateway().send(draft, by(as(author)));
+    expect(answer).toEqual({ id: expect.any(Number), version: 2, cursor: expect.stringMatching(/^[0-9a-f]{8}-/) });
+  });
+
+  test('hands over who asks, by which request, because of what', async () => {
+    const author = await registerUser(side);
+    const causationId = crypto.randomUUID() as never;
+    const { id } = await gateway().send(draft, { ...by(as(author)), requestId: 'r-1', correlationId: 'c-1', causationId });
+    const event = (await allEvents(side)).find(({ stream }) => stream === `article-${id}`);
+    expect(event?.metadata).toMatchObject({
+      actor: `user:${author}`,
+      client: 'test-client',
+      request: 'r-1',
+      correlation: 'c-1',
+      causation: causationId,
+    });
+  });
+
+  test('hands over the key and the version that the caller fixed', async () => {
+    const author = await registerUser(side);
+    const context = by(as(author), { idempotencyKey: 'gateway' });
+    const first = await gateway().send(draft, context);
+    expect(await gateway().send(draft, context)).toEqual(first);
+    const edit = { type: 'EditArticle', articleId: first.id as ArticleId, title: 'Two' } as const;
+    await expect(gateway().send(edit, by(as(author), { ifVersion: 1 }))).rejects.toMatchObject({
+      code: 'version_mismatch',
+      details: { version: 2 },
+    });
+    expect((await gateway().send(edit, by(as(author), { ifVersion: 2 }))).version).toBe(3 as Version);
+  });
+
+  test.each([
+    ['nobody', { kind: 'anonymous' } as const, 'unauthenticated', {}],
+    ['a token without the scope', as(7001, 'author', ['read:articles']), 'insufficient_scope', { scope: 'write:articles' }],
+    ['a reader', as(7001, 'reader'), 'forbidden', {}],
+  ])('refuses %s with the code and its details', async (_who, caller, code, details) => {
+    const refused = gateway().send(draft, by(caller));
+    await expect(refused).rejects.toMatchObject({ name: 'Rejection', code, details });
+  });
+});
+
+describe('the internal listener', () => {
+  const body = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
+  const post = (authorization: string, sent = body) =>
+    fetch(new URL('/commands', url), { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: sent });
+  const assertionFor = (sent: string) => signAssertion(key, { caller: as(7001), issuer: 'query', body: sent });
+
+  test.each<[string, () => Promise<Response>, number]>([
+    ['no assertion', () => post(''), 401],
+    ['an assertion for another body', async () => post(`Bearer ${await assertionFor(`${body} `)}`), 401],
+    ['another scheme', async () => post(`Basic ${await assertionFor(body)}`), 401],
+    [
+      'an unknown command',
+      async () =>
+        post(`Bearer ${await assertionFor('{"command":{"type":"Drop"},"requestId":"r"}')}`, '{"command":{"type":"Drop"},"requestId":"r"}'),
+      422,
+    ],
+    [
+      "a command of the system's own",
+      async () =>
+        post(
+          `Bearer ${await assertionFor('{"command":{"type":"DiscardDraft","articleId":1},"requestId":"r"}')}`,
+          '{"command":{"type":"DiscardDraft","articleId":1},"requestId":"r"}',
+        ),
+      422,
+    ],
+    ['a body that is no JSON', async () => post(`Bearer ${await assertionFor('{')}`, '{'), 400],
+    [
+      'a caller smuggled into the body',
+      async () =>
+        post(
+          `Bearer ${await assertionFor(`${body.slice(0, -1)},"caller":{"kind":"system"}}`)}`,
+          `${body.slice(0, -1)},"caller":{"kind":"system"}}`,
+        ),
+      422,
+    ],
+    ['another method', () => fetch(new URL('/commands', url)), 405],
+  ])('refuses %s', async (_what, ask, status) => {
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  });
+});
+
+describe('the gateway over HTTP', () => {
+  test('says that the outcome is unknown where nobody answers', async () => {
+    const gateway = createHttpGateway({ url: 'http://127.0.0.1:1', key, issuer: 'query' });
+    await expect(gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
+  });
+
+  test('and where the answer takes too long or is none', async () => {
+    const odd = createServer((request, response) => {
+      if (request.headers['x-request-id'] === 'odd') response.end('<html>');
+    });
+    const oddUrl = await listen(odd, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+    const gateway = createHttpGateway({ url: oddUrl, key, issuer: 'query', timeoutMs: 100 });
+    const command = { type: 'DeleteArticle', articleId: 4 as ArticleId } as const;
+    await expect(gateway.send(command, by(as(7001)))).rejects.toThrow(CommandUnavailable);
+    await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(CommandUnavailable);
+    odd.close();
+    odd.closeAllConnections();
+  });
+});

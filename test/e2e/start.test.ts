@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { readCluster } from '#shared/database/embedded/cluster.ts';
+import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { runAnnals, startAnnals } from '../annals-process.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+
+const draft = JSON.stringify({ articleId: 42, authorId: 7, title: 'One', body: '', tags: [], cover: null });
+const appendDraft = ['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft];
+
+const isServing = async (dataDir: string): Promise<boolean> => {
+  const cluster = await readCluster(dataDir);
+  return cluster !== undefined && (await readPostmaster(cluster.pgdata)) !== undefined;
+};
+
+test('a start with nothing but a folder is ready, names what is there, and stops with exit 0', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using annals = await startAnnals({ DATA_DIR: dataDir.path });
+  expect((await fetch(`${annals.url}/livez`)).status).toBe(200);
+  expect(await (await fetch(`${annals.url}/readyz`)).json()).toMatchObject({ status: 'ready' });
+  expect(await (await fetch(annals.url)).json()).toMatchObject({ name: 'annals', _links: { ready: { href: '/readyz' } } });
+  expect(annals.output()).toContain('Try next:');
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(0);
+  expect(await isServing(dataDir.path)).toBe(false);
+});
+
+test('a second start keeps the data, even when the first was killed', async () => {
+  await using dataDir = await temporaryDataDir();
+  const environment = { DATA_DIR: dataDir.path };
+  await using first = await startAnnals(environment);
+  expect(await runAnnals(appendDraft, environment)).toMatchObject({ exit: 0 });
+  first.child.kill('SIGKILL');
+  await first.exited;
+  await using _second = await startAnnals(environment);
+  const tail = await runAnnals(['annals.ts', 'log', 'tail'], environment);
+  expect(tail.output).toContain('article-42@1  article.drafted');
+});
+
+test('of two starts on one data folder the second says so and exits', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using first = await startAnnals({ DATA_DIR: dataDir.path });
+  const second = await runAnnals(['main.ts'], { DATA_DIR: dataDir.path });
+  expect(second.exit).toBe(1);
+  expect(second.output).toBe(
+    `The data folder ${dataDir.path} is in use by another Annals process (process ${first.child.pid}): stop that one, or set DATA_DIR to another folder.\n`,
+  );
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+});
+
+test('the command line starts the database for as long as it takes', async () => {
+  await using dataDir = await temporaryDataDir();
+  const environment = { DATA_DIR: dataDir.path };
+  expect(await runAnnals(appendDraft, environment)).toMatchObject({ exit: 1, output: expect.stringContaining('There is no data in') });
+  await using annals = await startAnnals(environment);
+  annals.child.kill('SIGTERM');
+  await annals.exited;
+  expect(await runAnnals(appendDraft, environment)).toMatchObject({ exit: 0 });
+  expect(await isServing(dataDir.path)).toBe(false);
+});
+
+test('wrong settings are one sentence each and exit 78', async () => {
+  const { exit, output } = await runAnnals(['main.ts'], { PORT: 'abc', NODE_ENV: 'production' });
+  expect(exit).toBe(78);
+  expect(output.trim().split('\n')).toEqual([expect.stringMatching(/^PORT is “abc”/), expect.stringMatching(/^MASTER_KEY is missing/)]);
+});
+
+test('a port in use is one sentence, and the database that was started is stopped again', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using other = await temporaryDataDir();
+  await using first = await startAnnals({ DATA_DIR: dataDir.path });
+  const { port } = new URL(first.url);
+  const second = await runAnnals(['main.ts'], { DATA_DIR: other.path, PORT: port, LOG_LEVEL: 'silent' });
+  expect(second).toEqual({
+    exit: 1,
+    output: `Port ${port} is in use: stop the program that has it, or set PORT to another port (0 takes any free one).\n`,
+  });
+  expect(await isServing(other.path)).toBe(false);
+});
+
+test('a request that does not end is cut off within the time to drain', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DRAIN_MS: '1500' });
+  const { hostname, port } = new URL(annals.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc');
+  await once(socket, 'data');
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(0);
+});

@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { startCommandService } from '../../command/service.ts';
+import { createDatabase } from './database.ts';
+
+/** The command side as one process has it. */
+export type CommandSide = AsyncDisposable &
+  CommandGateway & { readonly eventLog: EventLog; readonly keys: KeyStore; readonly codec: Codec; readonly pool: Pool };
+
+/** A database of its own, on which any number of command sides can be opened, as many processes would. */
+export const createCommandWorld = async (): Promise<
+  AsyncDisposable & { open(wrap?: (log: EventLog) => EventLog): Promise<CommandSide> }
+> => {
+  const database = await createDatabase();
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  return {
+    async open(wrap = (log) => log) {
+      await using opening = new AsyncDisposableStack();
+      const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
+      const eventLog = wrap(opening.use(await openEventLog({ url: database.url })));
+      const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, log: pino({ level: 'silent' }) }));
+      const resources = opening.move();
+      return {
+        send: service.send,
+        eventLog,
+        keys,
+        codec: createCodec({ keys }),
+        pool,
+        [Symbol.asyncDispose]: () => resources.disposeAsync(),
+      };
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+};
+
+export const system: Caller = { kind: 'system', name: 'test' };
+
+export const as = (userId: number, role: 'reader' | 'author' | 'admin' = 'author', scopes: Iterable<string> = SCOPES): Caller => ({
+  kind: 'user',
+  userId: userId as UserId,
+  role,
+  scopes: new Set(scopes),
+  client: 'test-client',
+});
+
+export const by = (caller: Caller, more: { idempotencyKey?: string; ifVersion?: number } = {}) =>
+  ({ caller, requestId: randomUUID(), ...more }) as Parameters<CommandGateway['send']>[1];
+
+export const registerUser = async (
+  side: CommandGateway,
+  { name = 'Ada', email = null as string | null, role = 'author' as 'reader' | 'author' | 'admin' } = {},
+) => (await side.send({ type: 'RegisterUser', name, email, role }, by(system))).id as UserId;
+
+export const draftArticle = async (side: CommandGateway, author: UserId, publish = true) =>
+  (await side.send({ type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish }, by(as(author))))
+    .id as ArticleId;
+
+export const addComment = async (side: CommandGateway, author: UserId, articleId: ArticleId) =>
+  (await side.send({ type: 'AddComment', articleId, text: 'Well said.' }, by(as(author)))).id as CommentId;
+
+/** A log on which a process dies: `dies` says whether it does so before or after an append, or not. */
+export const mortal =
+  (dies: (stream: StreamName) => 'before' | 'after' | undefined) =>
+  (log: EventLog): EventLog => ({
+    ...log,
+    async append(stream, expected, events) {
+      const when = dies(stream);
+      if (when === 'before') throw new Died();
+      const appended = await log.append(stream, expected, events);
+      if (when === 'after') throw new Died();
+      return appended;
+    },
+  });
+
+/** Stands for the end of a process: nothing of it goes on. */
+export class Died extends Error {}
+
+/** The whole log so far, decoded. */
+export const allEvents = async ({ eventLog, codec }: CommandSide): Promise<readonly DecodedEvent[]> => {
+  const head = await eventLog.head();
+  const events: DecodedEvent[] = [];
+  if (head === 0) return events;
+  for await (const page of eventLog.follow(0 as never, new AbortController().signal)) {
+    events.push(...(await codec.decodeAll(page)));
+    if ((events.at(-1)?.position ?? 0) >= head) break;
+  }
+  return events;
+};
