@@ -25,17 +25,22 @@ const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
 export const spawnAnnals = (args: readonly string[], environment: Environment = {}): AnnalsProcess => {
   const env = { PATH: process.env.PATH, ...SETTINGS, ...environment };
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const chunks: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
   const output = () => chunks.join('');
-  const exited = once(child, 'close').then(([code, signal]) => code ?? signal);
+  const exited = once(child, 'close').then(([code, signal]) => {
+    process.off('exit', kill);
+    return code ?? signal;
+  });
   return {
     child,
     output,
     exited,
     said: (pattern) => waitFor(pattern, output, child),
     [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL');
+      kill();
       await exited;
     },
   };

@@ -15,6 +15,9 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
 const END_TIMEOUT_MS = 5_000;
 
+/** One connection, for what must happen on the same one; the name by which code outside the adapters knows it. */
+export type Connection = pg.ClientBase;
+
 /** Connections to PostgreSQL, ended by the scope that opened them. */
 export class Pool extends pg.Pool implements AsyncDisposable {
   #ended: Promise<void> | undefined;

@@ -3,8 +3,8 @@ import { Router } from 'express';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { HttpProblem } from './http-problem.ts';
 
-type RootLink = { readonly rel: string; readonly href: string; readonly title: string };
-export type RootOptions = { readonly version: string; readonly links: readonly RootLink[] };
+export type Link = { readonly rel: string; readonly href: string; readonly title: string };
+export type RootOptions = { readonly version: string; readonly links: readonly Link[] };
 
 /** `GET /` names what is there: JSON with links for programs, a small page for people. */
 export const rootRoutes = (options: RootOptions): Router => {

@@ -53,12 +53,9 @@ test('an unexpected failure later is logged, ends the process in order, and the 
 });
 
 test('a signal during the start is obeyed after it', async () => {
-  await using annals = spawnAnnals(
-    ...living(
-      `log.info('starting'); await new Promise((done) => process.once('SIGTERM', done)); resources.defer(() => log.info('closed')); ${FOREVER}`,
-    ),
-  );
-  await annals.said(/starting/);
+  const work = `${FOREVER} await new Promise((done) => process.once('SIGTERM', done)); resources.defer(() => log.info('closed'));`;
+  await using annals = spawnAnnals(...living(work));
+  await annals.said(/started/);
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
   expect(annals.output()).toContain('closed');

@@ -1,19 +1,27 @@
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
 
-const PREFIX = 'annals-test-';
-/** A folder of a process that is gone is swept only after this long, lest it be one that lives where we cannot see it. */
-const ABANDONED_AFTER_MS = 600_000;
+/** Names the run in the environment of its workers, so that all its folders can be found from its name. */
+export const RUN = 'ANNALS_TEST_RUN';
+
+const prefixOf = (run: string): string => `annals-test-${run}-`;
 
 /** A data folder of its own, removed at the end with the server that was left running on it. */
 export const temporaryDataDir = async (): Promise<AsyncDisposable & { readonly path: string }> => {
-  const path = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const path = await mkdtemp(join(tmpdir(), prefixOf(process.env[RUN] ?? String(process.pid))));
   // The server's user must be able to enter when the tests run as root.
   await chmod(path, 0o755);
   return { path, [Symbol.asyncDispose]: () => removeDataDir(path) };
+};
+
+/** Removes all data folders of a run; answers whether there were any. */
+export const removeDataDirsOf = async (run: string): Promise<boolean> => {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefixOf(run)));
+  await Promise.allSettled(names.map((name) => removeDataDir(join(tmpdir(), name))));
+  return names.length > 0;
 };
 
 /** Stops what runs on a data folder and removes it, wherever its cluster lies. */
@@ -21,26 +29,10 @@ const removeDataDir = async (path: string): Promise<void> => {
   const cluster = await readCluster(path).catch(() => undefined);
   if (cluster !== undefined) {
     await stopPostmaster(cluster.pgdata);
-    await rm(dirname(cluster.pgdata), { recursive: true, force: true });
+    await rm(dirname(cluster.pgdata), { recursive: true, force: true, maxRetries: RETRIES_MAX });
   }
-  await rm(path, { recursive: true, force: true });
+  await rm(path, { recursive: true, force: true, maxRetries: RETRIES_MAX });
 };
 
-/** Removes what runs that were killed have left behind. */
-export const sweepDataDirs = async (): Promise<void> => {
-  for (const name of (await readdir(tmpdir())).filter((entry) => entry.startsWith(PREFIX))) {
-    const path = join(tmpdir(), name);
-    const owner = Number(name.slice(PREFIX.length).split('-')[0]);
-    const { mtimeMs, uid } = await stat(path);
-    const abandoned = uid === process.getuid?.() && !isAlive(owner) && Date.now() - mtimeMs > ABANDONED_AFTER_MS;
-    if (abandoned) await removeDataDir(path);
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
+/** A server that is being stopped still writes into its folder for a moment. */
+const RETRIES_MAX = 5;

@@ -4,7 +4,7 @@ import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../
 import { APPEND_BYTES_MAX, type Appended, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
 import type { AppendClient } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd } from './earlier.ts';
-import { failureOf, PassingFailure } from './failures.ts';
+import { failureOf, PassingFailure, refusalOf, WrongVersion } from './failures.ts';
 import { type Attempt, withPatience } from './patience.ts';
 import { positionAt, revisionOf, versionAt } from './places.ts';
 import type { Reader } from './read.ts';
@@ -42,9 +42,11 @@ export class Appender implements AsyncDisposable {
     if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
     if (this.#pending.size >= WAITING_MAX) return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
     const what = `an append to ${proposed.stream}`;
-    const appending = withPatience({ what, patienceMs: this.#timing.patienceMs }, (attempt) => this.#try(proposed, attempt)).catch((error: unknown) => {
-      throw translate(error, proposed);
-    });
+    const appending = withPatience({ what, patienceMs: this.#timing.patienceMs }, (attempt) => this.#try(proposed, attempt)).catch(
+      (error: unknown) => {
+        throw translate(error, proposed);
+      },
+    );
     this.#pending.add(appending);
     return appending.finally(() => this.#pending.delete(appending));
   }
@@ -80,7 +82,8 @@ export class Appender implements AsyncDisposable {
     try {
       return await this.#send(proposed, version, answerWithinMs);
     } catch (error) {
-      if (failureOf(error) === 'wrong-version') throw new PassingFailure(`${proposed.stream} went on from version ${version}`, { cause: error });
+      if (failureOf(error) === 'wrong-version')
+        throw new PassingFailure(`${proposed.stream} went on from version ${version}`, { cause: error });
       throw error;
     }
   }
@@ -89,7 +92,7 @@ export class Appender implements AsyncDisposable {
     const { stream, events } = proposed;
     const answer = await this.#client.send({ stream, events, expected: expectedRevision(expected) }, answerWithinMs);
     // So the client tells a wrong version when the address sets throwOnAppendFailure=false, and then its revision is wrong.
-    if (!answer.success) throw new StaleVersion(stream, proposed.expected);
+    if (!answer.success) throw new WrongVersion(`${stream} is not at version ${expected}`);
     const version = checkedVersion(answer, expected, proposed);
     if (answer.position) return { version, position: positionAt(answer.position) };
     const stored = await findEarlier(this.#reader, proposed, revisionOf((version - events.length + 1) as Version));
@@ -107,7 +110,10 @@ const expectedRevision = (expected: ExpectedVersion) => {
 const checkedVersion = (answer: AppendResult, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
   const version = versionAt(answer.nextExpectedRevision);
   const fits = expected === 'any' ? version >= events.length : version === expected + events.length;
-  if (!fits) throw new Error(`${stream} was expected at version ${expected} and took ${events.length} events, but EventStoreDB answered version ${version}: was the stream deleted by hand?`);
+  if (!fits)
+    throw new Error(
+      `${stream} was expected at version ${expected} and took ${events.length} events, but EventStoreDB answered version ${version}: was the stream deleted by hand?`,
+    );
   return version;
 };
 
@@ -118,11 +124,15 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
     case 'deleted':
       return new InvalidAppend(`${stream} was deleted for good in EventStoreDB and takes no more events`, { cause: error });
     case 'too-large':
-      return new AppendTooLarge(`the data of an append to ${stream}`, events.reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0), limitIn(error));
+      return new AppendTooLarge(
+        `the data of an append to ${stream}`,
+        events.reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0),
+        limitIn(error),
+      );
     case 'missing':
     case 'passing':
     case 'refused':
-      return error;
+      return refusalOf(error, `an append to ${stream}`);
   }
 };
 

@@ -13,6 +13,11 @@ export type Failure =
 /** A failure of our own making that a later try may not meet, such as an answer that did not come in time. */
 export class PassingFailure extends Error {}
 
+/** A version that did not hold, where the client tells it otherwise than by its error. */
+export class WrongVersion extends Error {
+  readonly type = 'wrong-expected-version';
+}
+
 /** Told by `type` and `code`, not by class: the client's successor keeps them, and a refused connection has no class of its own. */
 export const failureOf = (error: unknown): Failure => {
   if (!(error instanceof Error)) return 'refused';
@@ -46,6 +51,12 @@ export const mayLeaveStuck = (error: unknown): boolean => {
   if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
   const type = typeOf(error);
   return (type === undefined || type === 'unknown') && PASSING_CODES.has(codeOf(error)) && codeOf(error) !== UNAVAILABLE;
+};
+
+/** The client's refusals have empty messages and types of its own; what leaves the adapter says what was asked. */
+export const refusalOf = (error: unknown, what: string): unknown => {
+  if (!(error instanceof Error) || typeOf(error) === undefined) return error;
+  return new Error(`EventStoreDB refused ${what}: ${error.message || typeOf(error)}`, { cause: error });
 };
 
 const CANCELLED = 1;

@@ -23,7 +23,8 @@ export const withPatience = async <Result>(
       return await attempt({ isRepeat, leftMs: expiresAtMs - Date.now() });
     } catch (error) {
       if (failureOf(error) !== 'passing') throw error;
-      if (Date.now() + backoffMs >= expiresAtMs) throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: error });
+      if (Date.now() + backoffMs >= expiresAtMs)
+        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: error });
     }
     await delay(backoffMs);
     backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);

@@ -6,7 +6,10 @@ export type Place = { readonly commit: bigint; readonly prepare: bigint };
 
 /** Our positions are numbers: both parts of a place in one, and never a bigint, which cannot be written as JSON. */
 export const positionAt = ({ commit, prepare }: Place): Position => {
-  if (commit !== prepare) throw new Error(`EventStoreDB stored an event in an explicit transaction (commit ${commit}, prepare ${prepare}), which Annals cannot follow`);
+  if (commit !== prepare)
+    throw new Error(
+      `EventStoreDB stored an event in an explicit transaction (commit ${commit}, prepare ${prepare}), which Annals cannot follow`,
+    );
   return safe(commit, 'position') as Position;
 };
 
@@ -21,6 +24,7 @@ export const versionAt = (revision: bigint): Version => (safe(revision, 'revisio
 export const revisionOf = (version: Version): bigint => BigInt(version - 1);
 
 const safe = (value: bigint, what: string): number => {
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
+  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
+    throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
   return Number(value);
 };

@@ -1,0 +1,55 @@
+import { type JSONEventData, jsonEvent } from '@eventstore/db-client';
+import { type CheckedEvent, checkAppend } from '../check-append.ts';
+import { InvalidAppend } from '../errors.ts';
+import { type EventLog, type ExpectedVersion, FIRST, type NewEvent } from '../event-log.ts';
+import { Appender, type AppendTiming } from './append.ts';
+import { AppendClient } from './append-client.ts';
+import { LiveBell } from './bell.ts';
+import { connect } from './client.ts';
+import { follow } from './follow.ts';
+import { takeIdentity } from './identity.ts';
+import { type Reader, readHead, readStreamPages } from './read.ts';
+
+type Timing = AppendTiming & { readonly silenceMaxMs: number };
+
+/** A try is given up early enough for two more; only a silent server needs them, one that is away says so at once. */
+const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 10_000 };
+
+/** The event log in EventStoreDB: a stream is a stream, and a position is where the server's log holds the event. */
+export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: string; timing?: Timing }): Promise<EventLog> => {
+  await using opening = new AsyncDisposableStack();
+  const readers = connect(url);
+  opening.defer(() => readers.close());
+  const closed = new AbortController();
+  opening.defer(() => closed.abort());
+  const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
+  const bell = opening.use(new LiveBell(readers.client));
+  const client = opening.use(new AppendClient(url));
+  const appender = opening.use(new Appender({ client, reader, timing }));
+  const identity = await takeIdentity(reader, appender);
+  const resources = opening.move();
+  return {
+    identity,
+    append: async (stream, expected, events) => {
+      const checked = checkAppend(stream, events);
+      checkExpected(expected);
+      return appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
+    },
+    read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
+    follow: (after, signal) => follow({ reader, bell }, after, signal),
+    head: () => readHead(reader),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** Some negative numbers mean "any" to the server. */
+const checkExpected = (expected: ExpectedVersion): void => {
+  if (expected !== 'any' && !(Number.isSafeInteger(expected) && expected >= 0))
+    throw new InvalidAppend(`${expected} is no version that an append may expect`);
+};
+
+const utf8 = new TextEncoder();
+
+/** The client turns data into JSON itself, but takes metadata as the bytes that were checked. */
+const toEventData = ({ id, type, data, metadata }: NewEvent, checked: CheckedEvent | undefined): JSONEventData =>
+  jsonEvent({ id, type, data, metadata: checked ? utf8.encode(checked.metadata) : metadata });

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Position } from '#shared/brands.ts';
+import { LogUnavailable } from '../errors.ts';
+import type { RecordedEvent } from '../event-log.ts';
+import type { LiveBell } from './bell.ts';
+import { failureOf, refusalOf } from './failures.ts';
+import { placeOf, positionAt } from './places.ts';
+import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
+import { takeAll } from './reading.ts';
+import { isOfSystem, type StoredEvent, toEvent } from './record.ts';
+
+const POLL_MS = 250;
+const BACKOFF_FIRST_MS = 20;
+const BACKOFF_MAX_MS = 1_000;
+
+/**
+ * Pages through everything after a position, and waits at its end for the bell; a server that is away is waited for.
+ * Pages, because a live subscription is dropped whenever it lags, and costs the server more than they do.
+ */
+export async function* follow(
+  { reader, bell }: { reader: Reader; bell: LiveBell },
+  after: Position,
+  aborted: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  const signal = AbortSignal.any([aborted, reader.closed]);
+  let last = after;
+  let backoffMs = BACKOFF_FIRST_MS;
+  while (!signal.aborted) {
+    const heard = bell.heard;
+    const page = await readAfter(reader, last, signal);
+    if (signal.aborted) break;
+    // What came before a failure is whole and in order.
+    last = page.last;
+    if (page.events.length > 0) yield page.events;
+    if (page.isAway) {
+      await delay(backoffMs, undefined, { signal }).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
+      continue;
+    }
+    backoffMs = BACKOFF_FIRST_MS;
+    if (!page.isCut) await bell.waitAfter(last, heard, { timeoutMs: POLL_MS, signal });
+  }
+  if (!aborted.aborted) throw new LogUnavailable('the event log is closed');
+}
+
+type PageOfAll = {
+  readonly events: readonly RecordedEvent[];
+  /** The position of the last record read, also where that is the server's own, so that it is not read again and again. */
+  readonly last: Position;
+  readonly isCut: boolean;
+  readonly isAway: boolean;
+};
+
+const readAfter = async (reader: Reader, after: Position, signal: AbortSignal): Promise<PageOfAll> => {
+  const events: RecordedEvent[] = [];
+  let last = after;
+  let first: Position | undefined;
+  let records = 0;
+  let bytes = 0;
+  let isAway = false;
+  const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
+    if (!event?.position) throw new Error('EventStoreDB answered a read of everything with an event that has no position');
+    const position = positionAt(event.position);
+    records += 1;
+    // Reading from a position is inclusive: the first is the one that was read last.
+    if (position === after && records === 1) return true;
+    if (position <= last) throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
+    // Positions count the bytes of the server's log, so their difference bounds what a page holds.
+    first ??= position;
+    bytes = position - first;
+    last = position;
+    if (!isOfSystem(event)) events.push(toEvent(event));
+    return bytes < PAGE_BYTES_MAX;
+  };
+  const read = reader.client.readAll({ fromPosition: placeOf(after), maxCount: PAGE_EVENTS_MAX });
+  try {
+    await takeAll(read, { onEvent, silenceMaxMs: reader.silenceMaxMs, signal });
+  } catch (error) {
+    if (failureOf(error) !== 'passing') throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);
+    isAway = true;
+  }
+  return { events, last, isCut: records === PAGE_EVENTS_MAX || bytes >= PAGE_BYTES_MAX, isAway };
+};

@@ -1,0 +1,106 @@
+import { BACKWARDS, END, type EventStoreDBClient, FORWARDS } from '@eventstore/db-client';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { LogUnavailable } from '../errors.ts';
+import { type RecordedEvent, START } from '../event-log.ts';
+import { failureOf, refusalOf } from './failures.ts';
+import { withPatience } from './patience.ts';
+import { positionAt, revisionOf } from './places.ts';
+import { type Reading, takeAll } from './reading.ts';
+import { type StoredEvent, toEvent } from './record.ts';
+
+export const PAGE_EVENTS_MAX = 1_000;
+
+/** A page ends with the event that takes it over this, so that a thousand large events do not fill the memory. */
+export const PAGE_BYTES_MAX = 16 * 1_048_576;
+
+export type Reader = {
+  readonly client: EventStoreDBClient;
+  /** How long a read is tried again while the server is away. */
+  readonly patienceMs: number;
+  readonly silenceMaxMs: number;
+  /** Aborted when the log is closed. */
+  readonly closed: AbortSignal;
+};
+
+type Page = {
+  readonly events: readonly StoredEvent[] /** It was cut, by its count or by its bytes, so there may be more. */;
+  readonly isCut: boolean;
+};
+
+/** Reads a page of a stream from a revision on; a missing stream has no events. */
+export const readPage = async (reader: Reader, stream: string, options: { from: bigint; countMax?: number }): Promise<Page> =>
+  readRevisions(reader, stream, { ...options, direction: FORWARDS });
+
+/** Reads a page of a stream from a revision back to its beginning. */
+export const readPageBack = async (reader: Reader, stream: string, from: bigint | typeof END): Promise<Page> =>
+  readRevisions(reader, stream, { from, direction: BACKWARDS });
+
+type Revisions = { from: bigint | typeof END; countMax?: number; direction: typeof FORWARDS | typeof BACKWARDS };
+
+const readRevisions = async (reader: Reader, stream: string, { from, countMax = PAGE_EVENTS_MAX, direction }: Revisions): Promise<Page> => {
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  const read = reader.client.readStream(stream, { fromRevision: from, maxCount: countMax, direction });
+  try {
+    await takeAll(read, {
+      ...readingOf(reader),
+      onEvent: ({ event }) => {
+        if (!event) return true;
+        events.push(event);
+        bytes += JSON.stringify(event.data).length;
+        return bytes < PAGE_BYTES_MAX;
+      },
+    });
+  } catch (error) {
+    if (failureOf(error) !== 'missing') throw error;
+  }
+  refuseIfClosed(reader);
+  return { events, isCut: events.length === countMax || bytes >= PAGE_BYTES_MAX };
+};
+
+export async function* readStreamPages(reader: Reader, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let next = from; ; ) {
+    const { events, isCut } = await ask(reader, `a read of ${stream}`, () => readPage(reader, stream, { from: revisionOf(next) }));
+    const page = events.map(toEvent);
+    for (const { version } of page) next = following(stream, next, version);
+    if (page.length > 0) yield page;
+    if (!isCut) return;
+  }
+}
+
+const following = (stream: StreamName, expected: Version, version: Version): Version => {
+  if (version !== expected)
+    throw new Error(`${stream} lacks version ${expected}: it was cut or deleted in EventStoreDB, which Annals never does`);
+  return (version + 1) as Version;
+};
+
+export const readFirst = async (reader: Reader, stream: string): Promise<StoredEvent | undefined> => {
+  const { events } = await ask(reader, `a read of ${stream}`, () => readPage(reader, stream, { from: 0n, countMax: 1 }));
+  return events[0];
+};
+
+export const readHead = (reader: Reader): Promise<Position> =>
+  ask(reader, 'a read of its last event', async () => {
+    let head = START;
+    const read = reader.client.readAll({ fromPosition: END, maxCount: 1, direction: BACKWARDS });
+    await takeAll(read, {
+      ...readingOf(reader),
+      onEvent: ({ event }) => {
+        if (event) head = positionAt(event.position);
+        return true;
+      },
+    });
+    refuseIfClosed(reader);
+    return head;
+  });
+
+const ask = <Answer>({ patienceMs }: Reader, what: string, attempt: () => Promise<Answer>): Promise<Answer> =>
+  withPatience({ what, patienceMs }, attempt).catch((error: unknown) => {
+    throw refusalOf(error, what);
+  });
+
+const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({ silenceMaxMs, signal: closed });
+
+const refuseIfClosed = ({ closed }: Reader): void => {
+  if (closed.aborted) throw new LogUnavailable('the event log is closed');
+};

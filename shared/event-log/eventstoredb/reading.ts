@@ -1,0 +1,49 @@
+import type { StreamingRead } from '@eventstore/db-client';
+import { PassingFailure } from './failures.ts';
+
+export type Reading<Resolved> = {
+  /** Answers whether to go on reading. */
+  onEvent(resolved: Resolved): boolean;
+  /** A server that says nothing for so long is taken to be away. */
+  readonly silenceMaxMs: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Takes what a read answers, until it ends, enough was taken, it fails, falls silent, or is aborted.
+ * The call is cancelled unless it ended: to leave the loop over it, as one may, would keep it open on the server.
+ */
+export const takeAll = async <Resolved>(
+  read: StreamingRead<Resolved>,
+  { onEvent, silenceMaxMs, signal }: Reading<Resolved>,
+): Promise<void> => {
+  const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
+  let isOver = false;
+  const silence = setTimeout(() => reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`)), silenceMaxMs);
+  const onAbort = () => resolve('left');
+  signal.addEventListener('abort', onAbort);
+  read.on('data', (resolved) => {
+    if (isOver) return;
+    silence.refresh();
+    try {
+      if (!onEvent(resolved)) resolve('left');
+      else return;
+    } catch (error) {
+      reject(error);
+    }
+    isOver = true;
+  });
+  read.on('end', () => resolve('ended'));
+  // This listener stays for good: without one, an error that comes late would end the process.
+  read.on('error', reject);
+  if (signal.aborted) onAbort();
+  let ended = false;
+  try {
+    ended = (await over) === 'ended';
+  } finally {
+    isOver = true;
+    clearTimeout(silence);
+    signal.removeEventListener('abort', onAbort);
+    if (!ended) read.cancel().catch(() => {});
+  }
+};

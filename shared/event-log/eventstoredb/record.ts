@@ -1,0 +1,37 @@
+import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { RecordedEvent } from '../event-log.ts';
+import { positionAt, versionAt } from './places.ts';
+
+/** An event as the client reads it, from a stream or from everything. */
+export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['event']>;
+
+/** The stream that holds the log's identity. No stream of an event can have this name: a kind has no underscore. */
+export const IDENTITY_STREAM = 'annals_log-identity';
+
+/** What the server wrote for itself (statistics, metadata, links, tombstones), and what we wrote about the log. */
+export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
+  streamId.startsWith('$') || type.startsWith('$') || streamId === IDENTITY_STREAM;
+
+export const toEvent = (stored: StoredEvent): RecordedEvent => {
+  const { streamId, revision, position, id, type, data, metadata, created } = stored;
+  if (!position) throw new Error(`EventStoreDB did not tell the position of event ${id}: versions before 22.6 are not supported`);
+  return {
+    position: positionAt(position),
+    stream: streamId as StreamName,
+    version: versionAt(revision),
+    id: id as EventId,
+    type,
+    data: jsonObject(data, stored),
+    metadata: jsonObject(metadata, stored),
+    recordedAt: created,
+  };
+};
+
+/** What others wrote into this log may be anything; to pass it over in silence would hide it. */
+const jsonObject = (value: unknown, { id, streamId, isJson }: StoredEvent): JsonObject => {
+  if (isJson && typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
+    return value as JsonObject;
+  throw new Error(`event ${id} in ${streamId} was not written by Annals: its data and metadata are no JSON objects`);
+};

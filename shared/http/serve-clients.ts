@@ -1,0 +1,38 @@
+import type { Router } from 'express';
+import type { Foundation } from '#shared/foundation.ts';
+import { startMetricsServer } from '#shared/metrics.ts';
+import type { ProcessContext } from '#shared/run.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { createApp } from './app.ts';
+import { healthRoutes } from './health.ts';
+import { type Link, rootRoutes } from './root.ts';
+import { startHttpServer } from './server.ts';
+
+/** How much of `DRAIN_MS` is for requests in flight; the rest is for closing what they used. */
+export const HTTP_SHARE_OF_DRAIN = 0.7;
+
+const LINKS: readonly Link[] = [
+  { rel: 'alive', href: '/livez', title: 'Whether the process lives' },
+  { rel: 'ready', href: '/readyz', title: 'Whether it can do its work' },
+];
+
+/** What a role serves beside what all roles do. */
+export type Served = { readonly routes: readonly Router[]; readonly links: readonly Link[] };
+
+/** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
+export const serveClients = async (
+  { config, log, resources }: ProcessContext,
+  { health, metrics }: Foundation,
+  { routes, links }: Served,
+): Promise<{ readonly url: string }> => {
+  const { http: listener, limits, drainMs } = config;
+  const common = [healthRoutes(health), rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] })];
+  const handler = createApp({ log, metrics, routes: [...common, ...routes] });
+  resources.use(await startMetricsServer(metrics, config.metrics));
+  const server = resources.use(
+    await startHttpServer({ handler, listener, setting: 'PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
+  );
+  resources.defer(() => health.drain());
+  log.info({ url: server.url }, 'Annals is ready.');
+  return server;
+};

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START_MS = 30_000;
+
+/** A role in a process of its own, as an operator starts it. */
+export type RoleProcess = AsyncDisposable & {
+  /** Waits for a line of its log with this message, and answers with the line's fields. */
+  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+  /** Everything that it has printed. */
+  readonly printed: () => string;
+};
+
+/** Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
+export const startRole = (file: string, settings: Readonly<Record<string, string>>): RoleProcess => {
+  const child = spawn(process.execPath, [file], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0', LOG_LEVEL: 'info', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const look of waiting) look();
+    });
+  }
+  const kill = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      await exited;
+    }
+    return child.exitCode ?? child.signalCode;
+  };
+  return {
+    kill,
+    printed: () => lines.join('\n'),
+    logged: (message) => waitForLine({ child, lines, waiting }, message),
+    [Symbol.asyncDispose]: async () => void (await kill('SIGKILL')),
+  };
+};
+
+type Output = { readonly child: ChildProcess; readonly lines: readonly string[]; readonly waiting: Set<() => void> };
+
+const waitForLine = ({ child, lines, waiting }: Output, message: string): Promise<Readonly<Record<string, unknown>>> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>();
+  const look = () => {
+    const found = lines.map(parse).find((line) => line.msg === message);
+    if (found) resolve(found);
+  };
+  const fail = (why: string) => reject(new Error(`${why} without “${message}”; it printed:\n${lines.join('\n')}`));
+  const onExit = () => fail('the role ended');
+  const timer = setTimeout(() => fail(`the role ran for ${START_MS} ms`), START_MS);
+  waiting.add(look);
+  child.once('exit', onExit);
+  look();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    waiting.delete(look);
+    child.off('exit', onExit);
+  });
+};
+
+const parse = (line: string): Record<string, unknown> => {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+};
