@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { CommandContext, CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command, CommandType } from '#shared/commands/command.ts';
 import { formatCursor } from '#shared/cursor.ts';
@@ -8,6 +9,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { freshIds } from './circumstances.ts';
 import type { HandlersOf, Outcome, Sent } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
+import { observeCommands } from './observe-commands.ts';
 
 export type Handlers = HandlersOf<CommandType>;
 
@@ -16,20 +18,24 @@ type Dependencies = {
   readonly handlers: Handlers;
   readonly idempotency: Idempotency;
   readonly newId: () => number;
+  readonly metrics: Registry;
 };
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The command side's own gateway: whoever sends a command ends up here. */
-export const createSender = (dependencies: Dependencies): CommandGateway => ({
-  async send(command, context) {
-    const handler = handlerOf(dependencies.handlers, command.type);
-    const admission = admit(context.caller, handler.operation);
-    if (admission !== 'allowed') throw admission;
-    const { id, version, position } = await carryOut(dependencies, { handler, command, context });
-    return { id, version, cursor: formatCursor(dependencies.log.identity, position) } satisfies CommandResult;
-  },
-});
+export const createSender = (dependencies: Dependencies): CommandGateway => {
+  const observe = observeCommands(dependencies.metrics);
+  return { send: (command, context) => observe(command.type, () => send(dependencies, command, context)) };
+};
+
+const send = async (dependencies: Dependencies, command: Command, context: CommandContext): Promise<CommandResult> => {
+  const handler = handlerOf(dependencies.handlers, command.type);
+  const admission = admit(context.caller, handler.operation);
+  if (admission !== 'allowed') throw admission;
+  const { id, version, position } = await carryOut(dependencies, { handler, command, context });
+  return { id, version, cursor: formatCursor(dependencies.log.identity, position) };
+};
 
 /** A handler that takes any command: the table has each under its own type, so that it is given what it expects. */
 type AnyHandler = { readonly operation: Operation; handle(command: Command, sent: Sent): Promise<Outcome> };

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Registry } from 'prom-client';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -24,18 +25,20 @@ export type CommandDependencies = {
   readonly keys: KeyStore;
   readonly masterKey: MasterKey;
   readonly log: Log;
+  readonly metrics: Registry;
 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, log } = dependencies;
+  const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const sender = createSender({ log: eventLog, handlers: handlersOf({ executor, states: base.states, claims }), idempotency, newId });
+  const handlers = handlersOf({ executor, states: base.states, claims });
+  const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
   const processManager = await startProcessManager({ pool, log: eventLog, codec, executor, keys, logger: log });
   return { send: sender.send, [Symbol.asyncDispose]: () => processManager[Symbol.asyncDispose]() };
 };

@@ -9,6 +9,7 @@ import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { startCommandService } from '../../command/service.ts';
 import { createDatabase } from './database.ts';
@@ -29,7 +30,9 @@ export const createCommandWorld = async (): Promise<
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, log: pino({ level: 'silent' }) }));
+      const service = opening.use(
+        await startCommandService({ pool, eventLog, keys, masterKey, log: pino({ level: 'silent' }), metrics: createMetrics() }),
+      );
       const resources = opening.move();
       return {
         send: service.send,
