@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-export type Option = {
+type Option = {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
   /** How help shows the value, such as `<position>`. */
