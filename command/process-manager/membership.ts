@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
+import type { Checkpoint } from '#shared/event-log/demand-checkpoint.ts';
 
 /** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
 export class LostCheckpoint extends Error {
@@ -39,9 +40,9 @@ export const membershipIn = (client: pg.ClientBase): Membership => ({
   },
 });
 
-export const readCheckpoint = async (pool: pg.Pool, log: LogIdentity): Promise<Position | undefined> => {
-  const { rows } = await pool.query<{ position: Position }>('select position from process_manager.checkpoint where log = $1', [log]);
-  return rows[0]?.position;
+export const readCheckpoint = async (pool: pg.Pool): Promise<Checkpoint | undefined> => {
+  const { rows } = await pool.query<Checkpoint>('select log, position from process_manager.checkpoint');
+  return rows[0];
 };
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
@@ -52,7 +53,7 @@ export const moveCheckpoint = async (
 ): Promise<void> => {
   const { rowCount } = await client.query(
     `insert into process_manager.checkpoint as held (log, position, epoch) values ($1, $3, $4)
-     on conflict (log) do update set position = $3, epoch = $4 where held.position = $2 and held.epoch <= $4`,
+     on conflict (only_one) do update set position = $3, epoch = $4 where held.log = $1 and held.position = $2 and held.epoch <= $4`,
     [log, from, to, epoch],
   );
   if (rowCount !== 1) throw new LostCheckpoint();

@@ -96,3 +96,20 @@ test('what follows is carried out once, whichever of two processes has the lease
   expect(new Set(deleted.map(({ stream }) => stream)).size).toBe(comments.length);
   expect(deleted).toHaveLength(comments.length);
 });
+
+test.each([
+  ['of another log', `update process_manager.checkpoint set log = gen_random_uuid()`, /has followed the event log/],
+  ['beyond the end of the log', 'update process_manager.checkpoint set position = 1000000', /beyond the end of the event log/],
+])('a process whose checkpoint is %s refuses to start', async (_what, damage, sentence) => {
+  await using damaged = await createCommandWorld();
+  {
+    await using first = await damaged.open();
+    await registerUser(first);
+    await until(
+      () => first.pool.query('select from process_manager.checkpoint'),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await first.pool.query(damage);
+  }
+  await expect(damaged.open()).rejects.toThrow(sentence);
+});

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { migrate } from '#shared/database/migrate.ts';
+import { demandCheckpoint } from '#shared/event-log/demand-checkpoint.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import type { Log } from '#shared/log.ts';
@@ -28,7 +29,7 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
   const { pool, log, logger } = dependencies;
   await migrateLeases(pool);
   await migrate(pool, 'process-manager', new URL('./migrations/', import.meta.url));
-  await demandCheckpointWithin(pool, log);
+  await demandCheckpoint('process manager', log, await readCheckpoint(pool));
   const stopping = new AbortController();
   const onFailure = (error: unknown) => logger.error({ err: error }, 'the process manager failed and begins anew');
   const running = runUnderLease({ pool, name: LEASE, onFailure }, (lease) => manage(dependencies, lease), stopping.signal);
@@ -40,22 +41,12 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
   };
 };
 
-/** A checkpoint beyond the end of the log was made on a log that is gone: going on would skip what comes. */
-const demandCheckpointWithin = async (pool: pg.Pool, log: EventLog): Promise<void> => {
-  const [checkpoint, head] = [await readCheckpoint(pool, log.identity), await log.head()];
-  if (checkpoint !== undefined && checkpoint > head) {
-    throw new Error(
-      `the process manager is at position ${checkpoint}, beyond the end of the event log at ${head}: was the log restored from a backup?`,
-    );
-  }
-};
-
 const manage = async (
   dependencies: ProcessManagerDependencies,
   { epoch, signal }: { epoch: number; signal: AbortSignal },
 ): Promise<void> => {
   const { pool, log, codec } = dependencies;
-  let position = (await readCheckpoint(pool, log.identity)) ?? START;
+  let position = (await readCheckpoint(pool))?.position ?? START;
   for await (const page of log.follow(position, signal)) {
     const last = page.at(-1);
     if (signal.aborted || !last) return;

@@ -2,9 +2,10 @@
 create schema process_manager;
 
 create table process_manager.checkpoint (
-  log uuid primary key,
+  log uuid not null,
   position bigint not null,
-  epoch bigint not null
+  epoch bigint not null,
+  only_one boolean primary key default true check (only_one)
 );
 
 -- An article under its author, a comment under its article, as long as both are there.
