@@ -12,7 +12,7 @@ import type { EmailClaims } from './users/email-claims.ts';
 export type Outcome = Appended & { readonly id: number };
 
 /** How one type of command is carried out. */
-export type Handler<Type extends CommandType> = {
+type Handler<Type extends CommandType> = {
   /** What the caller must at least be admitted to, before anything is read. */
   readonly operation: Operation;
   handle(command: Extract<Command, { type: Type }>, sent: Sent): Promise<Outcome>;

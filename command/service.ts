@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -20,7 +20,7 @@ import { userHandlers } from './users/handle.ts';
 
 /** What the command side works with; all of it is the caller's own, and outlives the service. */
 export type CommandDependencies = {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
   readonly masterKey: MasterKey;

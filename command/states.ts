@@ -22,7 +22,7 @@ export type States = {
   advance<State, Command, Event extends AnnalsEvent>(decider: Decider<State, Command, Event>, advanced: Advanced<State, Event>): void;
 };
 
-export type Advanced<State, Event> = {
+type Advanced<State, Event> = {
   readonly stream: StreamName;
   readonly from: Known<State>;
   readonly events: readonly Event[];

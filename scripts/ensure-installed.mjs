@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 20;
+/** The machine's own Node only installs; npm's warnings that packages want a newer one are about the Node that is installed with them. */
+const QUIETLY = '--loglevel=error';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const lockFile = join(root, 'package-lock.json');
 const stampFile = join(root, 'node_modules', '.annals-lock-hash');
@@ -35,7 +37,7 @@ const install = () => {
   process.stderr.write('Installing the dependencies…\n');
   // npm hands on the path of its own program, which also works where `npm` is a script that cannot be spawned.
   const npm = process.env.npm_execpath;
-  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
+  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci', QUIETLY]] : ['npm', ['ci', QUIETLY]];
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) fail(`npm could not be run (${error.message}): install npm, or run npm ci by hand.`);
   if (status !== 0) fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');

@@ -43,7 +43,7 @@ const violationsOf = (path: string, sources: Sources): string[] => [
 const crossings = (path: string, specifier: string): string[] => {
   if (!specifier.startsWith('.')) return [];
   const target = posix.join(posix.dirname(path), specifier);
-  if (folderOf(target) === folderOf(path)) return [];
+  if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
 };
 

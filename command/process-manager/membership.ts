@@ -1,9 +1,9 @@
-import type pg from 'pg';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Checkpoint } from '#shared/event-log/demand-checkpoint.ts';
 
 /** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
-export class LostCheckpoint extends Error {
+class LostCheckpoint extends Error {
   constructor() {
     super('another process manager has taken over');
     this.name = 'LostCheckpoint';
@@ -18,7 +18,7 @@ export type Membership = {
   orphansOf(parent: StreamName, limit: number): Promise<readonly StreamName[]>;
 };
 
-export const membershipIn = (client: pg.ClientBase): Membership => ({
+export const membershipIn = (client: Connection): Membership => ({
   async join(parent, child) {
     const { rowCount } = await client.query('select from process_manager.deleted_parent where parent = $1', [parent]);
     if (rowCount) return 'parent_is_gone';
@@ -40,14 +40,14 @@ export const membershipIn = (client: pg.ClientBase): Membership => ({
   },
 });
 
-export const readCheckpoint = async (pool: pg.Pool): Promise<Checkpoint | undefined> => {
+export const readCheckpoint = async (pool: Pool): Promise<Checkpoint | undefined> => {
   const { rows } = await pool.query<Checkpoint>('select log, position from process_manager.checkpoint');
   return rows[0];
 };
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
 export const moveCheckpoint = async (
-  client: pg.ClientBase,
+  client: Connection,
   log: LogIdentity,
   { from, to, epoch }: { from: Position; to: Position; epoch: number },
 ): Promise<void> => {

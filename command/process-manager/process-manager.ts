@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import type { Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import { demandCheckpoint } from '#shared/event-log/demand-checkpoint.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
@@ -10,7 +10,7 @@ import { type Followed, type FollowUpDependencies, followUp, isFollowed } from '
 import { membershipIn, moveCheckpoint, readCheckpoint } from './membership.ts';
 
 export type ProcessManagerDependencies = FollowUpDependencies & {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly log: EventLog;
   readonly codec: Codec;
   readonly logger: Log;

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { type RecordedEvent, START } from '../event-log.ts';
 import { patiently } from './patiently.ts';
 
-export const PAGE_EVENTS_MAX = 1_000;
+const PAGE_EVENTS_MAX = 1_000;
 
 /** A page ends before the event that would take it over this, so that a thousand large events do not fill the memory. */
 const PAGE_BYTES_MAX = 16 * 1_048_576;

@@ -1,1 +1,0 @@
-npx vitest run --project contracts "$@" 2>&1 | grep -v 'npm\|✓'
