@@ -1,14 +1,5 @@
-import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { Checkpoint } from '#shared/event-log/demand-checkpoint.ts';
-
-/** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
-class LostCheckpoint extends Error {
-  constructor() {
-    super('another process manager has taken over');
-    this.name = 'LostCheckpoint';
-  }
-}
+import type { StreamName } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
 
 /** Who belongs to whom, for parents still there. The answers are of the moment of the checkpoint. */
 export type Membership = {
@@ -39,22 +30,3 @@ export const membershipIn = (client: Connection): Membership => ({
     return rows.map(({ child }) => child);
   },
 });
-
-export const readCheckpoint = async (pool: Pool): Promise<Checkpoint | undefined> => {
-  const { rows } = await pool.query<Checkpoint>('select log, position from process_manager.checkpoint');
-  return rows[0];
-};
-
-/** Moves the checkpoint, or throws where it is not where this owner left it. */
-export const moveCheckpoint = async (
-  client: Connection,
-  log: LogIdentity,
-  { from, to, epoch }: { from: Position; to: Position; epoch: number },
-): Promise<void> => {
-  const { rowCount } = await client.query(
-    `insert into process_manager.checkpoint as held (log, position, epoch) values ($1, $3, $4)
-     on conflict (only_one) do update set position = $3, epoch = $4 where held.log = $1 and held.position = $2 and held.epoch <= $4`,
-    [log, from, to, epoch],
-  );
-  if (rowCount !== 1) throw new LostCheckpoint();
-};

@@ -98,15 +98,15 @@ test('what follows is carried out once, whichever of two processes has the lease
 });
 
 test.each([
-  ['of another log', `update process_manager.checkpoint set log = gen_random_uuid()`, /has followed the event log/],
-  ['beyond the end of the log', 'update process_manager.checkpoint set position = 1000000', /beyond the end of the event log/],
+  ['of another log', `update follower_checkpoint set log = gen_random_uuid()`, /has followed the event log/],
+  ['beyond the end of the log', 'update follower_checkpoint set position = 1000000', /beyond the end of the event log/],
 ])('a process whose checkpoint is %s refuses to start', async (_what, damage, sentence) => {
   await using damaged = await createCommandWorld();
   {
     await using first = await damaged.open();
     await registerUser(first);
     await until(
-      () => first.pool.query('select from process_manager.checkpoint'),
+      () => first.pool.query('select from follower_checkpoint'),
       ({ rowCount }) => rowCount === 1,
     );
     await first.pool.query(damage);

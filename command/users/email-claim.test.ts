@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
+import { sameAddress } from '#shared/events/same-address.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
-import { claimName, type EmailClaimCommand, type EmailClaimEvent, emailClaim, emailStream, sameAddress } from './email-claim.ts';
+import { claimName, type EmailClaimCommand, type EmailClaimEvent, emailClaim, emailStream } from './email-claim.ts';
 
 const [ada, ben] = [1, 2] as [UserId, UserId];
 const at = '2026-01-02T03:04:05.678Z';

@@ -15,9 +15,6 @@ import type { Decider } from '../decider.ts';
  */
 export const emailStream = (addressHash: string): StreamName => streamName('email', addressHash);
 
-/** Lower case and NFC: what counts as the same address. Hash this, with a key, for the stream's name. */
-export const sameAddress = (email: string): string => email.normalize('NFC').toLowerCase().normalize('NFC');
-
 /** Names one claim of an address for `AbandonEmail`; a later claim by the same user has another version, thus another name. */
 export const claimName = (stream: StreamName, userVersion: Version): string => `${stream}@${userVersion}`;
 

@@ -7,10 +7,11 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { sameAddress } from '#shared/events/same-address.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import type { Known, States } from '../states.ts';
-import { claimName, type EmailClaimState, emailClaim, emailStream, sameAddress } from './email-claim.ts';
+import { claimName, type EmailClaimState, emailClaim, emailStream } from './email-claim.ts';
 import { user, userStream } from './user.ts';
 
 /** Keeps e-mail addresses unique. A claim that was never used is released when somebody else wants the address. */

@@ -1,9 +1,6 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import type { EventLog } from './event-log.ts';
-
-/** How far a follower is, and in which log. */
-export type Checkpoint = { readonly log: LogIdentity; readonly position: Position };
+import type { Checkpoint } from './checkpoint.ts';
 
 /** Refuses to start a follower whose checkpoint does not belong to this log: going on would skip events in silence, or repeat them. */
 export const demandCheckpoint = async (follower: string, eventLog: EventLog, checkpoint: Checkpoint | undefined): Promise<void> => {

@@ -1,13 +1,6 @@
 -- What the process manager knows of the log up to its checkpoint: who belongs to whom, and whose parent is gone.
 create schema process_manager;
 
-create table process_manager.checkpoint (
-  log uuid not null,
-  position bigint not null,
-  epoch bigint not null,
-  only_one boolean primary key default true check (only_one)
-);
-
 -- An article under its author, a comment under its article, as long as both are there.
 create table process_manager.member (
   parent text collate "C" not null,

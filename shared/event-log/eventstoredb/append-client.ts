@@ -5,7 +5,7 @@ import { mayLeaveStuck, PassingFailure } from './failures.ts';
 export type Request = {
   readonly stream: string;
   readonly expected: AppendExpectedRevision;
-  readonly events: readonly JSONEventData[];
+  readonly events: JSONEventData[];
 };
 
 /** One client in use, and what ends the appends that wait for it. */
@@ -26,22 +26,29 @@ export class AppendClient implements AsyncDisposable {
   }
 
   /** Sends once; rejects with what the client rejects, or with a passing failure when no answer comes within the time. */
-  async send({ stream, expected, events }: Request, answerWithinMs: number): Promise<AppendResult> {
+  send({ stream, expected, events }: Request, answerWithinMs: number): Promise<AppendResult> {
     const used = this.#current;
     const { promise: answer, resolve, reject } = Promise.withResolvers<AppendResult>();
-    const onSilence = () => this.#replace(used, `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`);
-    const timer = setTimeout(onSilence, answerWithinMs);
-    used.waiting.add(reject);
-    used.connection.client.appendToStream(stream, [...events], { expectedRevision: expected }).then(resolve, reject);
-    try {
-      return await answer;
-    } catch (error) {
-      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
-      throw error;
-    } finally {
+    const fail = (error: unknown) => {
       clearTimeout(timer);
-      used.waiting.delete(reject);
-    }
+      used.waiting.delete(fail);
+      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
+      reject(error);
+    };
+    const succeed = (result: AppendResult) => {
+      clearTimeout(timer);
+      used.waiting.delete(fail);
+      resolve(result);
+    };
+    const onSilence = () => {
+      const why = `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`;
+      fail(new PassingFailure(why));
+      this.#replace(used, why);
+    };
+    const timer = setTimeout(onSilence, answerWithinMs);
+    used.waiting.add(fail);
+    used.connection.client.appendToStream(stream, events, { expectedRevision: expected }).then(succeed, fail);
+    return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -62,7 +69,7 @@ export class AppendClient implements AsyncDisposable {
   }
 
   #retire({ connection, waiting }: Current, why: string): void {
-    for (const reject of [...waiting]) reject(new PassingFailure(why));
+    for (const fail of [...waiting]) fail(new PassingFailure(why));
     const closing = connection.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }

@@ -2,17 +2,17 @@ import { ANY, type AppendResult, type JSONEventData, NO_STREAM as NO_STREAM_YET 
 import type { StreamName, Version } from '#shared/brands.ts';
 import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
 import { APPEND_BYTES_MAX, type Appended, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
-import type { AppendClient } from './append-client.ts';
+import type { AppendClient, Request } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf, WrongVersion } from './failures.ts';
-import { type Attempt, withPatience } from './patience.ts';
+import { withPatience } from './patience.ts';
 import { positionAt, revisionOf, versionAt } from './places.ts';
 import type { Reader } from './read.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
   readonly expected: ExpectedVersion;
-  readonly events: readonly JSONEventData[];
+  readonly events: JSONEventData[];
 };
 
 export type AppendTiming = {
@@ -29,7 +29,8 @@ export class Appender implements AsyncDisposable {
   readonly #client: AppendClient;
   readonly #reader: Reader;
   readonly #timing: AppendTiming;
-  readonly #pending = new Set<Promise<Appended>>();
+  #pending = 0;
+  #onIdle = () => {};
   #closed = false;
 
   constructor({ client, reader, timing }: { client: AppendClient; reader: Reader; timing: AppendTiming }) {
@@ -38,28 +39,46 @@ export class Appender implements AsyncDisposable {
     this.#timing = timing;
   }
 
-  append(proposed: ProposedAppend): Promise<Appended> {
-    if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
-    if (this.#pending.size >= WAITING_MAX) return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
-    const what = `an append to ${proposed.stream}`;
-    const appending = withPatience({ what, patienceMs: this.#timing.patienceMs }, (attempt) => this.#try(proposed, attempt)).catch(
-      (error: unknown) => {
-        throw translate(error, proposed);
-      },
-    );
-    this.#pending.add(appending);
-    return appending.finally(() => this.#pending.delete(appending));
+  /** Most appends are answered at the first try, so that one has no more steps than it needs. */
+  async append(proposed: ProposedAppend): Promise<Appended> {
+    if (this.#closed) throw new LogUnavailable('the event log is closed');
+    if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are waiting already`);
+    const startedAtMs = Date.now();
+    this.#pending += 1;
+    try {
+      const answer = await this.#client.send(requestOf(proposed, proposed.expected), this.#timing.answerWithinMs);
+      return await this.#appended(answer, proposed, proposed.expected);
+    } catch (error) {
+      if (failureOf(error) !== 'passing') throw translate(error, proposed);
+      return await this.#appendAgain(proposed, startedAtMs, error);
+    } finally {
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#onIdle();
+    }
   }
 
   /** Finishes what waits, which each append does within its own patience. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#pending);
+    if (this.#pending === 0) return;
+    const { promise: idle, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = resolve;
+    await idle;
   }
 
-  async #try(proposed: ProposedAppend, { isRepeat, leftMs }: Attempt): Promise<Appended> {
-    const answerWithinMs = Math.max(1, Math.min(this.#timing.answerWithinMs, leftMs));
-    if (!isRepeat) return this.#send(proposed, proposed.expected, answerWithinMs);
+  async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Appended> {
+    const what = `an append to ${proposed.stream}`;
+    const patienceMs = this.#timing.patienceMs;
+    const again = { what, patienceMs, startedAtMs, firstFailure };
+    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.max(1, Math.min(this.#timing.answerWithinMs, leftMs)))).catch(
+      (error: unknown) => {
+        throw translate(error, proposed);
+      },
+    );
+  }
+
+  /** Appends what was sent before, with an outcome that is not known. */
+  async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Appended> {
     if (proposed.expected === 'any') return this.#repeatAny(proposed, answerWithinMs);
     try {
       // With an exact expectation the server compares the ids that stand there, and answers a repeat as the first time.
@@ -89,17 +108,28 @@ export class Appender implements AsyncDisposable {
   }
 
   async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Appended> {
-    const { stream, events } = proposed;
-    const answer = await this.#client.send({ stream, events, expected: expectedRevision(expected) }, answerWithinMs);
+    return this.#appended(await this.#client.send(requestOf(proposed, expected), answerWithinMs), proposed, expected);
+  }
+
+  #appended(answer: AppendResult, proposed: ProposedAppend, expected: ExpectedVersion): Appended | Promise<Appended> {
     // So the client tells a wrong version when the address sets throwOnAppendFailure=false, and then its revision is wrong.
-    if (!answer.success) throw new WrongVersion(`${stream} is not at version ${expected}`);
+    if (!answer.success) throw new WrongVersion(`${proposed.stream} is not at version ${expected}`);
     const version = checkedVersion(answer, expected, proposed);
-    if (answer.position) return { version, position: positionAt(answer.position) };
-    const stored = await findEarlier(this.#reader, proposed, revisionOf((version - events.length + 1) as Version));
-    if (!stored) throw new Error(`EventStoreDB answered that ${stream} reached version ${version}, but the events are not there`);
+    return answer.position ? { version, position: positionAt(answer.position) } : this.#lookUp(proposed, version);
+  }
+
+  async #lookUp(proposed: ProposedAppend, version: Version): Promise<Appended> {
+    const stored = await findEarlier(this.#reader, proposed, revisionOf((version - proposed.events.length + 1) as Version));
+    if (!stored) throw new Error(`EventStoreDB answered that ${proposed.stream} reached version ${version}, but the events are not there`);
     return stored;
   }
 }
+
+const requestOf = ({ stream, events }: ProposedAppend, expected: ExpectedVersion): Request => ({
+  stream,
+  events,
+  expected: expectedRevision(expected),
+});
 
 const expectedRevision = (expected: ExpectedVersion) => {
   if (expected === 'any') return ANY;

@@ -3,7 +3,7 @@ import { type AllStreamSubscription, END, type EventStoreDBClient } from '@event
 import type { Position } from '#shared/brands.ts';
 import { Doorbell } from '../doorbell.ts';
 import { START } from '../event-log.ts';
-import { positionAt } from './places.ts';
+import { positionOf } from './record.ts';
 
 const REOPEN_MS = 20;
 const REOPEN_MAX_MS = 1_000;
@@ -72,7 +72,7 @@ export class LiveBell extends Doorbell implements AsyncDisposable {
       this.ring();
     });
     try {
-      for await (const { event } of subscription) if (event) await this.#hear(positionAt(event.position));
+      for await (const { event } of subscription) if (event) await this.#hear(positionOf(event));
     } catch {
       // Too slow, or the server is away, or closed: followers look now and then unasked, and it is opened again.
     } finally {

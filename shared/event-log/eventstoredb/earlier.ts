@@ -2,9 +2,9 @@ import { END } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { type Appended, NO_STREAM } from '../event-log.ts';
 import { PassingFailure, WrongVersion } from './failures.ts';
-import { positionAt, versionAt } from './places.ts';
+import { versionAt } from './places.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';
-import type { StoredEvent } from './record.ts';
+import { positionOf, type StoredEvent } from './record.ts';
 
 /** An append that may have been stored already; it is known by the ids of its events. */
 type Sought = { readonly stream: StreamName; readonly events: readonly { readonly id: string }[] };
@@ -23,8 +23,8 @@ export const findEarlier = async (reader: Reader, { stream, events: sought }: So
     if (!isCut) break;
   }
   const last = standing.at(-1);
-  if (!last?.position || sought.some(({ id }, index) => standing[index]?.id !== id)) return undefined;
-  return { version: versionAt(last.revision), position: positionAt(last.position) };
+  if (!last || sought.some(({ id }, index) => standing[index]?.id !== id)) return undefined;
+  return { version: versionAt(last.revision), position: positionOf(last) };
 };
 
 /** The append, wherever in the stream it stands, and the version at which the stream ends. */
@@ -48,7 +48,8 @@ export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promis
 
 /** The newest known event is the append's last, unless the append holds known events and new ones, which no expectation allows. */
 const earlierEndingWith = async (reader: Reader, sought: Sought, known: StoredEvent): Promise<Appended> => {
-  const earlier = await findEarlier(reader, sought, known.revision - BigInt(sought.events.length - 1));
+  const first = known.revision - BigInt(sought.events.length - 1);
+  const earlier = first < 0n ? undefined : await findEarlier(reader, sought, first);
   if (!earlier) throw new WrongVersion(`${sought.stream} holds some of the events, but not all`);
   return earlier;
 };

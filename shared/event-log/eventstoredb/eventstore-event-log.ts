@@ -1,4 +1,4 @@
-import { type JSONEventData, jsonEvent } from '@eventstore/db-client';
+import type { JSONEventData } from '@eventstore/db-client';
 import { type CheckedEvent, checkAppend } from '../check-append.ts';
 import { InvalidAppend } from '../errors.ts';
 import { type EventLog, type ExpectedVersion, FIRST, type NewEvent } from '../event-log.ts';
@@ -33,7 +33,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     append: async (stream, expected, events) => {
       const checked = checkAppend(stream, events);
       checkExpected(expected);
-      return appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
+      return await appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
     follow: (after, signal) => follow({ reader, bell }, after, signal),
@@ -51,5 +51,10 @@ const checkExpected = (expected: ExpectedVersion): void => {
 const utf8 = new TextEncoder();
 
 /** The client turns data into JSON itself, but takes metadata as the bytes that were checked. */
-const toEventData = ({ id, type, data, metadata }: NewEvent, checked: CheckedEvent | undefined): JSONEventData =>
-  jsonEvent({ id, type, data, metadata: checked ? utf8.encode(checked.metadata) : metadata });
+const toEventData = ({ id, type, data, metadata }: NewEvent, checked: CheckedEvent | undefined): JSONEventData => ({
+  id,
+  type,
+  data,
+  contentType: 'application/json',
+  metadata: checked ? utf8.encode(checked.metadata) : metadata,
+});

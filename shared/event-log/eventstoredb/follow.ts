@@ -4,10 +4,10 @@ import { LogUnavailable } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import type { LiveBell } from './bell.ts';
 import { failureOf, refusalOf } from './failures.ts';
-import { placeOf, positionAt } from './places.ts';
+import { placeOf } from './places.ts';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
 import { takeAll } from './reading.ts';
-import { isOfSystem, type StoredEvent, toEvent } from './record.ts';
+import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 const POLL_MS = 250;
 const BACKOFF_FIRST_MS = 20;
@@ -59,8 +59,8 @@ const readAfter = async (reader: Reader, after: Position, signal: AbortSignal): 
   let bytes = 0;
   let isAway = false;
   const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
-    if (!event?.position) throw new Error('EventStoreDB answered a read of everything with an event that has no position');
-    const position = positionAt(event.position);
+    if (!event) return true;
+    const position = positionOf(event);
     records += 1;
     // Reading from a position is inclusive: the first is the one that was read last.
     if (position === after && records === 1) return true;
@@ -69,7 +69,7 @@ const readAfter = async (reader: Reader, after: Position, signal: AbortSignal): 
     first ??= position;
     bytes = position - first;
     last = position;
-    if (!isOfSystem(event)) events.push(toEvent(event));
+    if (!isOfSystem(event)) events.push(toEvent(event, position));
     return bytes < PAGE_BYTES_MAX;
   };
   const read = reader.client.readAll({ fromPosition: placeOf(after), maxCount: PAGE_EVENTS_MAX });

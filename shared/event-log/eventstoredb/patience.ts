@@ -5,28 +5,35 @@ import { failureOf } from './failures.ts';
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
-export type Attempt = {
-  /** Whether this was tried before, with an outcome that is not known. */
-  readonly isRepeat: boolean;
-  readonly leftMs: number;
+export type Patience = {
+  readonly what: string;
+  readonly patienceMs: number;
+  /** Since when patience is had, when that was before now. */
+  readonly startedAtMs?: number;
+  /** How the first try failed, when it was made already. */
+  readonly firstFailure?: unknown;
 };
 
-/** Tries again what may pass, for so long and no longer. */
+/** Tries again what may pass, for so long and no longer. Each try is told how much time is left. */
 export const withPatience = async <Result>(
-  { what, patienceMs }: { what: string; patienceMs: number },
-  attempt: (attempt: Attempt) => Promise<Result>,
+  { what, patienceMs, startedAtMs = Date.now(), firstFailure }: Patience,
+  attempt: (leftMs: number) => Promise<Result>,
 ): Promise<Result> => {
-  const expiresAtMs = Date.now() + patienceMs;
+  const leftMs = () => startedAtMs + patienceMs - Date.now();
+  let failure = firstFailure;
   let backoffMs = BACKOFF_FIRST_MS;
-  for (let isRepeat = false; ; isRepeat = true) {
-    try {
-      return await attempt({ isRepeat, leftMs: expiresAtMs - Date.now() });
-    } catch (error) {
-      if (failureOf(error) !== 'passing') throw error;
-      if (Date.now() + backoffMs >= expiresAtMs)
-        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: error });
+  for (;;) {
+    if (failure !== undefined) {
+      if (failureOf(failure) !== 'passing') throw failure;
+      if (leftMs() <= backoffMs)
+        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: failure });
+      await delay(backoffMs);
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     }
-    await delay(backoffMs);
-    backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
+    try {
+      return await attempt(leftMs());
+    } catch (error) {
+      failure = error;
+    }
   }
 };

@@ -24,7 +24,7 @@ export const versionAt = (revision: bigint): Version => (safe(revision, 'revisio
 export const revisionOf = (version: Version): bigint => BigInt(version - 1);
 
 const safe = (value: bigint, what: string): number => {
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
-    throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
-  return Number(value);
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
+  return number;
 };

@@ -4,9 +4,9 @@ import { LogUnavailable } from '../errors.ts';
 import { type RecordedEvent, START } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
 import { withPatience } from './patience.ts';
-import { positionAt, revisionOf } from './places.ts';
+import { revisionOf } from './places.ts';
 import { type Reading, takeAll } from './reading.ts';
-import { type StoredEvent, toEvent } from './record.ts';
+import { positionOf, type StoredEvent, toEvent } from './record.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 
@@ -61,7 +61,7 @@ const readRevisions = async (reader: Reader, stream: string, { from, countMax = 
 export async function* readStreamPages(reader: Reader, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next = from; ; ) {
     const { events, isCut } = await ask(reader, `a read of ${stream}`, () => readPage(reader, stream, { from: revisionOf(next) }));
-    const page = events.map(toEvent);
+    const page = events.map((event) => toEvent(event));
     for (const { version } of page) next = following(stream, next, version);
     if (page.length > 0) yield page;
     if (!isCut) return;
@@ -86,7 +86,7 @@ export const readHead = (reader: Reader): Promise<Position> =>
     await takeAll(read, {
       ...readingOf(reader),
       onEvent: ({ event }) => {
-        if (event) head = positionAt(event.position);
+        if (event) head = positionOf(event);
         return true;
       },
     });

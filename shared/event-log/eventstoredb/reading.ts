@@ -19,12 +19,18 @@ export const takeAll = async <Resolved>(
 ): Promise<void> => {
   const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
   let isOver = false;
-  const silence = setTimeout(() => reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`)), silenceMaxMs);
+  let heard = false;
+  const onSilence = () => {
+    if (!heard) reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`));
+    heard = false;
+    silence.refresh();
+  };
+  const silence = setTimeout(onSilence, silenceMaxMs);
   const onAbort = () => resolve('left');
   signal.addEventListener('abort', onAbort);
   read.on('data', (resolved) => {
     if (isOver) return;
-    silence.refresh();
+    heard = true;
     try {
       if (!onEvent(resolved)) resolve('left');
       else return;

@@ -1,5 +1,5 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { positionAt, versionAt } from './places.ts';
@@ -14,11 +14,15 @@ export const IDENTITY_STREAM = 'annals_log-identity';
 export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
   streamId.startsWith('$') || type.startsWith('$') || streamId === IDENTITY_STREAM;
 
-export const toEvent = (stored: StoredEvent): RecordedEvent => {
-  const { streamId, revision, position, id, type, data, metadata, created } = stored;
+export const positionOf = ({ id, position }: StoredEvent): Position => {
   if (!position) throw new Error(`EventStoreDB did not tell the position of event ${id}: versions before 22.6 are not supported`);
+  return positionAt(position);
+};
+
+export const toEvent = (stored: StoredEvent, position = positionOf(stored)): RecordedEvent => {
+  const { streamId, revision, id, type, data, metadata, created } = stored;
   return {
-    position: positionAt(position),
+    position,
     stream: streamId as StreamName,
     version: versionAt(revision),
     id: id as EventId,

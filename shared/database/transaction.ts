@@ -1,0 +1,21 @@
+import type { Connection, Pool } from './pool.ts';
+
+/** Does all of the work or, where it throws, nothing of it. */
+export const inTransaction = async <Result>(pool: Pool, work: (connection: Connection) => Promise<Result>): Promise<Result> => {
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await connection.query('begin');
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    await connection.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    // A connection that could not roll back is of no use to the next.
+    connection.release(broken);
+  }
+};

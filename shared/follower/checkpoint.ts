@@ -1,0 +1,31 @@
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+
+/** How far a follower is, and in which log. */
+export type Checkpoint = { readonly log: LogIdentity; readonly position: Position };
+
+/** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
+export class LostCheckpoint extends Error {
+  constructor(follower: string) {
+    super(`another process has taken over as the ${follower}`);
+    this.name = 'LostCheckpoint';
+  }
+}
+
+export const readCheckpoint = async (pool: Pool, follower: string): Promise<Checkpoint | undefined> => {
+  const { rows } = await pool.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1', [follower]);
+  return rows[0];
+};
+
+type Move = { readonly log: LogIdentity; readonly from: Position; readonly to: Position; readonly epoch: number };
+
+/** Moves the checkpoint, or throws where it is not where this owner left it. */
+export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch }: Move): Promise<void> => {
+  const { rowCount } = await connection.query(
+    `insert into follower_checkpoint as held (follower, log, position, epoch) values ($1, $2, $4, $5)
+     on conflict (follower) do update set position = $4, epoch = $5
+       where held.log = $2 and held.position = $3 and held.epoch <= $5`,
+    [follower, log, from, to, epoch],
+  );
+  if (rowCount !== 1) throw new LostCheckpoint(follower);
+};
