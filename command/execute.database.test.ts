@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, Version } from '#shared/brands.ts';
+import type { ArticleId, UserId, Version } from '#shared/brands.ts';
 import { parseCursor } from '#shared/cursor.ts';
 import {
   addComment,
@@ -90,6 +90,34 @@ test('concurrent edits from two processes are all carried out, one after the oth
   );
   const versions = (await Promise.all(edits)).map(({ version }) => version).toSorted((a, b) => a - b);
   expect(versions).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('many concurrent edits of one article in one process wait for each other instead of failing', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  const edits = Array.from({ length: 256 }, (_, n) => one.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))));
+  expect(new Set((await Promise.all(edits)).map(({ version }) => version)).size).toBe(256);
+});
+
+test('a comment is refused where another process has unpublished or deleted the article', async () => {
+  const author = await registerUser(one);
+  const articleId = await draftArticle(one, author);
+  await addComment(two, author, articleId);
+  await one.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
+  await expect(addComment(two, author, articleId)).rejects.toMatchObject({ code: 'article_not_published' });
+  await one.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await expect(addComment(two, author, articleId)).rejects.toMatchObject({ code: 'article_deleted' });
+});
+
+test('nobody can be made the author who is not there', async () => {
+  const gone = await registerUser(one);
+  await one.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
+  const draftFor = (authorId: UserId) =>
+    one.send({ type: 'DraftArticle', authorId, title: 'T', body: '', tags: [], cover: null, publish: false }, by(as(1, 'admin')));
+  await expect(draftFor(987_654 as UserId)).rejects.toMatchObject({ code: 'user_not_found' });
+  await expect(draftFor(gone)).rejects.toMatchObject({ code: 'user_deleted' });
+  const articleId = await draftArticle(one, await registerUser(one));
+  await expect(addComment(one, gone, articleId)).rejects.toMatchObject({ code: 'user_deleted' });
 });
 
 test('a caller who fixes the version loses against one who was first', async () => {

@@ -10,14 +10,14 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Decider } from './decider.ts';
 import type { Known, States } from './states.ts';
+import { createTurns } from './turns.ts';
 
-/** What a command is about: the aggregate, its stream, and what must hold beyond the decider's rules. */
-export type Target<State, Input, Event> = {
-  readonly decider: Decider<State, Input, Event>;
+/** What a command is about: the aggregate, its stream, and how events come of its state. */
+export type Target<State, Event> = {
+  readonly decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>;
   readonly stream: StreamName;
-  readonly input: Input;
-  /** Throws a `Rejection` where the caller may not do this to an aggregate in this state. */
-  permit(state: State): void;
+  /** Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are against it. */
+  decide(state: State): readonly Event[] | Promise<readonly Event[]>;
   /** Runs before the append, which will expect `version`: where another stream must be written first. */
   prepare?(events: readonly Event[], version: Version): Promise<void>;
 };
@@ -25,10 +25,10 @@ export type Target<State, Input, Event> = {
 /** The only place where events are decided and appended. */
 export type Executor = {
   /** Changes an aggregate; a conflict with another writer is decided again, unless the caller fixed the version. */
-  change<State, Input, Event extends AnnalsEvent>(target: Target<State, Input, Event>, circumstances: Circumstances): Promise<Appended>;
+  change<State, Event extends AnnalsEvent>(target: Target<State, Event>, circumstances: Circumstances): Promise<Appended>;
   /** Creates an aggregate under a new id; where another one has it, the next id is tried. */
-  create<State, Input, Event extends AnnalsEvent>(
-    targetOf: (id: number) => Target<State, Input, Event>,
+  create<State, Event extends AnnalsEvent>(
+    targetOf: (id: number) => Target<State, Event>,
     circumstances: Circumstances,
   ): Promise<Appended & { readonly id: number }>;
 };
@@ -39,25 +39,29 @@ const IDS_TRIED_MAX = 8;
 
 type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 
-export const createExecutor = (dependencies: Dependencies): Executor => ({
-  change: (target, circumstances) => change(dependencies, target, circumstances),
-  create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
-});
+export const createExecutor = (dependencies: Dependencies): Executor => {
+  // Changes of one aggregate in this process wait for each other, so that only those of other processes conflict.
+  const turns = createTurns<StreamName>();
+  return {
+    change: (target, circumstances) => turns.take(target.stream, () => change(dependencies, target, circumstances)),
+    create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
+  };
+};
 
-const change = async <State, Input, Event extends AnnalsEvent>(
+const change = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
-  target: Target<State, Input, Event>,
+  target: Target<State, Event>,
   circumstances: Circumstances,
 ): Promise<Appended> => {
   const { states } = dependencies;
-  const earlier = circumstances.mayBeRepeat ? await findOwn(dependencies, target.stream, circumstances) : undefined;
+  const earlier = await findOwn(dependencies, target.stream, circumstances);
   if (earlier) return earlier;
   let basis: Known<State> | undefined = states.recall(target.decider, target.stream);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const isRecalled = basis !== undefined;
     basis ??= await states.load(target.decider, target.stream);
     try {
-      const events = decide(target, basis, circumstances.ifVersion);
+      const events = await decide(target, basis, circumstances.ifVersion);
       if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });
       // Nothing to do is only said, like a refusal, of what the log says now.
       if (!isRecalled) return { version: basis.version, position: basis.position };
@@ -70,28 +74,28 @@ const change = async <State, Input, Event extends AnnalsEvent>(
   throw new Rejection('conflict');
 };
 
-const decide = <State, Input, Event>(
-  { decider, input, permit }: Target<State, Input, Event>,
+const decide = async <State, Event>(
+  target: Target<State, Event>,
   { state, version }: Known<State>,
   ifVersion: Version | undefined,
-): readonly Event[] => {
-  permit(state);
+): Promise<readonly Event[]> => {
+  const events = await target.decide(state);
   if (ifVersion !== undefined && ifVersion !== version) throw new Rejection('version_mismatch', { version });
-  return decider.decide(input, state);
+  return events;
 };
 
-const create = async <State, Input, Event extends AnnalsEvent>(
+const create = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
-  targetOf: (id: number) => Target<State, Input, Event>,
+  targetOf: (id: number) => Target<State, Event>,
   circumstances: Circumstances,
 ): Promise<Appended & { readonly id: number }> => {
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
     const id = circumstances.ids.aggregate(attempt);
     const target = targetOf(id);
-    const earlier = circumstances.mayBeRepeat ? await findOwn(dependencies, target.stream, circumstances) : undefined;
+    const earlier = await findOwn(dependencies, target.stream, circumstances);
     if (earlier) return { id, ...earlier };
     const basis = { state: target.decider.initial, version: NO_STREAM, position: START };
-    const events = decide(target, basis, undefined);
+    const events = await decide(target, basis, undefined);
     try {
       return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
     } catch (error) {
@@ -101,16 +105,16 @@ const create = async <State, Input, Event extends AnnalsEvent>(
   throw new Rejection('conflict');
 };
 
-type Decided<State, Input, Event> = {
-  readonly target: Target<State, Input, Event>;
+type Decided<State, Event> = {
+  readonly target: Target<State, Event>;
   readonly basis: Known<State>;
   readonly events: readonly Event[];
   readonly circumstances: Circumstances;
 };
 
-const append = async <State, Input, Event extends AnnalsEvent>(
+const append = async <State, Event extends AnnalsEvent>(
   { log, codec, states }: Dependencies,
-  { target, basis, events, circumstances }: Decided<State, Input, Event>,
+  { target, basis, events, circumstances }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { decider, stream, prepare } = target;
   await prepare?.(events, basis.version);
@@ -127,7 +131,8 @@ const refuseForErased = (error: unknown): never => {
 };
 
 /** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. */
-const findOwn = async ({ log }: Dependencies, stream: StreamName, { ids }: Circumstances): Promise<Appended | undefined> => {
+const findOwn = async ({ log }: Dependencies, stream: StreamName, { ids, mayBeRepeat }: Circumstances): Promise<Appended | undefined> => {
+  if (!mayBeRepeat) return undefined;
   let found: Appended | undefined;
   let ordinal = 0;
   for await (const page of log.read(stream)) {

@@ -130,6 +130,20 @@ test('a crash after a change that fixed the version is not taken for somebody el
   expect(await side.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
 });
 
+test('a comment that was stored before a crash is answered as stored, though it would be refused by now', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const context = by(as(author), { idempotencyKey: 'comment-crash' });
+  const comment = { type: 'AddComment', articleId, text: 'Before the crash.' } as const;
+  {
+    await using dying = await world.open(mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)));
+    await expect(dying.send(comment, context)).rejects.toThrow(Died);
+  }
+  await side.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
+  later(11 * SECOND_MS);
+  expect(await side.send(comment, context)).toMatchObject({ version: 1 });
+});
+
 test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
   'a key that cannot stand in a header is refused: %j',
   async (idempotencyKey) => {

@@ -3,14 +3,14 @@ import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { type CommandIds, seededIds } from './circumstances.ts';
 import type { Outcome } from './handler.ts';
-import { commandStream, type ReservationState, reservation } from './reservation.ts';
+import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
 import type { Known, States } from './states.ts';
 
 /** Carries a command out once per key: a repetition is answered as the first time was. */
@@ -63,58 +63,74 @@ type Request = { readonly stream: StreamName; readonly digest: string; readonly 
 const once = async (dependencies: Dependencies, request: Request, carryOut: CarryOut): Promise<Outcome> => {
   const { reserved, isNew } = await reserve(dependencies, request);
   if (reserved.state.status !== 'reserved') return answerAgain(reserved.state);
-  if (!isNew && reserved.state.by !== request.process && Date.now() - Date.parse(reserved.state.at) < RUNNING_MAX_MS) {
-    throw new Rejection('idempotency_key_in_use');
-  }
-  const { seed } = reserved.state;
+  const { seed, by, at } = reserved.state;
+  if (!isNew && by !== request.process && isRecent(at)) throw new Rejection('idempotency_key_in_use');
   try {
     const outcome = await carryOut(seededIds(parseSeed(seed)), !isNew);
-    await complete(dependencies, request, { seed, outcome: { done: outcome } });
+    await complete(dependencies, request, { reserved, seed, outcome: { done: outcome } });
     return outcome;
   } catch (error) {
     if (error instanceof Rejection && !PASSING.has(error.code)) {
-      await complete(dependencies, request, { seed, outcome: { refused: { code: error.code, details: error.details } } });
+      await complete(dependencies, request, { reserved, seed, outcome: { refused: { code: error.code, details: error.details } } });
     }
     throw error;
   }
 };
 
-/** Reads or writes the reservation. It is new when this very call has written it. */
-const reserve = async (
-  { log, codec, states, newId }: Dependencies,
-  { stream, digest, process, metadata }: Request,
-): Promise<{ reserved: Known<ReservationState>; isNew: boolean }> => {
+/** Where clocks differ by more than that, a request counts as over: its ids make carrying it out beside another safe. */
+const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) < RUNNING_MAX_MS;
+
+type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: boolean };
+
+/** Most keys are new, so the reservation is written first, and read only where there is one already. */
+const reserve = async (dependencies: Dependencies, request: Request): Promise<Reserved> => {
+  const { states, newId } = dependencies;
+  const { stream, digest, process, metadata } = request;
+  const command = {
+    type: 'Reserve',
+    digest,
+    seed: formatSeed({ eventSeed: v7(), firstId: newId() }),
+    at: metadata.at,
+    by: process,
+  } as const;
+  const decideOn = (known: Known<ReservationState>) => reservation.decide(command, known.state);
+  const absent = { state: reservation.initial, version: NO_STREAM, position: START };
+  const first = await append(dependencies, request, { known: absent, events: decideOn(absent) });
+  if (first) return { reserved: first, isNew: true };
   const known = await states.load(reservation, stream);
-  const seed = formatSeed({ eventSeed: v7(), firstId: newId() });
-  const events = reservation.decide({ type: 'Reserve', digest, seed, at: metadata.at, by: process }, known.state);
+  const events = decideOn(known);
   if (events.length === 0) return { reserved: known, isNew: false };
-  try {
-    const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
-    const to = await log.append(stream, known.version, await codec.encodeAll(stream, metadata, unencoded));
-    states.advance(reservation, { stream, from: known, events, to });
-    return { reserved: { state: events.reduce(reservation.evolve, known.state), ...to }, isNew: true };
-  } catch (error) {
-    // Another process was first, with the same key, just now.
-    if (error instanceof StaleVersion) throw new Rejection('idempotency_key_in_use', {}, { cause: error });
-    throw error;
-  }
+  const renewed = await append(dependencies, request, { known, events });
+  // Another process was first, with the same key, just now.
+  if (!renewed) throw new Rejection('idempotency_key_in_use');
+  return { reserved: renewed, isNew: true };
 };
 
-const complete = async (
+type Completion = { readonly reserved: Known<ReservationState>; readonly seed: string; readonly outcome: JsonObject };
+
+/** Who else has completed it meanwhile has carried out the same command with the same ids. */
+const complete = async (dependencies: Dependencies, request: Request, { reserved, seed, outcome }: Completion): Promise<void> => {
+  const { digest, metadata } = request;
+  const events = reservation.decide({ type: 'Complete', digest, seed, outcome, at: metadata.at }, reserved.state);
+  await append(dependencies, request, { known: reserved, events });
+};
+
+type Decided = { readonly known: Known<ReservationState>; readonly events: readonly ReservationEvent[] };
+
+/** Answers with what is known then, or with undefined where another writer was first. */
+const append = async (
   { log, codec, states }: Dependencies,
-  { stream, digest, metadata }: Request,
-  { seed, outcome }: { seed: string; outcome: JsonObject },
-): Promise<void> => {
-  const known = await states.load(reservation, stream);
-  const events = reservation.decide({ type: 'Complete', digest, seed, outcome, at: metadata.at }, known.state);
-  if (events.length === 0) return;
+  { stream, metadata }: Request,
+  { known, events }: Decided,
+): Promise<Known<ReservationState> | undefined> => {
   const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
   try {
     const to = await log.append(stream, known.version, await codec.encodeAll(stream, metadata, unencoded));
     states.advance(reservation, { stream, from: known, events, to });
+    return { state: events.reduce((state, event) => reservation.evolve(state, event), known.state), ...to };
   } catch (error) {
-    // Who completed it meanwhile has carried out the same command with the same ids.
-    if (!(error instanceof StaleVersion)) throw error;
+    if (error instanceof StaleVersion) return undefined;
+    throw error;
   }
 };
 

@@ -1,24 +1,38 @@
 import express, { Router } from 'express';
 import { InvalidAssertion, verifyAssertion } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { contextOf, SentCommand } from '#shared/command-gateway/wire.ts';
+import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { Rejection } from '#shared/rejection.ts';
+import type { Log } from '#shared/log.ts';
+import type { Caller } from '#shared/policy.ts';
 
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/;
 
+type InternalOptions = { readonly gateway: CommandGateway; readonly key: Buffer; readonly bodyBytesMax: number; readonly log: Log };
+
 /** Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as text. */
-export const internalRoutes = ({ gateway, key, bodyBytesMax }: { gateway: CommandGateway; key: Buffer; bodyBytesMax: number }): Router =>
-  Router()
+export const internalRoutes = ({ gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
+  const verify = async (authorization: string | undefined, body: string): Promise<Caller> => {
+    const [, assertion = ''] = BEARER.exec(authorization ?? '') ?? [];
+    try {
+      return await verifyAssertion(key, { assertion, body });
+    } catch (cause) {
+      if (!(cause instanceof InvalidAssertion)) throw cause;
+      // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is where nobody should be.
+      log.error({ err: cause }, 'A command came without a valid assertion of its caller.');
+      throw new HttpProblem('invalid_assertion', { cause });
+    }
+  };
+  return Router()
     .post('/commands', express.text({ type: 'application/json', limit: bodyBytesMax }), async (request, response) => {
       const body = typeof request.body === 'string' ? request.body : '';
-      const [, assertion = ''] = BEARER.exec(request.get('authorization') ?? '') ?? [];
-      const caller = await verifyAssertion(key, { assertion, body }).catch(refuseAssertion);
-      const sent = SentCommand.parse(parseJson(body));
+      const caller = await verify(request.get('authorization'), body);
+      const sent = parseSent(parseJson(body));
       response.json(await gateway.send(sent.command, contextOf(sent, caller)));
     })
     .all('/commands', refuseOtherMethods('POST'));
+};
 
 const parseJson = (body: string): unknown => {
   try {
@@ -26,9 +40,4 @@ const parseJson = (body: string): unknown => {
   } catch (cause) {
     throw new HttpProblem('malformed_body', { cause });
   }
-};
-
-const refuseAssertion = (error: unknown): never => {
-  if (error instanceof InvalidAssertion) throw new Rejection('unauthenticated', {}, { cause: error });
-  throw error;
 };

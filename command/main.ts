@@ -13,7 +13,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context);
   const gateway = resources.use(await startCommandService({ ...foundation, log }));
   const { internal: listener, limits, drainMs } = config;
-  const routes = [internalRoutes({ gateway, key: gatewayKey(foundation.masterKey), bodyBytesMax: limits.bodyBytesMax })];
+  const routes = [internalRoutes({ gateway, key: gatewayKey(foundation.masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
   const handler = createApp({ log, metrics: foundation.metrics, routes });
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),

@@ -1,11 +1,17 @@
 import type { Registry } from 'prom-client';
-import type { CommandContext, CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
+import {
+  type CommandContext,
+  type CommandGateway,
+  type CommandResult,
+  CommandUnavailable,
+} from '#shared/command-gateway/command-gateway.ts';
+import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import type { Command, CommandType } from '#shared/commands/command.ts';
 import { formatCursor } from '#shared/cursor.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Actor, MetadataContext } from '#shared/events/metadata.ts';
 import { admit, type Caller, type Operation } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { freshIds } from './circumstances.ts';
 import type { HandlersOf, Outcome, Sent } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -21,20 +27,25 @@ type Dependencies = {
   readonly metrics: Registry;
 };
 
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-
 /** The command side's own gateway: whoever sends a command ends up here. */
 export const createSender = (dependencies: Dependencies): CommandGateway => {
   const observe = observeCommands(dependencies.metrics);
   return { send: (command, context) => observe(command.type, () => send(dependencies, command, context)) };
 };
 
-const send = async (dependencies: Dependencies, command: Command, context: CommandContext): Promise<CommandResult> => {
+const send = async (dependencies: Dependencies, given: Command, { caller, ...rest }: CommandContext): Promise<CommandResult> => {
+  const { command, ...sent } = parseSent({ command: given, ...rest });
+  const context = contextOf(sent, caller);
   const handler = handlerOf(dependencies.handlers, command.type);
-  const admission = admit(context.caller, handler.operation);
+  const admission = admit(caller, handler.operation);
   if (admission !== 'allowed') throw admission;
-  const { id, version, position } = await carryOut(dependencies, { handler, command, context });
+  const { id, version, position } = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
   return { id, version, cursor: formatCursor(dependencies.log.identity, position) };
+};
+
+const tellUnknown = (error: unknown): never => {
+  if (error instanceof LogUnavailable) throw new CommandUnavailable('the event log did not answer', { cause: error });
+  throw error;
 };
 
 /** A handler that takes any command: the table has each under its own type, so that it is given what it expects. */
@@ -50,7 +61,6 @@ const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, cont
   if (idempotencyKey === undefined) {
     return handler.handle(command, { caller, circumstances: { metadata, ids: freshIds(newId), ifVersion, mayBeRepeat: false } });
   }
-  if (!IDEMPOTENCY_KEY.test(idempotencyKey)) throw new Rejection('invalid_command', { header: 'Idempotency-Key' });
   const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content: { command, ifVersion: ifVersion ?? null }, metadata };
   return idempotency(keyed, (ids, mayBeRepeat) =>
     handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, mayBeRepeat } }),

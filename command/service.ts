@@ -39,7 +39,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ executor, states: base.states, claims });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
-  const processManager = await startProcessManager({ pool, eventLog, log, metrics, codec, executor, keys });
+  const processManager = await startProcessManager({ pool, eventLog, log, metrics, executor, keys });
   return { send: sender.send, [Symbol.asyncDispose]: () => processManager[Symbol.asyncDispose]() };
 };
 

@@ -5,6 +5,9 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Decider } from './decider.ts';
 
+/** What it takes to fold a stream: a decider without its decisions. */
+type Folding<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'evolve'>;
+
 /** What a stream's events add up to. */
 export type Known<State> = { readonly state: State; readonly version: Version; readonly position: Position };
 
@@ -15,11 +18,11 @@ const WEIGHT_OF_EACH = 300;
 /** The states of aggregates, folded from the log and kept for a while: the log's expected version guards against an old one. */
 export type States = {
   /** What was last seen here, if anything: fast, and perhaps old. */
-  recall<State, Command, Event extends AnnalsEvent>(decider: Decider<State, Command, Event>, stream: StreamName): Known<State> | undefined;
+  recall<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Known<State> | undefined;
   /** What the log says now; reads only what is not known yet. */
-  load<State, Command, Event extends AnnalsEvent>(decider: Decider<State, Command, Event>, stream: StreamName): Promise<Known<State>>;
+  load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
   /** Takes over what was appended just now on top of a known state. */
-  advance<State, Command, Event extends AnnalsEvent>(decider: Decider<State, Command, Event>, advanced: Advanced<State, Event>): void;
+  advance<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, advanced: Advanced<State, Event>): void;
 };
 
 type Advanced<State, Event> = {

@@ -3,21 +3,25 @@ import { type Caller, may, type Operation } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
+import { demandPerson } from '../users/demand-person.ts';
 import { type ArticleCommand, type ArticleEvent, type ArticleState, article, articleStream } from './article.ts';
 
-type ArticleTarget = Target<ArticleState, ArticleCommand, ArticleEvent>;
+type ArticleTarget = Target<ArticleState, ArticleEvent>;
 type ArticleChange = Exclude<ArticleCommand, { type: 'DraftArticle' }>;
 
 export const articleHandlers = ({
   executor,
+  states,
 }: HandlerDependencies): HandlersOf<'DraftArticle' | 'EditArticle' | 'PublishArticle' | 'UnpublishArticle' | 'DeleteArticle'> => {
   const change = async (command: ArticleChange, operation: Operation, { caller, circumstances }: Sent): Promise<Outcome> => {
     const { articleId } = command;
     const target: ArticleTarget = {
       decider: article,
       stream: articleStream(articleId),
-      input: command,
-      permit: (state) => demandOn(caller, operation, state),
+      decide(state) {
+        demandOn(caller, operation, state);
+        return article.decide(command, state);
+      },
     };
     return { id: articleId, ...(await executor.change(target, circumstances)) };
   };
@@ -26,13 +30,18 @@ export const articleHandlers = ({
       operation: 'article.create',
       async handle(command, { caller, circumstances }) {
         const authorId = authorOf(caller, command.authorId);
-        const permit = () => {
-          demand(caller, 'article.create', { resource: { ownerId: authorId } });
-          if (command.publish) demand(caller, 'article.publish', { resource: { ownerId: authorId } });
-        };
         const targetOf = (id: number): ArticleTarget => {
           const articleId = id as ArticleId;
-          return { decider: article, stream: articleStream(articleId), input: { ...command, articleId, authorId }, permit };
+          return {
+            decider: article,
+            stream: articleStream(articleId),
+            async decide(state) {
+              demand(caller, 'article.create', { resource: { ownerId: authorId } });
+              if (command.publish) demand(caller, 'article.publish', { resource: { ownerId: authorId } });
+              await demandPerson(states, authorId);
+              return article.decide({ ...command, articleId, authorId }, state);
+            },
+          };
         };
         return executor.create(targetOf, circumstances);
       },

@@ -1,77 +1,88 @@
 import { v5 } from 'uuid';
 import type { ArticleId, CommentId, EventId, StreamName } from '#shared/brands.ts';
-import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { article, articleStream } from '../articles/article.ts';
+import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
-import { comment, commentStream } from '../comments/comment.ts';
+import { comment } from '../comments/comment.ts';
 import type { Executor } from '../execute.ts';
-import { userStream } from '../users/user.ts';
-import type { Membership } from './membership.ts';
+import { join, leave, markAsGone, orphansOf } from './membership.ts';
+import type { Cause, Link, Step } from './steps.ts';
 
-export type FollowUpDependencies = { readonly executor: Executor; readonly keys: KeyStore };
+export type FollowUpDependencies = { readonly pool: Pool; readonly executor: Executor; readonly keys: KeyStore };
 
-/** The types that something follows from. */
-const FOLLOWED = ['article.drafted', 'article.deleted', 'comment.added', 'comment.deleted', 'user.deleted'] as const;
-export type Followed = (typeof FOLLOWED)[number];
-export const isFollowed = (type: string): boolean => FOLLOWED.some((followed) => followed === type);
-
-const ORPHANS_AT_ONCE = 100;
+const AT_ONCE = 100;
 
 /**
- * What a change brings with it: the comments of a deleted article, the drafts and the key of a deleted user.
- * Everything may be done again after a crash: the events that follow have ids made from the event that they follow from.
+ * Carries out steps of one kind: the comments of a deleted article, the drafts and the key of a deleted user.
+ * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
+ * have ids made from the event that they follow from. It stops early where the signal says so.
  */
-export const followUp = async (
+export const takeSteps = async (dependencies: FollowUpDependencies, steps: readonly Step[], signal: AbortSignal): Promise<void> => {
+  const links = steps.filter((step) => step.kind !== 'orphan');
+  switch (steps[0]?.kind) {
+    case 'join':
+      return takeJoins(dependencies, links, signal);
+    case 'leave':
+      return leave(dependencies.pool, links);
+    case 'orphan':
+      for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
+      return;
+    case undefined:
+      return;
+  }
+};
+
+const takeJoins = async (dependencies: FollowUpDependencies, links: readonly Link[], signal: AbortSignal): Promise<void> => {
+  const causes = new Map(links.map(({ child, cause }) => [child, cause]));
+  const late = await join(dependencies.pool, links);
+  for (let from = 0; from < late.length && !signal.aborted; from += AT_ONCE) {
+    const some = late.slice(from, from + AT_ONCE);
+    await Promise.all(some.map(({ child }) => end(dependencies, child, causes.get(child))));
+  }
+};
+
+const takeOrphans = async (
   dependencies: FollowUpDependencies,
-  membership: Membership,
-  event: DecodedEvent<Followed>,
+  { parent, cause, erased }: Extract<Step, { kind: 'orphan' }>,
+  signal: AbortSignal,
 ): Promise<void> => {
-  switch (event.type) {
-    case 'article.drafted': {
-      const [parent, child] = [userStream(event.data.authorId), articleStream(event.data.articleId)];
-      if ((await membership.join(parent, child)) === 'parent_is_gone') await discardDraft(dependencies, child, event);
-      return;
+  const { pool, keys } = dependencies;
+  await markAsGone(pool, parent);
+  while (!signal.aborted) {
+    const orphans = await orphansOf(pool, parent, AT_ONCE);
+    if (orphans.length === 0) break;
+    await Promise.all(orphans.map((child) => end(dependencies, child, cause)));
+    // Only now, so that a crash in between leaves nobody out; what is done stays done when the whole is begun anew.
+    await leave(
+      pool,
+      orphans.map((child) => ({ parent, child })),
+    );
+  }
+  if (erased !== undefined && !signal.aborted) await keys.destroy(erased);
+};
+
+/** Ends what cannot be without its parent. An article that was published meanwhile stays. */
+const end = ({ executor }: FollowUpDependencies, stream: StreamName, cause: Cause | undefined): Promise<unknown> => {
+  if (!cause) throw new Error(`nothing is known from which the end of ${stream} follows`);
+  const [kind, id] = stream.split('-');
+  const circumstances = circumstancesOf(cause, stream);
+  switch (kind) {
+    case 'comment': {
+      const command = { type: 'DeleteComment', commentId: Number(id) as CommentId } as const;
+      return executor.change({ decider: comment, stream, decide: (state) => comment.decide(command, state) }, circumstances);
     }
-    case 'comment.added': {
-      const [parent, child] = [articleStream(event.data.articleId), commentStream(event.data.commentId)];
-      if ((await membership.join(parent, child)) === 'parent_is_gone') await deleteComment(dependencies, child, event);
-      return;
+    case 'article': {
+      const command = { type: 'DiscardDraft', articleId: Number(id) as ArticleId } as const;
+      return executor.change({ decider: article, stream, decide: (state) => article.decide(command, state) }, circumstances);
     }
-    case 'comment.deleted':
-      return membership.leave(articleStream(event.data.articleId), event.stream);
-    case 'article.deleted':
-      await membership.leave(userStream(event.data.authorId), event.stream);
-      return forOrphans(membership, event.stream, (child) => deleteComment(dependencies, child, event));
-    case 'user.deleted':
-      await forOrphans(membership, event.stream, (child) => discardDraft(dependencies, child, event));
-      return dependencies.keys.destroy(event.data.userId);
+    default:
+      throw new Error(`${stream} belongs to nothing that can be deleted`);
   }
 };
 
-const forOrphans = async (membership: Membership, parent: StreamName, act: (child: StreamName) => Promise<unknown>): Promise<void> => {
-  for (;;) {
-    const orphans = await membership.orphansOf(parent, ORPHANS_AT_ONCE);
-    if (orphans.length === 0) return;
-    await Promise.all(orphans.map(act));
-  }
-};
-
-const idOf = (stream: StreamName): number => Number(stream.slice(stream.indexOf('-') + 1));
-
-const discardDraft = ({ executor }: FollowUpDependencies, stream: StreamName, cause: DecodedEvent<Followed>) => {
-  const input = { type: 'DiscardDraft', articleId: idOf(stream) as ArticleId } as const;
-  return executor.change({ decider: article, stream, input, permit: () => {} }, circumstancesOf(cause, stream));
-};
-
-const deleteComment = ({ executor }: FollowUpDependencies, stream: StreamName, cause: DecodedEvent<Followed>) => {
-  const input = { type: 'DeleteComment', commentId: idOf(stream) as CommentId } as const;
-  return executor.change({ decider: comment, stream, input, permit: () => {} }, circumstancesOf(cause, stream));
-};
-
-const circumstancesOf = ({ id, metadata }: DecodedEvent<Followed>, stream: StreamName): Circumstances => ({
-  metadata: followedFrom(id, metadata),
+const circumstancesOf = ({ id, metadata }: Cause, stream: StreamName): Circumstances => ({
+  metadata: { ...metadata, at: new Date().toISOString(), actor: 'system:process-manager', causation: id },
   ids: {
     event: (ordinal) => v5(`${stream} ${ordinal}`, id) as EventId,
     aggregate: () => {
@@ -80,13 +91,4 @@ const circumstancesOf = ({ id, metadata }: DecodedEvent<Followed>, stream: Strea
   },
   ifVersion: undefined,
   mayBeRepeat: false,
-});
-
-const followedFrom = (cause: EventId, { client, request, correlation }: MetadataContext): MetadataContext => ({
-  at: new Date().toISOString(),
-  actor: 'system:process-manager',
-  client,
-  request,
-  correlation,
-  causation: cause,
 });

@@ -1,32 +1,45 @@
 import type { StreamName } from '#shared/brands.ts';
-import type { Connection } from '#shared/database/pool.ts';
+import type { Pool } from '#shared/database/pool.ts';
 
-/** Who belongs to whom, for parents still there. The answers are of the moment of the checkpoint. */
-export type Membership = {
-  join(parent: StreamName, child: StreamName): Promise<'joined' | 'parent_is_gone'>;
-  leave(parent: StreamName, child: StreamName): Promise<void>;
-  /** Marks the parent as gone and tells who is left behind, at most `limit` at a time: ask again until none is. */
-  orphansOf(parent: StreamName, limit: number): Promise<readonly StreamName[]>;
+type Belonging = { readonly parent: StreamName; readonly child: StreamName };
+
+/** Notes who belongs to whom, and answers with those whose parent is gone already. Repeating it is harmless. */
+export const join = async (pool: Pool, links: readonly Belonging[]): Promise<readonly Belonging[]> => {
+  const { rows } = await pool.query<Belonging>(
+    `with wanted as (select distinct parent, child from unnest($1::text[], $2::text[]) as w (parent, child)),
+     gone as (select w.parent, w.child from wanted w join process_manager.deleted_parent d on d.parent = w.parent),
+     joined as (
+       insert into process_manager.member (parent, child)
+       select parent, child from wanted where parent not in (select parent from gone)
+       on conflict do nothing
+     )
+     select parent, child from gone`,
+    columnsOf(links),
+  );
+  return rows;
 };
 
-export const membershipIn = (client: Connection): Membership => ({
-  async join(parent, child) {
-    const { rowCount } = await client.query('select from process_manager.deleted_parent where parent = $1', [parent]);
-    if (rowCount) return 'parent_is_gone';
-    await client.query('insert into process_manager.member (parent, child) values ($1, $2) on conflict do nothing', [parent, child]);
-    return 'joined';
-  },
-  async leave(parent, child) {
-    await client.query('delete from process_manager.member where parent = $1 and child = $2', [parent, child]);
-  },
-  async orphansOf(parent, limit) {
-    await client.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [parent]);
-    const { rows } = await client.query<{ child: StreamName }>(
-      `delete from process_manager.member
-       where parent = $1 and child in (select child from process_manager.member where parent = $1 order by child limit $2)
-       returning child`,
-      [parent, limit],
-    );
-    return rows.map(({ child }) => child);
-  },
-});
+export const leave = async (pool: Pool, links: readonly Belonging[]): Promise<void> => {
+  await pool.query(
+    'delete from process_manager.member m using unnest($1::text[], $2::text[]) as l (parent, child) where m.parent = l.parent and m.child = l.child',
+    columnsOf(links),
+  );
+};
+
+/** From now on, whoever joins this parent is told that it is gone. */
+export const markAsGone = async (pool: Pool, parent: StreamName): Promise<void> => {
+  await pool.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [parent]);
+};
+
+export const orphansOf = async (pool: Pool, parent: StreamName, limit: number): Promise<readonly StreamName[]> => {
+  const { rows } = await pool.query<{ child: StreamName }>(
+    'select child from process_manager.member where parent = $1 order by child limit $2',
+    [parent, limit],
+  );
+  return rows.map(({ child }) => child);
+};
+
+const columnsOf = (links: readonly Belonging[]): [StreamName[], StreamName[]] => [
+  links.map(({ parent }) => parent),
+  links.map(({ child }) => child),
+];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommentId } from '#shared/brands.ts';
+import type { CommentId, EventId, StreamName } from '#shared/brands.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import {
   addComment,
@@ -44,17 +45,79 @@ test('the comments of a deleted article are deleted, each once, because of that 
   }
 });
 
-test('a comment that comes too late for the deletion of its article is deleted as well', async () => {
+test('a comment that was decided before the deletion of its article and stored after it is deleted as well', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
-  // The second process remembers the article as published.
-  await using late = await world.open();
-  const early = await addComment(late, author, articleId);
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
+  await using slow = await world.open((log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      if (stream.startsWith('comment-')) {
+        reach();
+        await goOn;
+      }
+      return log.append(stream, expected, events);
+    },
+  }));
+  const late = addComment(slow, author, articleId);
+  await reached;
   await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
-  const tooLate = await addComment(late, author, articleId);
+  letGo();
+  const commentId = await late;
   await until(
-    () => eventsOf('comment.deleted', commentStreams([early, tooLate])),
-    (events) => events.length === 2,
+    () => eventsOf('comment.deleted', commentStreams([commentId])),
+    (events) => events.length === 1,
+  );
+});
+
+test('an article of a deleted user that is unpublished later is deleted then', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  await side.send({ type: 'DeleteUser', userId: author }, by(as(author)));
+  await until(
+    () => side.keys.find([author]),
+    (keys) => keys.get(author) === 'destroyed',
+  );
+  expect(await eventsOf('article.deleted', [`article-${articleId}`])).toEqual([]);
+  await side.send({ type: 'UnpublishArticle', articleId }, by(as(1, 'admin')));
+  await until(
+    () => eventsOf('article.deleted', [`article-${articleId}`]),
+    (events) => events.length === 1,
+  );
+});
+
+test('a lost key and a damaged event hold up nothing that comes after them', async () => {
+  await using damaged = await createCommandWorld();
+  await using first = await damaged.open();
+  const [author, reader] = [await registerUser(first), await registerUser(first)];
+  const articleId = await draftArticle(first, author);
+  const commentId = await addComment(first, reader, articleId);
+  await first.pool.query('delete from person_key where subject = $1', [reader]);
+  await first.eventLog.append('comment-99' as StreamName, NO_STREAM, [
+    { id: crypto.randomUUID() as EventId, type: 'comment.added', data: { articleId: 'x' }, metadata: {} },
+  ]);
+  await first.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await until(
+    () => Array.fromAsync(first.eventLog.read(`comment-${commentId}` as StreamName)),
+    (pages) => pages.flat().length === 2,
+  );
+});
+
+test('a process that is told to stop in the middle of a long deletion stops at once, and the next goes on where it was', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const comments = await Promise.all(Array.from({ length: 600 }, () => addComment(side, author, articleId)));
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await until(
+    () => eventsOf('comment.deleted', commentStreams(comments)),
+    (events) => events.length > 0,
+  );
+  await side[Symbol.asyncDispose]();
+  side = await world.open();
+  await until(
+    () => eventsOf('comment.deleted', commentStreams(comments)),
+    (events) => events.length === comments.length,
   );
 });
 

@@ -1,17 +1,15 @@
 import { migrate } from '#shared/database/migrate.ts';
-import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
-import { type Followed, type FollowUpDependencies, followUp, isFollowed } from './follow-up.ts';
-import { membershipIn } from './membership.ts';
+import type { Log } from '#shared/log.ts';
+import { type FollowUpDependencies, takeSteps } from './follow-up.ts';
+import { runsOf, type Step, stepsOf } from './steps.ts';
 
-export type ProcessManagerDependencies = FollowUpDependencies & Omit<FollowerOptions, 'name' | 'handle'> & { readonly codec: Codec };
+export type ProcessManagerDependencies = FollowUpDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
-/**
- * Carries out what changes bring with them. What it knows and how far it is change in one transaction,
- * after what follows from it was appended.
- */
+/** Carries out what changes bring with them, in one process at a time. */
 export const startProcessManager = async (dependencies: ProcessManagerDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, log, metrics, codec } = dependencies;
+  const { pool, eventLog, log, metrics } = dependencies;
   await migrate(pool, 'process-manager', new URL('./migrations/', import.meta.url));
   return startFollower({
     name: 'process-manager',
@@ -19,10 +17,22 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
     eventLog,
     log,
     metrics,
-    async handle(recorded, connection) {
-      const events = (await codec.decodeAll(recorded.filter(({ type }) => isFollowed(type)))) as readonly DecodedEvent<Followed>[];
-      const membership = membershipIn(connection);
-      for (const event of events) await followUp(dependencies, membership, event);
+    async act(events, signal) {
+      for (const run of runsOf(events.flatMap((event) => readSteps(event, log)))) {
+        if (signal.aborted) return;
+        await takeSteps(dependencies, run, signal);
+      }
     },
   });
+};
+
+/** A damaged event holds up nothing but what would have followed from it; whoever looks after the system is told. */
+const readSteps = (event: RecordedEvent, log: Log): readonly Step[] => {
+  try {
+    return stepsOf(event);
+  } catch (err) {
+    const { id, type, stream, version, position } = event;
+    log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
+    return [];
+  }
 };

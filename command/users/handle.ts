@@ -4,9 +4,9 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
 import type { EmailClaims } from './email-claims.ts';
-import { type UserCommand, type UserEvent, type UserState, user, userStream } from './user.ts';
+import { type UserEvent, type UserState, user, userStream } from './user.ts';
 
-type UserTarget = Target<UserState, UserCommand, UserEvent>;
+type UserTarget = Target<UserState, UserEvent>;
 
 export const userHandlers = ({ executor, claims }: HandlerDependencies): HandlersOf<'RegisterUser' | 'UpdateUser' | 'DeleteUser'> => ({
   RegisterUser: {
@@ -17,8 +17,10 @@ export const userHandlers = ({ executor, claims }: HandlerDependencies): Handler
         return {
           decider: user,
           stream: userStream(userId),
-          input: { ...command, userId },
-          permit: () => demand(caller, 'user.register', { resource: {} }),
+          decide(state) {
+            demand(caller, 'user.register', { resource: {} });
+            return user.decide({ ...command, userId }, state);
+          },
           prepare: claimAddress(claims, userId, circumstances.metadata),
         };
       };
@@ -32,8 +34,10 @@ export const userHandlers = ({ executor, claims }: HandlerDependencies): Handler
       const target: UserTarget = {
         decider: user,
         stream: userStream(userId),
-        input: command,
-        permit: () => demandUpdate(command, caller),
+        decide(state) {
+          demandUpdate(command, caller);
+          return user.decide(command, state);
+        },
         prepare: claimAddress(claims, userId, circumstances.metadata),
       };
       return { id: userId, ...(await executor.change(target, circumstances)) };
@@ -46,8 +50,10 @@ export const userHandlers = ({ executor, claims }: HandlerDependencies): Handler
       const target: UserTarget = {
         decider: user,
         stream: userStream(userId),
-        input: command,
-        permit: () => demand(caller, 'user.delete', { resource: { ownerId: userId } }),
+        decide(state) {
+          demand(caller, 'user.delete', { resource: { ownerId: userId } });
+          return user.decide(command, state);
+        },
       };
       return { id: userId, ...(await executor.change(target, circumstances)) };
     },

@@ -42,7 +42,9 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
     throw new CommandUnavailable(`the command role answered ${response.status} without JSON`, { cause });
   });
   if (response.ok) {
-    const { id, version, cursor } = CommandAnswer.parse(answer);
+    const parsed = CommandAnswer.safeParse(answer);
+    if (!parsed.success) throw new CommandUnavailable('the command role answered what is no answer', { cause: parsed.error });
+    const { id, version, cursor } = parsed.data;
     return { id, version: version as Version, cursor: cursor as Cursor };
   }
   const refusal = Refusal.safeParse(answer);

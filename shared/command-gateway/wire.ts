@@ -1,22 +1,37 @@
 import * as z from 'zod';
 import type { EventId, UserId, Version } from '#shared/brands.ts';
 import { Command } from '#shared/commands/command.ts';
-import { ROLES } from '#shared/events/fields.ts';
+import { ROLES, token } from '#shared/events/fields.ts';
 import type { Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
 import type { CommandContext } from './command-gateway.ts';
 
 /** What goes over the wire between the roles: the command and its context; the caller stands in the signed assertion alone. */
 export const SentCommand = z.strictObject({
   command: Command,
-  requestId: z.string().min(1).max(200),
-  correlationId: z.string().min(1).max(200).optional(),
+  requestId: token,
+  correlationId: token.optional(),
   causationId: z.uuid().optional(),
-  idempotencyKey: z.string().max(255).optional(),
+  idempotencyKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'Must be 1 to 255 visible ASCII characters.' })
+    .optional(),
   ifVersion: z.int().nonnegative().optional(),
 });
 export type SentCommand = z.infer<typeof SentCommand>;
 
-export const contextOf = (sent: SentCommand, caller: Caller): CommandContext => ({
+/** Checks what was sent, however it came; what is malformed is refused with pointers to where. */
+export const parseSent = (sent: unknown): SentCommand => {
+  const parsed = SentCommand.safeParse(sent);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map(({ path, message }) => ({
+    pointer: path.map((part) => `/${String(part)}`).join(''),
+    detail: message,
+  }));
+  throw new Rejection('invalid_command', { errors });
+};
+
+export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): CommandContext => ({
   caller,
   requestId: sent.requestId,
   correlationId: sent.correlationId,

@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Connection } from '#shared/database/pool.ts';
+
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
@@ -26,16 +25,20 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
+type Wait = () => Promise<void>;
+const atOnce: Wait = async () => {};
+
 /** Writes what it hears into a table, in the transaction of its checkpoint. */
-const listen = (name: string, before: (events: readonly RecordedEvent[]) => Promise<void> = async () => {}) =>
+const listen = (name: string, { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {}) =>
   startFollower({
     name,
     pool,
     eventLog,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
-    async handle(events, connection: Connection) {
-      await before(events);
+    act,
+    async write(events, connection) {
+      await beforeWrite();
       const positions = events.map(({ position }) => position);
       await connection.query('insert into heard select $1, unnest($2::bigint[])', [name, positions]);
     },
@@ -69,38 +72,54 @@ test('hears every event once and in order, over restarts', async () => {
   await hasHeardAll('restarted');
 });
 
-test('what failed is heard again from where it was left', async () => {
-  let failures = 0;
-  await using _follower = await listen('failing', async () => {
-    failures += 1;
-    if (failures <= 2) throw new RangeError('not yet');
-  });
+test.each(['act', 'beforeWrite'] as const)('what failed in %s is heard again from where it was left', async (step) => {
+  let tries = 0;
+  const fail = async () => {
+    tries += 1;
+    if (tries <= 2) throw new RangeError('not yet');
+  };
+  await using _follower = await listen(`failing in ${step}`, { [step]: fail });
   await append(5);
-  await hasHeardAll('failing');
-  expect(failures).toBeGreaterThan(2);
+  await hasHeardAll(`failing in ${step}`);
+  expect(tries).toBeGreaterThan(2);
 });
 
-test('an owner who was overtaken while it worked writes nothing', async () => {
+test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and overtaken writes nothing', async (step) => {
+  const name = `overtaken in ${step}`;
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
   let isFirst = true;
-  await using slow = await listen('overtaken', async () => {
+  const pause = async () => {
     if (!isFirst) return;
     isFirst = false;
     reach();
     await goOn;
-  });
+  };
+  await using slow = await listen(name, { [step]: pause });
   await append(3);
   await reached;
-  // As if it had been paused for longer than its lease and its transaction last.
-  await pool.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and query like '%follower_checkpoint%'`,
-  );
-  await pool.query(`update lease set expires_at = '-infinity' where name = 'overtaken'`);
-  await using _successor = await listen('overtaken');
-  await hasHeardAll('overtaken');
+  // As if it had been paused for longer than its lease lasts, and than its transaction is waited for.
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`);
+  await pool.query(`update lease set expires_at = '-infinity' where name = $1`, [name]);
+  await using _successor = await listen(name);
+  await hasHeardAll(name);
   letGo();
   await slow[Symbol.asyncDispose]();
   await append(3);
-  await hasHeardAll('overtaken');
+  await hasHeardAll(name);
+});
+
+test('tells how far it is behind, also while it stands still', async () => {
+  const metrics = createMetrics();
+  const standing = { pool, eventLog, log: pino({ level: 'silent' }), metrics, act: () => Promise.reject(new RangeError('damaged')) };
+  await using _one = await startFollower({ ...standing, name: 'stands' });
+  await using _two = await startFollower({ ...standing, name: 'stands-too' });
+  await append(1);
+  const head = await eventLog.head();
+  const shown = await until(
+    () => metrics.metrics(),
+    (text) => /failures_total\{follower="stands-too"\} [1-9]/.test(text),
+  );
+  expect(shown).toContain(`annals_follower_behind{follower="stands"} ${head}`);
+  expect(shown).toContain(`annals_follower_behind{follower="stands-too"} ${head}`);
 });

@@ -1,4 +1,5 @@
 import { ZodError } from 'zod';
+import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
@@ -29,6 +30,9 @@ const REJECTION_STATUS = {
   article_not_published: 409,
   comment_not_found: 404,
   comment_deleted: 404,
+  client_not_found: 404,
+  client_without_secret: 409,
+  client_id_taken: 409,
   id_taken: 409,
   version_mismatch: 412,
   conflict: 409,
@@ -47,7 +51,7 @@ export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
   if (error instanceof ZodError) return ofHttpProblem(new HttpProblem('invalid_request', { extensions: { errors: pointers(error) } }));
-  if (error instanceof LogUnavailable)
+  if (error instanceof LogUnavailable || error instanceof CommandUnavailable)
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };

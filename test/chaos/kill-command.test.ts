@@ -26,7 +26,7 @@ const COMMANDS = 2_000;
 /** The role is killed once this share of a round's commands, at most, is answered. */
 const ANSWERED_MAX = 0.9;
 
-type Sent = { readonly command: Command; readonly context: CommandContext; answer?: CommandResult };
+type Sent = { readonly command: Command; readonly context: CommandContext; answer?: CommandResult; refused?: string };
 
 test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (CHAOS_SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
@@ -50,7 +50,7 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
     const sending = Promise.all(batch.map((each) => send(gateway, each)));
     const target = random() * ANSWERED_MAX * COMMANDS;
     await until(
-      () => batch.filter(({ answer }) => answer).length,
+      () => batch.filter(({ answer, refused }) => answer || refused).length,
       (answers) => answers >= target,
       30_000,
     );
@@ -61,30 +61,38 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
   // Whoever had no answer and a key asks again, until there is one.
   const { role, gateway } = await start();
   await using _ = role;
-  const unanswered = sent.filter(({ answer, context }) => !answer && context.idempotencyKey);
+  const unanswered = sent.filter(({ answer, refused, context }) => !answer && !refused && context.idempotencyKey);
   await until(
     async () => {
-      await Promise.all(unanswered.filter(({ answer }) => !answer).map((each) => send(gateway, each)));
-      return unanswered.filter(({ answer }) => !answer).length;
+      const open = unanswered.filter(({ answer, refused }) => !answer && !refused);
+      await Promise.all(open.map((each) => send(gateway, each)));
+      return open.length;
     },
     (left) => left === 0,
     60_000,
   );
 
   await using log = await openEventLog({ url: database.url });
-  const carriedOut = await timesCarriedOut(log);
   const answered = sent.filter(({ answer }) => answer);
-  const wrong = answered.filter(({ context }) => carriedOut.get(context.requestId) !== 1);
-  expect(wrong.map(({ command, context }) => ({ type: command.type, times: carriedOut.get(context.requestId) ?? 0 }))).toEqual([]);
-  expect([...carriedOut.values()].every((times) => times === 1)).toBe(true);
+  const recorded = await readAll(log);
+  expect(answered.filter((each) => !isCarriedOutOnce(each, recorded)).map(({ command, context }) => ({ command, context }))).toEqual([]);
+  expect([...recorded.times].filter(([, times]) => times > 1)).toEqual([]);
+  await until(
+    async () => leftBehind(await readAll(log)),
+    (left) => left.length === 0,
+  );
   console.log(
-    `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice`,
+    `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice; ` +
+      `${recorded.deletedArticles.size} articles deleted, and every comment on them`,
   );
   expect(answered.length).toBeGreaterThan(COMMANDS);
   expect(unanswered.length).toBeGreaterThan(COMMANDS);
+  expect(recorded.deletedArticles.size).toBeGreaterThan(0);
 }, 170_000);
 
-const someCommand = (random: () => number, { author, articles }: { author: UserId; articles: readonly ArticleId[] }): Sent => {
+type World = { readonly author: UserId; readonly articles: readonly ArticleId[] };
+
+const someCommand = (random: () => number, { author, articles }: World): Sent => {
   const context = by(as(author), random() < 0.5 ? { idempotencyKey: randomUUID() } : {});
   const articleId = articles[Math.floor(random() * articles.length)] as ArticleId;
   const text = randomUUID();
@@ -93,32 +101,66 @@ const someCommand = (random: () => number, { author, articles }: { author: UserI
     const command = { type: 'RegisterUser', name: text, email: `${text}@example.com`, role: 'reader' } as const;
     return { command, context: { ...context, caller: { kind: 'system', name: 'test' } } };
   }
-  if (kind < 0.6) return { command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true }, context };
+  if (kind < 0.5) return { command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true }, context };
   if (kind < 0.9) return { command: { type: 'AddComment', articleId, text }, context };
-  return { command: { type: 'EditArticle', articleId, title: text }, context };
+  if (kind < 0.94) return { command: { type: 'UpdateUser', userId: author, email: `${text}@example.com` }, context };
+  if (kind < 0.999) return { command: { type: 'EditArticle', articleId, title: text }, context };
+  return { command: { type: 'DeleteArticle', articleId }, context };
 };
 
-/** Keeps the answer, if one comes; a refusal may only be that of the moment. */
+/** Keeps the answer, if one comes; a refusal is one, unless it is only that of the moment. */
 const send = async (gateway: CommandGateway, each: Sent): Promise<void> => {
   try {
     each.answer = await gateway.send(each.command, each.context);
   } catch (error) {
-    const isPassing = error instanceof Rejection && (error.code === 'idempotency_key_in_use' || error.code === 'conflict');
-    if (!isPassing && !(error instanceof CommandUnavailable)) throw error;
+    if (error instanceof Rejection && !PASSING.has(error.code)) each.refused = error.code;
+    else if (!(error instanceof Rejection || error instanceof CommandUnavailable)) throw error;
   }
 };
 
-/** How often each request has made its change: every type of command begins its change with one of these. */
-const timesCarriedOut = async (log: EventLog): Promise<ReadonlyMap<string, number>> => {
-  const changes = new Set(['user.registered', 'article.drafted', 'comment.added', 'article.edited']);
+const PASSING: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'conflict']);
+
+/** What each type of command leaves in the log, each once. */
+const LEAVES: Readonly<Record<string, readonly string[]>> = {
+  RegisterUser: ['user.registered'],
+  DraftArticle: ['article.drafted', 'article.published'],
+  AddComment: ['comment.added'],
+  UpdateUser: ['user.updated'],
+  EditArticle: ['article.edited'],
+};
+
+type Recorded = {
+  /** By request and type, how many events there are; not those that followed from others. */
+  readonly times: ReadonlyMap<string, number>;
+  readonly deletedArticles: ReadonlySet<unknown>;
+  readonly articleOfComment: ReadonlyMap<string, unknown>;
+  readonly deletedComments: ReadonlySet<string>;
+};
+
+const isCarriedOutOnce = ({ command, context }: Sent, { times }: Recorded): boolean =>
+  (LEAVES[command.type] ?? []).every((type) => times.get(`${context.requestId} ${type}`) === 1);
+
+const leftBehind = ({ deletedArticles, articleOfComment, deletedComments }: Recorded): readonly string[] =>
+  [...articleOfComment]
+    .filter(([stream, articleId]) => deletedArticles.has(articleId) && !deletedComments.has(stream))
+    .map(([stream]) => stream);
+
+const readAll = async (log: EventLog): Promise<Recorded> => {
   const head = await log.head();
   const times = new Map<string, number>();
+  const deletedArticles = new Set<unknown>();
+  const articleOfComment = new Map<string, unknown>();
+  const deletedComments = new Set<string>();
   for await (const page of log.follow(START, new AbortController().signal)) {
-    for (const { type, metadata } of page) {
-      const request = String(metadata.request);
-      if (changes.has(type)) times.set(request, (times.get(request) ?? 0) + 1);
+    for (const { type, stream, data, metadata } of page) {
+      if (type === 'article.deleted') deletedArticles.add(data.articleId);
+      if (type === 'comment.added') articleOfComment.set(stream, data.articleId);
+      if (type === 'comment.deleted') deletedComments.add(stream);
+      if (metadata.$causationId !== null || type.startsWith('email.') || type.startsWith('command.')) continue;
+      const key = `${metadata.request} ${type}`;
+      times.set(key, (times.get(key) ?? 0) + 1);
     }
     if ((page.at(-1)?.position ?? 0) >= head) break;
   }
-  return times;
+  return { times, deletedArticles, articleOfComment, deletedComments };
 };

@@ -22,7 +22,7 @@ let url: string;
 beforeAll(async () => {
   world = await createCommandWorld();
   side = await world.open();
-  const routes = [internalRoutes({ gateway: side, key, bodyBytesMax: 1_048_576 })];
+  const routes = [internalRoutes({ gateway: side, key, bodyBytesMax: 1_048_576, log: pino({ level: 'silent' }) })];
   server = createServer(createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes }));
   url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
 });
@@ -82,6 +82,27 @@ describe.each<[string, () => CommandGateway]>([
   });
 });
 
+describe.each<[string, () => CommandGateway]>([
+  ['a direct call', () => side],
+  ['HTTP', () => createHttpGateway({ url, key, issuer: 'query' })],
+])('what is malformed is refused by %s', (_name, gateway) => {
+  const deletion = { type: 'DeleteArticle', articleId: 4 } as const;
+  test.each<[string, unknown, object]>([
+    ['a command with a field too many', { ...deletion, more: 1 }, {}],
+    ['a command with a wrong id', { ...deletion, articleId: -1 }, {}],
+    ['a title of nothing but spaces', { type: 'EditArticle', articleId: 4, title: '  ' }, {}],
+    ["a command of the system's own", { type: 'DiscardDraft', articleId: 4 }, {}],
+    ['a key that is too long', deletion, { idempotencyKey: 'x'.repeat(256) }],
+    ['a correlation id with a space', deletion, { correlationId: 'a b' }],
+    ['a version that is none', deletion, { ifVersion: 1.5 }],
+  ])('%s', async (_what, command, more) => {
+    await expect(gateway().send(command as never, { ...by(as(7001)), ...more })).rejects.toMatchObject({
+      name: 'Rejection',
+      code: 'invalid_command',
+    });
+  });
+});
+
 describe('the internal listener', () => {
   const body = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
   const post = (authorization: string, sent = body) =>
@@ -129,6 +150,11 @@ describe('the gateway over HTTP', () => {
   test('says that the outcome is unknown where nobody answers', async () => {
     const gateway = createHttpGateway({ url: 'http://127.0.0.1:1', key, issuer: 'query' });
     await expect(gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
+  });
+
+  test('and where the roles do not trust each other, which is no fault of the caller', async () => {
+    const distrusted = createHttpGateway({ url, key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))), issuer: 'query' });
+    await expect(distrusted.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
   });
 
   test('and where the answer takes too long or is none', async () => {

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import type { ArticleId, CommentId, EventId, StreamName, UserId } from '#shared/brands.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
+import { articleStream } from '../articles/article.ts';
+import { commentStream } from '../comments/comment.ts';
+import { userStream } from '../users/user.ts';
+
+/** The event that something follows from. */
+export type Cause = { readonly id: EventId; readonly metadata: MetadataContext };
+
+export type Link = { readonly parent: StreamName; readonly child: StreamName; readonly cause: Cause };
+
+/** What an event means to the process manager, in terms of who belongs to whom. */
+export type Step =
+  | ({ readonly kind: 'join' } & Link)
+  | ({ readonly kind: 'leave' } & Link)
+  /** The parent is gone, and with a user their key. */
+  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly erased?: UserId };
+
+// Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
+const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
+const commentIds = z.object({ articleId: z.int().positive(), commentId: z.int().positive() });
+const userIds = z.object({ userId: z.int().positive() });
+
+/** The steps of an event, in their order; most events have none. Throws where the event is damaged. */
+export const stepsOf = ({ id, type, data, metadata }: RecordedEvent): readonly Step[] => {
+  const causeOf = (): Cause => ({ id, metadata: readMetadata(metadata) });
+  switch (type) {
+    // An article that becomes a draft again belongs to its author as a new one does.
+    case 'article.drafted':
+    case 'article.unpublished':
+      return [{ kind: 'join', ...articleLink(data), cause: causeOf() }];
+    case 'article.deleted': {
+      const link = { ...articleLink(data), cause: causeOf() };
+      return [
+        { kind: 'leave', ...link },
+        { kind: 'orphan', parent: link.child, cause: link.cause },
+      ];
+    }
+    case 'comment.added':
+      return [{ kind: 'join', ...commentLink(data), cause: causeOf() }];
+    case 'comment.deleted':
+      return [{ kind: 'leave', ...commentLink(data), cause: causeOf() }];
+    case 'user.deleted': {
+      const userId = userIds.parse(data).userId as UserId;
+      return [{ kind: 'orphan', parent: userStream(userId), cause: causeOf(), erased: userId }];
+    }
+    default:
+      return [];
+  }
+};
+
+const articleLink = (data: unknown): { parent: StreamName; child: StreamName } => {
+  const { articleId, authorId } = articleIds.parse(data);
+  return { parent: userStream(authorId as UserId), child: articleStream(articleId as ArticleId) };
+};
+
+const commentLink = (data: unknown): { parent: StreamName; child: StreamName } => {
+  const { articleId, commentId } = commentIds.parse(data);
+  return { parent: articleStream(articleId as ArticleId), child: commentStream(commentId as CommentId) };
+};
+
+/** Steps of one kind that follow each other can be taken together. */
+export const runsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
+  const runs: Step[][] = [];
+  for (const step of steps) {
+    const last = runs.at(-1);
+    if (last?.[0]?.kind === step.kind) last.push(step);
+    else runs.push([step]);
+  }
+  return runs;
+};

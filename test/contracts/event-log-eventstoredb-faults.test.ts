@@ -1,0 +1,298 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { InvalidAppend, LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
+
+/** Each trap of notes/event-log.md and of eventstoredb/README.md that appends and reads can step into; followers have a file of their own. */
+
+const TIMING = { patienceMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+let standIn: EventStoreStandIn;
+let log: EventLog;
+beforeAll(async () => {
+  standIn = await startEventStoreStandIn();
+  log = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
+});
+afterEach(() => {
+  expect(standIn.faults.pending()).toBe(0);
+});
+afterAll(async () => {
+  await log[Symbol.asyncDispose]();
+  await standIn[Symbol.asyncDispose]();
+});
+
+const open = (suffix = '', timing = TIMING) => openEventStoreEventLog({ url: `${standIn.address}${suffix}`, timing });
+const idsIn = async (stream: ReturnType<typeof aStream>) => (await readAll(log, stream)).map(({ id }) => id);
+const outcomesOf = async (appends: readonly Promise<unknown>[]) => (await Promise.allSettled(appends)).map(({ status }) => status);
+
+describe('an append', () => {
+  test.each([
+    ['stored', NO_STREAM],
+    ['not stored', NO_STREAM],
+    ['stored', 'any'],
+    ['not stored', 'any'],
+    ['stored', version(1)],
+    ['not stored', version(1)],
+  ] as const)('that stays unanswered, and was %s, is stored once (expecting %s)', async (stored, expected) => {
+    const stream = aStream();
+    if (expected !== NO_STREAM) await log.append(stream, NO_STREAM, [anEvent()]);
+    const events = [anEvent(), anEvent()];
+    standIn.faults.appends({ kind: 'unanswered', stored: stored === 'stored' }, { stream });
+    const appended = await log.append(stream, expected, events);
+    const recorded = await readAll(log, stream);
+    expect(recorded.slice(-2).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
+    expect(recorded).toHaveLength(expected === NO_STREAM ? 2 : 3);
+    expect(appended).toEqual({ version: recorded.at(-1)?.version, position: recorded.at(-1)?.position });
+  });
+
+  test.each(['stored', 'not stored'])('past the deadline of the server, and %s, is stored once', async (stored) => {
+    const stream = aStream();
+    const event = anEvent();
+    standIn.faults.appends({ kind: 'timeout', stored: stored === 'stored' }, { stream });
+    await expect(log.append(stream, NO_STREAM, [event])).resolves.toMatchObject({ version: 1 });
+    expect(await idsIn(stream)).toEqual([event.id]);
+  });
+
+  test('at any version is found again behind what others have appended since', async () => {
+    const stream = aStream();
+    const event = anEvent();
+    standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream });
+    const late = log.append(stream, 'any', [event]);
+    await vi.waitFor(async () => expect(await idsIn(stream)).toHaveLength(1));
+    await log.append(stream, 'any', [anEvent()]);
+    expect(await late).toMatchObject({ version: 1 });
+    expect(await idsIn(stream)).toHaveLength(2);
+  });
+
+  test('at any version is not sent again when it is found: a server that was restarted would not know its ids', async () => {
+    const stream = aStream();
+    standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
+    standIn.faults.appends({ kind: 'without-position' }, { stream });
+    await expect(log.append(stream, 'any', [anEvent()])).resolves.toMatchObject({ version: 1 });
+    expect(standIn.faults.pending()).toBe(1);
+    standIn.faults.clear();
+  });
+
+  test('at any version that holds a known event and a new one is refused when its first answer was lost', async () => {
+    const stream = aStream();
+    const known = anEvent();
+    await log.append(stream, NO_STREAM, [known]);
+    standIn.faults.appends({ kind: 'unanswered', stored: false }, { stream });
+    await expect(log.append(stream, 'any', [known, anEvent()])).rejects.toThrow(StaleVersion);
+    expect(await idsIn(stream)).toEqual([known.id]);
+  });
+
+  test('is not disturbed by the end of a client that was replaced', async () => {
+    await using other = await open('', { ...TIMING, answerWithinMs: 2_000 });
+    const [silent, slow] = [aStream('silent'), aStream('slow')];
+    standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: silent });
+    standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream: slow });
+    standIn.faults.appends({ kind: 'without-position' }, { stream: slow });
+    await Promise.all([log.append(silent, NO_STREAM, [anEvent()]), other.append(slow, NO_STREAM, [anEvent()])]);
+    // Sent once, so the second order struck nobody.
+    expect(standIn.faults.pending()).toBe(1);
+    standIn.faults.clear();
+  });
+
+  test('that was refused keeps being refused when its first answer was lost', async () => {
+    const stream = aStream();
+    await log.append(stream, NO_STREAM, [anEvent()]);
+    standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
+    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(StaleVersion);
+  });
+
+  test('is answered though the failure of another log of this process rejects it', async () => {
+    await using other = await open();
+    const [breaking, waiting] = [aStream('breaking'), aStream('waiting')];
+    standIn.faults.appends({ kind: 'delayed', delayMs: 100 }, { stream: waiting });
+    standIn.faults.appends({ kind: 'stream-error', stored: true }, { stream: breaking });
+    const appends = [log.append(waiting, NO_STREAM, [anEvent()]), other.append(breaking, NO_STREAM, [anEvent()])];
+    expect(await outcomesOf(appends)).toEqual(['fulfilled', 'fulfilled']);
+    expect([await idsIn(waiting), await idsIn(breaking)].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
+  test('that is answered twice leaves the process alive and the log able to append', async () => {
+    const stream = aStream();
+    standIn.faults.appends({ kind: 'answered-twice' }, { stream, times: 3 });
+    for (const at of [0, 1, 2, 3]) await log.append(stream, version(at), [anEvent()]);
+    expect(await idsIn(stream)).toHaveLength(4);
+  });
+
+  test('that is answered without a position tells the one it was stored at', async () => {
+    const stream = aStream();
+    standIn.faults.appends({ kind: 'without-position' }, { stream, times: 2 });
+    const events = [anEvent(), anEvent(), anEvent()];
+    const appended = await log.append(stream, NO_STREAM, events);
+    expect(appended).toEqual({ version: 3, position: (await readAll(log, stream))[2]?.position });
+    expect(await log.append(stream, NO_STREAM, events)).toEqual(appended);
+  });
+
+  test('without access says so at once', async () => {
+    const stream = aStream();
+    standIn.faults.appends({ kind: 'access-denied' }, { stream });
+    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(`EventStoreDB refused an append to ${stream}: access-denied`);
+  });
+
+  test.each([-1, -2, 0.5, Number.NaN])('that expects version %s, which may mean something to the server, is not sent', async (expected) => {
+    await expect(log.append(aStream(), version(expected), [anEvent()])).rejects.toThrow(InvalidAppend);
+  });
+
+  test('at a wrong version says so with a message, and where the address asks the client not to throw', async () => {
+    await using quiet = await open('&throwOnAppendFailure=false');
+    const stream = aStream();
+    for (const each of [log, quiet]) {
+      const refused = each.append(stream, version(7), [anEvent()]);
+      await expect(refused).rejects.toThrow(StaleVersion);
+      await expect(refused).rejects.toThrow(`${stream} is not at version 7`);
+    }
+  });
+
+  test('answers in numbers that can be written as JSON', async () => {
+    const stream = aStream();
+    const appended = await log.append(stream, NO_STREAM, [anEvent()]);
+    expect(JSON.parse(JSON.stringify([appended, await readAll(log, stream), await log.head()]))).toBeDefined();
+  });
+});
+
+describe('a stream that was deleted by hand', () => {
+  const deleted = async (how: 'deleteStream' | 'tombstoneStream') => {
+    const { EventStoreDBClient } = await import('@eventstore/db-client');
+    const client = EventStoreDBClient.connectionString(standIn.address);
+    const stream = aStream();
+    await log.append(stream, NO_STREAM, [anEvent(), anEvent()]);
+    await client[how](stream);
+    await client.dispose();
+    return stream;
+  };
+
+  test('for good takes nothing more and cannot be read', async () => {
+    const stream = await deleted('tombstoneStream');
+    await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(`${stream} was deleted for good`);
+    await expect(readAll(log, stream)).rejects.toThrow(stream);
+  });
+
+  test('softly is told where it would go on numbering, and never read from its middle', async () => {
+    const stream = await deleted('deleteStream');
+    expect(await readAll(log, stream)).toEqual([]);
+    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow('was the stream deleted by hand?');
+    await expect(readAll(log, stream)).rejects.toThrow(`${stream} lacks version 1`);
+  });
+});
+
+describe('a read', () => {
+  test.each([
+    ['fails in the middle', { kind: 'error', afterEvents: 2 }],
+    ['stays unanswered', { kind: 'unanswered' }],
+  ] as const)('that %s is read again', async (_what, fault) => {
+    const stream = aStream();
+    await log.append(stream, NO_STREAM, [anEvent(), anEvent(), anEvent()]);
+    standIn.faults.reads(fault, { stream });
+    expect(await readAll(log, stream)).toHaveLength(3);
+    standIn.faults.reads(fault, { stream: '$all' });
+    expect(await log.head()).toBeGreaterThan(START);
+  });
+
+  test('without access says so at once', async () => {
+    standIn.faults.reads({ kind: 'access-denied' }, { stream: '$all' });
+    await expect(log.head()).rejects.toThrow('EventStoreDB refused a read of its last event');
+  });
+});
+
+describe('a server', () => {
+  test('that is stopped for a moment delays appends and reads, and loses and repeats nothing', async () => {
+    const streams = Array.from({ length: 16 }, () => aStream());
+    standIn.pause();
+    const appends = streams.map((stream) => log.append(stream, NO_STREAM, [anEvent()]));
+    const head = log.head();
+    setTimeout(() => standIn.resume(), 700);
+    expect(new Set(await outcomesOf(appends))).toEqual(new Set(['fulfilled']));
+    expect(await head).toBeGreaterThan(START);
+    for (const stream of streams) expect(await idsIn(stream)).toHaveLength(1);
+  });
+
+  test('that is away is waited for', async () => {
+    await standIn.stop();
+    const stream = aStream();
+    const appends = [NO_STREAM, version(1)].map((expected) =>
+      log.append(expected === NO_STREAM ? stream : aStream(), expected, [anEvent()]),
+    );
+    setTimeout(() => standIn.restart(), 300);
+    const [stored, refused] = await Promise.allSettled(appends);
+    expect(stored).toMatchObject({ status: 'fulfilled', value: { version: 1 } });
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'stale_version' } });
+  });
+
+  test('that stays away is told when patience ends, for appends, reads and opening', async () => {
+    await using impatient = await open('', { ...TIMING, patienceMs: 300 });
+    await standIn.stop();
+    await expect(impatient.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    await expect(impatient.head()).rejects.toThrow(LogUnavailable);
+    await expect(readAll(impatient, aStream())).rejects.toThrow(LogUnavailable);
+    await expect(open('', { ...TIMING, patienceMs: 300 })).rejects.toThrow(LogUnavailable);
+    await standIn.restart();
+    await expect(impatient.append(aStream(), NO_STREAM, [anEvent()])).resolves.toMatchObject({ version: 1 });
+  });
+
+  test('that dies while megabytes wait to be sent leaves the process alive', async () => {
+    const text = 'x'.repeat(100_000);
+    const streams = Array.from({ length: 64 }, () => aStream());
+    const appends = streams.map((stream) => log.append(stream, NO_STREAM, [anEvent({ text })]));
+    await standIn.restart();
+    expect(new Set(await outcomesOf(appends))).toEqual(new Set(['fulfilled']));
+    for (const stream of streams) expect(await idsIn(stream)).toHaveLength(1);
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['credentials without TLS', 'esdb://admin:secret@127.0.0.1:2113?tls=false', 'would drop the credentials'],
+    ['the same, written otherwise', 'esdb://admin:secret@127.0.0.1:2113?connectionName=a&TLS=false', 'would drop the credentials'],
+    ['a colon in the password', 'esdb://admin:sec:ret@127.0.0.1:2113', 'write it as %3A'],
+    ['an unknown form', 'esdb://admin:secret@127.0.0.1:21x13:1', 'is not understood'],
+  ])('with %s is refused, without telling the password', async (_what, url, message) => {
+    const refused = openEventStoreEventLog({ url });
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.not.toThrow(/sec.?ret/);
+  });
+});
+
+describe('a closed log', () => {
+  test('has finished what waited, and takes nothing more', async () => {
+    const closing = await open();
+    const stream = aStream();
+    standIn.faults.appends({ kind: 'delayed', delayMs: 50 }, { stream });
+    const waiting = closing.append(stream, NO_STREAM, [anEvent()]);
+    await closing[Symbol.asyncDispose]();
+    expect(await waiting).toMatchObject({ version: 1 });
+    await expect(closing.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    await expect(closing.head()).rejects.toThrow(LogUnavailable);
+  });
+
+  test('lets its process end', async () => {
+    const script = `import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+      const log = await openEventStoreEventLog({ url: '${standIn.address}' });
+      const stopped = new AbortController();
+      const following = (async () => { for await (const _ of log.follow(0, stopped.signal)) stopped.abort(); })();
+      await log.append('thing-${randomUUID()}', 0, [{ id: '${randomUUID()}', type: 'thing.noted', data: {}, metadata: {} }]);
+      await following;
+      await log[Symbol.asyncDispose]();
+      console.log('closed');`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, timeout: 10_000 });
+    expect(stdout).toBe('closed\n');
+  });
+});
+
+test('opened by many at once for the first time, a log has one identity', async () => {
+  await using fresh = await startEventStoreStandIn();
+  const logs = await Promise.all(Array.from({ length: 8 }, () => openEventStoreEventLog({ url: fresh.address, timing: TIMING })));
+  expect(new Set(logs.map(({ identity }) => identity)).size).toBe(1);
+  await Promise.all(logs.map((each) => each[Symbol.asyncDispose]()));
+});

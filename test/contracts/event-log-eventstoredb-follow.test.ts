@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Position } from '#shared/brands.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
+
+/** Each trap of notes/event-log.md and of eventstoredb/README.md that a follower can step into. */
+
+const TIMING = { patienceMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
+const ALL = { stream: '$all' };
+
+let standIn: EventStoreStandIn;
+let log: EventLog;
+let client: EventStoreDBClient;
+beforeEach(async () => {
+  standIn = await startEventStoreStandIn({ liveLagMax: 8 });
+  log = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
+  client = EventStoreDBClient.connectionString(standIn.address);
+});
+afterEach(async () => {
+  await client.dispose();
+  await log[Symbol.asyncDispose]();
+  await standIn[Symbol.asyncDispose]();
+});
+
+const appendOne = async (): Promise<string> => {
+  const event = anEvent();
+  await log.append(aStream(), NO_STREAM, [event]);
+  return event.id;
+};
+const appendMany = async (count: number): Promise<readonly string[]> => {
+  const events = Array.from({ length: count }, () => anEvent());
+  for (let from = 0; from < count; from += 1_000) await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
+  return events.map(({ id }) => id);
+};
+const idsOf = (seen: readonly { readonly id: string }[]) => seen.map(({ id }) => id);
+/** Waits until a follower waits for the bell, so that what follows meets a live subscription. */
+const untilLive = () => vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: 5_000, interval: 5 });
+
+describe('a follower', () => {
+  test.each(['too-slow', 'silent-end'] as const)('goes on after its subscription has ended (%s), again and again', async (how) => {
+    await using follower = startFollowing(log, await log.head());
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      await untilLive();
+      standIn.endSubscriptions(how);
+      ids.push(await appendOne());
+    }
+    expect(idsOf(await follower.until((seen) => seen.length >= 5))).toEqual(ids);
+  });
+
+  test.each([
+    { kind: 'too-slow', at: 'live' },
+    { kind: 'silent-end', at: 'live' },
+    { kind: 'too-slow', at: 'transition' },
+    { kind: 'silent-end', at: 'transition' },
+    { kind: 'access-denied', at: 'start' },
+  ] as const)('sees the event in whose place its subscription ends ($kind, $at)', async (fault) => {
+    standIn.faults.subscriptions(fault, ALL);
+    await using follower = startFollowing(log, await log.head());
+    if (fault.at === 'live') await untilLive();
+    const id = await appendOne();
+    expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
+  });
+
+  test('that is not read for a while is dropped by the server, and skips nothing', async () => {
+    const following = log.follow(await log.head(), new AbortController().signal)[Symbol.asyncIterator]();
+    const first = following.next();
+    await untilLive();
+    const ids = [await appendOne()];
+    const seen = [...((await first).value ?? [])];
+    for (let n = 0; n < 40; n += 1) ids.push(...(await appendMany(10)));
+    while (seen.length < ids.length) seen.push(...((await following.next()).value ?? []));
+    expect(idsOf(seen)).toEqual(ids);
+    await following.return?.();
+  });
+
+  test.each([998, 999, 1_000, 1_001, 2_000])('gets %s events whole, whatever the pages are cut to', async (count) => {
+    const before = await log.head();
+    const ids = await appendMany(count);
+    await using fromStart = startFollowing(log, START);
+    await using fromHead = startFollowing(log, before);
+    expect(idsOf(await fromStart.until((seen) => seen.length >= count))).toEqual(ids);
+    expect(idsOf(await fromHead.until((seen) => seen.length >= count))).toEqual(ids);
+  });
+
+  test.each([
+    ['fail at once', { kind: 'error', afterEvents: 0 }],
+    ['fail in the middle', { kind: 'error', afterEvents: 5 }],
+    ['end early', { kind: 'cut', afterEvents: 5 }],
+    ['stay unanswered', { kind: 'unanswered' }],
+  ] as const)('goes on behind its last event when pages %s', async (_what, fault) => {
+    const before = await log.head();
+    const ids = await appendMany(50);
+    standIn.faults.reads(fault, { ...ALL, times: 3 });
+    await using follower = startFollowing(log, before);
+    expect(idsOf(await follower.until((seen) => seen.length >= 50))).toEqual(ids);
+  });
+
+  test('takes up again behind any position it was told, and skips and repeats nothing', async () => {
+    const before = await log.head();
+    const ids = await appendMany(20);
+    await using whole = startFollowing(log, before);
+    for (const [index, { position }] of (await whole.until((seen) => seen.length >= 20)).entries()) {
+      if (index === 19) break;
+      await using rest = startFollowing(log, position);
+      expect(idsOf(await rest.until((seen) => seen.length >= 19 - index))).toEqual(ids.slice(index + 1));
+    }
+  });
+
+  test('reads large events in pages that fit into memory', async () => {
+    const before = await log.head();
+    const text = 'x'.repeat(1_000_000);
+    for (let n = 0; n < 40; n += 1) await log.append(aStream(), NO_STREAM, [anEvent({ n, text })]);
+    const pages: number[] = [];
+    for await (const events of log.follow(before, new AbortController().signal)) {
+      pages.push(events.length);
+      if (pages.reduce((sum, length) => sum + length, 0) === 40) break;
+    }
+    expect(Math.max(...pages)).toBeLessThanOrEqual(18);
+  });
+
+  test('passes over what the server writes for itself, without reading it again', async () => {
+    const before = await log.head();
+    for (let n = 0; n < 60; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
+    await client.appendToStream('$noise', jsonEvent({ type: 'noise', data: {} }), { expectedRevision: NO_STREAM_YET });
+    await using follower = startFollowing(log, before);
+    await untilLive();
+    // From where it stands, a page of two records is enough; from where it began, it would not be.
+    standIn.faults.reads({ kind: 'cut', afterEvents: 2 }, { ...ALL, times: 20 });
+    const id = await appendOne();
+    expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
+    expect(standIn.faults.pending()).toBeGreaterThan(10);
+    standIn.faults.clear();
+  });
+
+  test('never sees the event that names the log', async () => {
+    const id = await appendOne();
+    await using follower = startFollowing(log, START);
+    expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
+  });
+
+  test('says so when the log holds what Annals did not write', async () => {
+    await client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'listed', data: [1, 2] }), { expectedRevision: NO_STREAM_YET });
+    await expect(followToTheEnd(START)).rejects.toThrow('was not written by Annals');
+  });
+
+  test('says so when its position is one of another log', async () => {
+    const first = await log.head();
+    await appendMany(3);
+    await expect(followToTheEnd((first + 1) as Position)).rejects.toThrow('is it one of another log?');
+  });
+
+  test('without access says so', async () => {
+    standIn.faults.reads({ kind: 'access-denied' }, ALL);
+    await expect(followToTheEnd(START)).rejects.toThrow('EventStoreDB refused to read on from position 0');
+  });
+
+  test.each([
+    ['a page stays unanswered', () => standIn.faults.reads({ kind: 'unanswered' }, ALL)],
+    ['the server is away', () => standIn.stop()],
+  ])('returns at once when it is aborted while %s', async (_what, disturb) => {
+    const patient = await openEventStoreEventLog({ url: standIn.address, timing: { ...TIMING, silenceMaxMs: 60_000 } });
+    await disturb();
+    const stopped = new AbortController();
+    const following = Array.fromAsync(patient.follow(START, stopped.signal));
+    await new Promise(setImmediate);
+    const abortedAtMs = Date.now();
+    stopped.abort();
+    expect(await following).toEqual([]);
+    expect(Date.now() - abortedAtMs).toBeLessThan(1_000);
+    await patient[Symbol.asyncDispose]();
+  });
+
+  test('waits for a server that is away as long as it takes, and then gets everything', async () => {
+    await using follower = startFollowing(log, await log.head());
+    const ids = [await appendOne()];
+    await untilLive();
+    for (let n = 0; n < 3; n += 1) {
+      await standIn.stop();
+      const appended = appendOne();
+      await standIn.restart();
+      ids.push(await appended);
+    }
+    expect(idsOf(await follower.until((seen) => seen.length >= 4))).toEqual(ids);
+  });
+
+  test('is told when the log is closed under it, and leaves no subscription behind', async () => {
+    const closing = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
+    const following = Array.fromAsync(closing.follow(START, new AbortController().signal));
+    const refused = expect(following).rejects.toThrow(LogUnavailable);
+    await untilLive();
+    await closing[Symbol.asyncDispose]();
+    await refused;
+    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(0), { timeout: 5_000, interval: 5 });
+  });
+});
+
+const followToTheEnd = (after: Position) => Array.fromAsync(log.follow(after, new AbortController().signal));

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { openPool } from '#shared/database/pool.ts';
+import { createRateLimit } from '#shared/rate-limit/gcra.ts';
+import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
+import { openPostgresArrivals } from '#shared/rate-limit/postgres/arrivals.ts';
+import { createDatabase } from '../engines/database.ts';
+import { until } from '../engines/until.ts';
+import { captureLog } from '../serve.ts';
+import { type RateLimitEngine, testRateLimits } from './rate-limit-contract.ts';
+
+const PROCESSES = 3;
+
+const openMemory = async (): Promise<RateLimitEngine> => {
+  let aheadMs = 0;
+  const memory = memoryArrivals({ nowUs: () => Math.floor((performance.now() + aheadMs) * 1_000) });
+  return {
+    instances: [memory],
+    advance: async (ms) => {
+      aheadMs += ms;
+    },
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+  };
+};
+
+const openPostgres = async (): Promise<RateLimitEngine> => {
+  await using opening = new AsyncDisposableStack();
+  const { url } = opening.use(await createDatabase());
+  const open = async () => opening.use(await openPostgresArrivals({ url, log: captureLog().log }));
+  const instances = await Promise.all(Array.from({ length: PROCESSES }, open));
+  const pool = opening.use(openPool({ url, applicationName: 'rate-limit-contract', connectionsMax: 1 }));
+  const resources = opening.move();
+  return {
+    instances,
+    // The server's clock is its own: what has been counted is moved the other way instead.
+    advance: async (ms) => void (await pool.query('update rate_limit set arrival_us = arrival_us - $1::bigint', [ms * 1_000])),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+testRateLimits('memory', openMemory);
+testRateLimits('PostgreSQL', openPostgres);
+
+describe('rate limits in memory', () => {
+  const newMemory = (keysMax: number) => {
+    const clock = { us: 1_000_000 };
+    const memory = memoryArrivals({ nowUs: () => clock.us, keysMax });
+    return { clock, memory, limit: createRateLimit(memory, { name: 'p', unitsPerSecond: 1, burst: 2 }) };
+  };
+
+  test('keep no key longer than it matters', async () => {
+    const { clock, memory, limit } = newMemory(100);
+    for (let index = 0; index < 50; index += 1) await limit.take(`old ${index}`, 1);
+    clock.us += 1_000_000;
+    for (let index = 0; index < 25; index += 1) await limit.take(`new ${index}`, 1);
+    expect(memory.size()).toBe(25);
+  });
+
+  test('keep no more keys than they may, and forget whoever was away longest', async () => {
+    const { memory, limit } = newMemory(3);
+    for (const key of ['a', 'b', 'c']) await limit.take(key, 2);
+    expect((await limit.take('a', 1)).allowed).toBe(false);
+    await limit.take('d', 1);
+    expect(memory.size()).toBe(3);
+    expect((await limit.take('a', 1)).allowed).toBe(false);
+    expect((await limit.take('b', 1)).allowed).toBe(true);
+  });
+
+  test('count exactly by the clock', async () => {
+    const { clock, limit } = newMemory(10);
+    await limit.take('a', 2);
+    clock.us += 999_999;
+    expect(await limit.take('a', 1)).toMatchObject({ allowed: false, retryAfterMs: 1 });
+    clock.us += 1;
+    expect(await limit.take('a', 1)).toMatchObject({ allowed: true, remaining: 0, refillMs: 1_000, resetMs: 2_000 });
+  });
+});
+
+test('PostgreSQL loses the rows that say nothing any more, and keeps the others', async () => {
+  await using database = await createDatabase();
+  const { url } = database;
+  await using arrivals = await openPostgresArrivals({ url, log: captureLog().log, cleanEveryMs: 20 });
+  await using pool = openPool({ url, applicationName: 'rate-limit-clean', connectionsMax: 1 });
+  const count = async () => (await pool.query<{ count: number }>('select count(*) from rate_limit')).rows[0]?.count;
+  await createRateLimit(arrivals, { name: 'slow', unitsPerSecond: 0.001, burst: 1 }).take('kept', 1);
+  await pool.query(
+    `insert into rate_limit (key, arrival_us, asked_at_us, allowed) select 'old ' || n, 0, 0, true from generate_series(1, 2500) n`,
+  );
+  await until(count, (seen) => seen === 1);
+});
