@@ -1,0 +1,55 @@
+-- The read model, made in whichever schema comes first in the search path: the live one, or one that is being rebuilt beside it.
+
+create table users (
+  id bigint primary key,
+  -- Null once the user was deleted, and without a trace of what they were.
+  name text,
+  email text,
+  role text not null,
+  version integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  deleted_at timestamptz
+);
+create index users_by_creation on users (created_at desc, id desc) where deleted_at is null;
+
+create table articles (
+  id bigint primary key,
+  author_id bigint not null,
+  title text not null,
+  body text not null,
+  tags text[] not null,
+  cover text,
+  status text not null,
+  version integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  published_at timestamptz,
+  search tsvector generated always as (setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', body)) stored
+);
+create index articles_by_author on articles (author_id, id desc);
+create index articles_published on articles (published_at desc, id desc) where status = 'published';
+create index articles_by_tag on articles using gin (tags);
+create index articles_by_text on articles using gin (search);
+
+create table comments (
+  id bigint primary key,
+  article_id bigint not null,
+  author_id bigint not null,
+  -- Null once its author was deleted: it was theirs.
+  text text,
+  version integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+create index comments_by_article on comments (article_id, id);
+create index comments_by_author on comments (author_id, id);
+
+-- Aggregates whose events could not be taken in, from the first such event on.
+create table parked (
+  stream text collate "C" primary key,
+  position bigint not null,
+  version integer not null,
+  reason text not null,
+  parked_at timestamptz not null default now()
+);

@@ -1,0 +1,39 @@
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { Change, Table } from './rows.ts';
+
+type Column = 'name' | 'email' | 'role' | 'created_at' | 'updated_at' | 'deleted_at';
+
+export const USERS: Table<Column> = {
+  name: 'users',
+  columns: {
+    id: 'bigint',
+    name: 'text',
+    email: 'text',
+    role: 'text',
+    version: 'integer',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    deleted_at: 'timestamptz',
+  },
+};
+
+export type UserEvent = DecodedEvent<'user.registered' | 'user.updated' | 'user.deleted'>;
+
+/** The row of a deleted user stays without the person, because articles name their author. */
+export const projectUser = (event: UserEvent): Change<Column> => {
+  const { version } = event;
+  const at = event.metadata.at;
+  const id = event.data.userId;
+  switch (event.type) {
+    case 'user.registered': {
+      const { name, email, role } = event.data;
+      return { kind: 'put', row: { id, name, email, role, version, created_at: at, updated_at: at, deleted_at: null } };
+    }
+    case 'user.updated': {
+      const { userId: _, ...changed } = event.data;
+      return { kind: 'patch', row: { id, ...changed, version, updated_at: at } };
+    }
+    case 'user.deleted':
+      return { kind: 'patch', row: { id, name: null, email: null, version, updated_at: at, deleted_at: at } };
+  }
+};
