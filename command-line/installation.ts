@@ -1,7 +1,8 @@
 import { type Config, loadConfig } from '#shared/config.ts';
+import { demandPostgres } from '#shared/database/demand-postgres.ts';
 import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
+import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,11 +18,18 @@ export type Installation = AsyncDisposable & {
 export const openInstallation = async ({ environment }: Terminal): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
-  const databaseUrl = config.databaseUrl ?? (await reachEmbedded(config.dataDir, opening));
-  const url = config.eventLogUrl ?? databaseUrl;
-  const eventLog = opening.use(await openEventLog({ url }));
+  const databaseUrl = await reachDatabase(config, opening);
+  const { eventLogUrl } = config;
+  const eventLog = opening.use(await openConfiguredEventLog({ eventLogUrl, databaseUrl }));
+  const isDense = isPostgres(eventLogUrl ?? databaseUrl);
   const resources = opening.move();
-  return { config, databaseUrl, eventLog, isDense: url.startsWith('postgres'), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack): Promise<string> => {
+  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening);
+  await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
+  return databaseUrl;
 };
 
 /** A command never makes a data folder: that would only hide a mistyped one. */

@@ -81,7 +81,10 @@ test.each([
 
 test('production appends nothing by hand', async () => {
   await using annals = await open();
-  const called = annals.start(['log', 'append', 'user-7', 'user.registered', USER], { NODE_ENV: 'production' });
+  const called = annals.start(['log', 'append', 'user-7', 'user.registered', USER], {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://annals.example',
+  });
   expect(await called.exit).toBe(1);
   expect(called.complaints.join()).toContain('in development only');
 });
@@ -114,4 +117,29 @@ test('--follow goes on until it is ended', async () => {
   await vi.waitFor(() => expect(following.lines).toHaveLength(2), { timeout: 10_000 });
   following.end();
   expect(await following.exit).toBe(0);
+});
+
+test('a version that no stream ever has is refused in a sentence', async () => {
+  await using annals = await open();
+  const draft = '{"articleId":1,"authorId":7}';
+  expect(await annals.call('log', 'append', 'article-1', 'article.published', draft, '--expected', '3000000000')).toMatchObject({
+    exit: 1,
+    complaint: 'article-1 is not at version 3000000000.',
+  });
+});
+
+test('a database that does not answer is a sentence that names its setting', async () => {
+  await using annals = await open();
+  const called = annals.start(['log', 'tail'], { DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals' });
+  expect(await called.exit).toBe(1);
+  expect(called.complaints).toEqual([
+    'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set DATABASE_URL to one that runs.',
+  ]);
+});
+
+test('so is an EventStoreDB', async () => {
+  await using annals = await open();
+  const called = annals.start(['log', 'tail'], { EVENT_LOG_URL: 'esdb://127.0.0.1:1?tls=false' });
+  expect(await called.exit).toBe(1);
+  expect(called.complaints).toEqual(['No EventStoreDB answers at 127.0.0.1:1: start it, or set EVENT_LOG_URL to one that runs.']);
 });

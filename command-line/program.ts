@@ -1,14 +1,30 @@
 import { StartRefused } from '#shared/start-refused.ts';
+import { clientDelete, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
+import { clientCreate } from './client-create.ts';
 import { type Command, readArguments } from './command.ts';
 import { helpOn, helpOnCommands, nearest } from './help.ts';
+import { keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
 import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
 import { settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
+import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
 
-const COMMANDS: readonly Command[] = [logTail, logShow, logAppend, settings];
+const COMMANDS: readonly Command[] = [
+  logTail,
+  logShow,
+  logAppend,
+  settings,
+  token,
+  clientCreate,
+  clientList,
+  clientShow,
+  clientRotateSecret,
+  clientDelete,
+  keysRotate,
+];
 
 /** `EX_USAGE` of sysexits.h. */
 const EX_USAGE = 64;

@@ -19,7 +19,7 @@ const start = async (context: ProcessContext): Promise<void> => {
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
   );
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
-  await serveClients(context, foundation, { routes: [], links: [] });
+  await serveClients(context, foundation, { routes: [], links: [], beside: server });
 };
 
 await run(start);

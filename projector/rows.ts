@@ -3,7 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 /** A table of the read model: its columns with their SQL types, `id` and `version` among them. */
 export type Table<Column extends string> = { readonly name: string; readonly columns: Readonly<Record<Column | 'id' | 'version', string>> };
 
-export type Row<Column extends string> = Readonly<Record<Column | 'id' | 'version', unknown>>;
+type Row<Column extends string> = Readonly<Record<Column | 'id' | 'version', unknown>>;
 
 /** What an event does to one row. */
 export type Change<Column extends string> =
@@ -12,7 +12,7 @@ export type Change<Column extends string> =
   | { readonly kind: 'drop'; readonly row: { readonly id: number; readonly version: number } };
 
 /** Folds the changes of each row into one, so that a batch writes each row once. */
-export const fold = <Column extends string>(changes: readonly Change<Column>[]): readonly Change<Column>[] => {
+const fold = <Column extends string>(changes: readonly Change<Column>[]): readonly Change<Column>[] => {
   const folded = new Map<unknown, Change<Column>>();
   for (const change of changes) {
     const earlier = folded.get(change.row.id);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 const NODE_MAJOR_MIN = 20;
 /** The machine's own Node only installs; npm's warnings that packages want a newer one are about the Node that is installed with them. */
 const QUIETLY = '--loglevel=error';
+const RUNS = new Set(['prestart', 'preannals', 'pretoken']);
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const lockFile = join(root, 'package-lock.json');
 const stampFile = join(root, 'node_modules', '.annals-lock-hash');
@@ -22,13 +23,14 @@ const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const lockHash = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
 
 /** npm keeps what it has installed in this file; one that lists the same packages was made from the same lock file. */
-const matchesInstalled = () => {
+const matchesInstalled = (withoutTools) => {
   const installed = read(join(root, 'node_modules', '.package-lock.json'));
   if (installed === '') return false;
   const wanted = JSON.parse(readFileSync(lockFile, 'utf8')).packages;
   const present = JSON.parse(installed).packages;
-  return Object.entries(wanted).every(([path, { version, optional }]) => {
-    if (path === '' || (optional && present[path] === undefined)) return true;
+  return Object.entries(wanted).every(([path, { version, optional, dev, devOptional }]) => {
+    const isNeeded = !optional && !(withoutTools && (dev || devOptional));
+    if (path === '' || (!isNeeded && present[path] === undefined)) return true;
     return present[path]?.version === version;
   });
 };
@@ -46,7 +48,13 @@ const install = () => {
 const major = Number(process.versions.node.split('.')[0]);
 if (major < NODE_MAJOR_MIN) fail(`Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`);
 
-if (read(stampFile) !== lockHash()) {
-  if (!matchesInstalled()) install();
-  writeFileSync(stampFile, lockHash());
+/** What only runs Annals is content with `npm ci --omit=dev`; the stamp says so, because what checks it needs more. */
+const isOnlyRunning = RUNS.has(process.env.npm_lifecycle_event);
+const wholeStamp = lockHash();
+const runningStamp = `${wholeStamp} without the tools of development`;
+const stamp = read(stampFile);
+
+if (stamp !== wholeStamp && !(isOnlyRunning && stamp === runningStamp)) {
+  if (!matchesInstalled(isOnlyRunning)) install();
+  writeFileSync(stampFile, matchesInstalled(false) ? wholeStamp : runningStamp);
 }

@@ -35,13 +35,32 @@ test('an empty setting counts as unset', () => {
 });
 
 test('production listens on all addresses', () => {
-  expect(loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY }).http.host).toBeUndefined();
+  expect(loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' }).http.host).toBeUndefined();
 });
 
 test('production refuses to start without a master key and says how to make one', () => {
-  const [problem, ...others] = problemsOf({ NODE_ENV: 'production' });
+  const [problem, ...others] = problemsOf({ NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' });
   expect(problem).toMatch(/^MASTER_KEY is missing.*openssl rand -base64 32/);
   expect(others).toEqual([]);
+});
+
+test('production refuses to start without its public address', () => {
+  expect(problemsOf({ NODE_ENV: 'production', MASTER_KEY: KEY })).toEqual([expect.stringMatching(/^PUBLIC_URL is missing.*https/)]);
+});
+
+test.each([
+  [undefined, 'development', 'any'],
+  [undefined, 'production', new Set()],
+  ['any', 'production', 'any'],
+  ['none', 'development', new Set()],
+  ['https://a.example, http://localhost:5173', 'production', new Set(['https://a.example', 'http://localhost:5173'])],
+])('CORS_ORIGINS %j in %s is %j', (CORS_ORIGINS, NODE_ENV, expected) => {
+  const environment = { NODE_ENV, MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' };
+  expect(loadConfig(CORS_ORIGINS === undefined ? environment : { ...environment, CORS_ORIGINS }).corsOrigins).toEqual(expected);
+});
+
+test.each(['https://a.example/', 'a.example', 'https://a.example,any', 'https://A.example', '*', 'null'])('no origin is %s', (origin) => {
+  expect(problemsOf({ CORS_ORIGINS: origin })).toEqual([expect.stringMatching(/^CORS_ORIGINS is .* must be any, none, or origins/)]);
 });
 
 test('every wrong setting is told at once, each in a sentence', () => {
@@ -57,6 +76,15 @@ const WRONG: Partial<Record<SettingName, string>> = {
   PORT: '65536',
   HOST: 'a b',
   PUBLIC_URL: 'annals.example',
+  ISSUER_URL: 'https://annals.example/auth',
+  TRUST_PROXY: 'yes',
+  TLS_CERT: '-----BEGIN CERTIFICATE-----',
+  TLS_KEY: '-----BEGIN hunter2-----',
+  TLS_CLIENT_CA: '-----BEGIN CERTIFICATE-----',
+  DPOP_NONCE: 'always',
+  CORS_ORIGINS: 'everywhere',
+  SIGNUP: 'admin',
+  REGISTRATION: 'yes',
   METRICS_PORT: '-1',
   METRICS_HOST: '/tmp/socket',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
@@ -65,6 +93,11 @@ const WRONG: Partial<Record<SettingName, string>> = {
   INTERNAL_PORT: '4100.5',
   INTERNAL_HOST: ' ',
   COMMAND_URL: 'ftp://command',
+  RATE_LIMIT_URL: 'memcached://:hunter2@cache',
+  RATE_LIMIT: '0',
+  RATE_LIMIT_BURST: '1e3',
+  RATE_LIMIT_ANONYMOUS: '-1',
+  RATE_LIMIT_ANONYMOUS_BURST: '2000000',
   LOG_LEVEL: 'INFO',
   BODY_BYTES_MAX: '0',
   HEADER_BYTES_MAX: '8k',
@@ -83,12 +116,43 @@ test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== 'DA
   },
 );
 
-test.each(['MASTER_KEY', 'DATABASE_URL', 'EVENT_LOG_URL'] as const)('no message repeats the value of %s', (name) => {
-  expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
-});
+test.each(['MASTER_KEY', 'TLS_KEY', 'DATABASE_URL', 'EVENT_LOG_URL', 'RATE_LIMIT_URL'] as const)(
+  'no message repeats the value of %s',
+  (name) => {
+    expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
+  },
+);
 
 test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])('the event log may be %s', (url) => {
   expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
+});
+
+test.each(['memory:', 'postgres:', 'postgres://a@h/d', 'redis://:secret@h:6379/1', 'rediss://h'])(
+  'rate limits may be kept at %s',
+  (url) => {
+    expect(loadConfig({ RATE_LIMIT_URL: url }).rateLimits.url).toBe(url);
+  },
+);
+
+test('clients with a token get 100 units per second and a burst of 2,000, addresses 20 and 500', () => {
+  expect(loadConfig({}).rateLimits).toEqual({
+    url: 'memory:',
+    client: { name: 'default', unitsPerSecond: 100, burst: 2_000 },
+    anonymous: { name: 'anonymous', unitsPerSecond: 20, burst: 500 },
+  });
+});
+
+test.each([
+  [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY go together'],
+  [{ TLS_CLIENT_CA: 'ca.pem' }, 'TLS_CLIENT_CA is of no use without'],
+])('%j is only half of it', (environment, problem) => {
+  expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
+});
+
+test('the issuer is the origin of the public URL unless it is told otherwise', () => {
+  expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).issuerUrl).toBe('https://annals.example');
+  expect(loadConfig({ ISSUER_URL: 'https://auth.example/' }).issuerUrl).toBe('https://auth.example');
+  expect(loadConfig({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }).issuerUrl).toBe('https://localhost:4000');
 });
 
 test('the public URL loses the slash at its end', () => {

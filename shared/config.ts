@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import type { CorsOrigins } from './http/cors.ts';
+import type { RatePolicy } from './rate-limit/rate-limit.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -11,6 +13,19 @@ export type Config = {
   readonly internal: Listener;
   readonly commandUrl: string;
   readonly publicUrl: string;
+  /** The `iss` of every token. */
+  readonly issuerUrl: string;
+  /** What people become who create an account for themselves. */
+  readonly signUp: 'off' | 'reader' | 'author';
+  /** How many proxies stand in front of this process. */
+  readonly trustProxy: number;
+  /** Files in PEM; undefined means plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+  /** The web pages that may call us. */
+  readonly corsOrigins: CorsOrigins;
+  /** Whether applications may register themselves. */
+  readonly registration: 'off' | 'on';
+  readonly dpopNonce: 'offered' | 'required';
   readonly dataDir: string;
   /** Undefined means the embedded server. */
   readonly databaseUrl: string | undefined;
@@ -20,11 +35,23 @@ export type Config = {
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
   readonly limits: HttpLimits;
+  readonly rateLimits: RateLimitSettings;
   readonly drainMs: number;
 };
 
 /** Where to listen; the host undefined means all addresses. */
 export type Listener = { readonly port: number; readonly host: string | undefined };
+
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string | undefined };
+
+type RateLimitSettings = {
+  /** `postgres:` alone means the database. */
+  readonly url: string;
+  /** For whoever has a verified token. */
+  readonly client: RatePolicy;
+  /** For everybody else, by address. */
+  readonly anonymous: RatePolicy;
+};
 
 export type HttpLimits = {
   readonly bodyBytesMax: number;
@@ -55,6 +82,9 @@ export const loadConfig = (environment: Environment = process.env): Config => {
   const problems: string[] = [];
   const values = readSettings(environment, problems);
   if (values.NODE_ENV === 'production' && (environment.MASTER_KEY ?? '') === '') problems.push(MASTER_KEY_MISSING);
+  if (values.NODE_ENV === 'production' && values.PUBLIC_URL === undefined) problems.push(PUBLIC_URL_MISSING);
+  if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) problems.push(TLS_HALF);
+  if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values);
 };
@@ -62,6 +92,13 @@ export const loadConfig = (environment: Environment = process.env): Config => {
 const MASTER_KEY_MISSING =
   'MASTER_KEY is missing, and production does not make one up: set it to 32 random bytes in base64, made with `openssl rand -base64 32`, ' +
   'and keep a copy apart from the data, because personal fields cannot be read without it.';
+
+const PUBLIC_URL_MISSING =
+  'PUBLIC_URL is missing, and production does not guess it: set it to the https address by which clients know this installation, ' +
+  'because it stands in every token.';
+
+const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
+const TLS_CLIENT_CA_ALONE = 'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
 type Values = { readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']> | Fallback<(typeof SETTINGS)[Name]> };
 type Fallback<Setting> = Setting extends { fallback: string } ? never : undefined;
@@ -86,7 +123,14 @@ const assemble = (values: Values): Config => ({
   metrics: { port: values.METRICS_PORT, host: values.METRICS_HOST },
   internal: { port: values.INTERNAL_PORT, host: values.INTERNAL_HOST },
   commandUrl: values.COMMAND_URL,
-  publicUrl: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
+  publicUrl: values.PUBLIC_URL ?? defaultUrl(values),
+  issuerUrl: values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin,
+  signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : 'author'),
+  trustProxy: values.TRUST_PROXY,
+  tls: tlsOf(values),
+  corsOrigins: values.CORS_ORIGINS ?? (values.NODE_ENV === 'production' ? new Set() : 'any'),
+  registration: values.REGISTRATION,
+  dpopNonce: values.DPOP_NONCE,
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,
   eventLogUrl: values.EVENT_LOG_URL,
@@ -99,5 +143,15 @@ const assemble = (values: Values): Config => ({
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     connectionsMax: values.CONNECTIONS_MAX,
   },
+  rateLimits: {
+    url: values.RATE_LIMIT_URL,
+    client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
+    anonymous: { name: 'anonymous', unitsPerSecond: values.RATE_LIMIT_ANONYMOUS, burst: values.RATE_LIMIT_ANONYMOUS_BURST },
+  },
   drainMs: values.DRAIN_MS,
 });
+
+const defaultUrl = ({ PORT, TLS_CERT }: Values): string => `${TLS_CERT === undefined ? 'http' : 'https'}://localhost:${PORT}`;
+
+const tlsOf = ({ TLS_CERT, TLS_KEY, TLS_CLIENT_CA }: Values): TlsFiles | undefined =>
+  TLS_CERT === undefined || TLS_KEY === undefined ? undefined : { certFile: TLS_CERT, keyFile: TLS_KEY, clientCaFile: TLS_CLIENT_CA };

@@ -1,14 +1,17 @@
 import type { Registry } from 'prom-client';
+import type { Config } from '#shared/config.ts';
 import { openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
 import { Health } from '#shared/http/health.ts';
 import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
+import { openRateLimits } from '#shared/rate-limit/open.ts';
+import type { RateLimits } from '#shared/rate-limit/rate-limit.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
@@ -20,6 +23,7 @@ export type Foundation = {
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
+  readonly rateLimits: RateLimits;
 };
 
 const CONNECTIONS_MAX = 8;
@@ -29,13 +33,17 @@ export const openFoundation = async ({ config, log, resources }: ProcessContext)
   const health = new Health(log);
   const database = resources.use(await openDatabase(config, log));
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
-  const eventLog = resources.use(await openEventLog({ url: config.eventLogUrl ?? database.url }));
+  const eventLog = resources.use(await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url }));
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
+  const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
   health.add('event log', () => eventLog.head());
-  return { metrics: createMetrics(), health, pool, eventLog, masterKey, keys };
+  return { metrics: createMetrics(), health, pool, eventLog, masterKey, keys, rateLimits };
 };
+
+/** The embedded database has an address that no setting can know. */
+const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string => (/^postgres(ql)?:$/.test(url) ? databaseUrl : url);
 
 const refuseStart = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });

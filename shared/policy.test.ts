@@ -67,6 +67,7 @@ const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
 
   ['webhook.manage', 'my endpoint', mine, '. r a A'],
   ['webhook.manage', 'another’s endpoint', theirs, '. . . A'],
+  ['client.manage', 'OAuth clients', {}, '. . . A'],
   ['events.read', 'the feed', {}, '. r a A'],
 ];
 
@@ -88,6 +89,7 @@ const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
   'comment.edit': 'write:comments',
   'comment.delete': 'write:comments',
   'webhook.manage': 'manage:webhooks',
+  'client.manage': 'manage:clients',
   'events.read': 'read:events',
 };
 

@@ -83,6 +83,7 @@ const POLICY = {
   'comment.delete': { scope: 'write:comments', anonymous: never, reader: own, author: either(own, onOwnArticle), admin: yes },
 
   'webhook.manage': { scope: 'manage:webhooks', anonymous: never, reader: own, author: own, admin: yes },
+  'client.manage': { scope: 'manage:clients', anonymous: never, reader: never, author: never, admin: yes },
   // only of what they may read, which the read rules of the single items say
   'events.read': { scope: 'read:events', anonymous: never, reader: yes, author: yes, admin: yes },
 } as const satisfies Record<string, Rule>;

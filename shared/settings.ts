@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CorsOrigins } from './http/cors.ts';
 
 type Setting = {
   readonly schema: z.ZodType<unknown, string>;
@@ -19,7 +20,22 @@ const COUNT_MAX = 1_000_000_000;
 const integer = (minimum: number, maximum: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(minimum).max(maximum));
 const port = { schema: integer(0, PORT_MAX), expected: `a port number from 0 to ${PORT_MAX}, where 0 takes any free one` };
 const count = { schema: integer(1, COUNT_MAX), expected: `a whole number from 1 to ${COUNT_MAX}` };
+const rate = { schema: integer(1, 1_000_000), expected: 'a whole number from 1 to 1000000' };
 const address = { schema: z.string().regex(/^[A-Za-z0-9.:_%-]+$/), expected: 'an IP address or a host name' };
+
+const file = { schema: z.string().regex(/^(?!-----BEGIN)/), expected: 'the path of a PEM file, not its content', secret: true };
+
+const NO_ORIGINS: ReadonlySet<string> = new Set();
+
+/** An origin as browsers write it, so that the two can be compared as text. */
+const isOrigin = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
+
+/** `any`, `none`, or a list. */
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .refine((items) => ['any', 'none'].includes(items.join()) || items.every(isOrigin), { error: 'no origins' })
+  .transform((items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)));
 
 const urlOf = (...protocols: readonly string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), { error: 'wrong protocol' });
@@ -45,6 +61,55 @@ export const SETTINGS = {
     expected: 'an http or https URL',
     fallbackText: 'http://localhost:PORT',
     description: 'The address by which clients know this installation; links begin with it.',
+  },
+  ISSUER_URL: {
+    schema: urlOf('http:', 'https:')
+      .refine((text) => new URL(text).pathname === '/' && new URL(text).search === '', { error: 'has a path' })
+      .transform((text) => new URL(text).origin),
+    expected: 'an http or https URL without a path',
+    fallbackText: 'PUBLIC_URL',
+    description: 'The name of the authorization server, which stands in every token as its issuer.',
+  },
+  SIGNUP: {
+    schema: z.enum(['off', 'reader', 'author']),
+    expected: 'off, reader, or author',
+    fallbackText: 'author, in production off',
+    description: 'What people become who create an account for themselves, or off where they cannot.',
+  },
+  TRUST_PROXY: {
+    schema: integer(0, 10),
+    expected: 'a whole number from 0 to 10',
+    fallback: '0',
+    description: 'How many proxies stand in front; with 0 no `X-Forwarded-…` and no `X-Client-Cert` header is believed.',
+  },
+  TLS_CERT: {
+    ...file,
+    fallbackText: 'plain HTTP',
+    description: 'The certificate chain (PEM) with which PORT speaks TLS itself; goes with TLS_KEY.',
+  },
+  TLS_KEY: { ...file, fallbackText: 'plain HTTP', description: 'The private key (PEM) of TLS_CERT.' },
+  TLS_CLIENT_CA: {
+    ...file,
+    fallbackText: 'clients are not asked',
+    description: 'The authorities (PEM) whose client certificates are believed in mutual TLS (RFC 8705).',
+  },
+  DPOP_NONCE: {
+    schema: z.enum(['offered', 'required']),
+    expected: 'offered or required',
+    fallback: 'offered',
+    description: 'Whether a DPoP proof must hold a nonce of the authorization server, or may.',
+  },
+  CORS_ORIGINS: {
+    schema: origins,
+    expected: 'any, none, or origins such as https://app.example, separated by commas',
+    fallbackText: 'any, in production none',
+    description: 'The web pages, by their origins, whose scripts may call this installation with a token.',
+  },
+  REGISTRATION: {
+    schema: z.enum(['off', 'on']),
+    expected: 'off or on',
+    fallback: 'off',
+    description: 'Whether any application may register itself (RFC 7591), as a public client with limited scopes.',
   },
   METRICS_PORT: { ...port, fallback: '9464', description: 'Where Prometheus reads `/metrics`, apart from the clients.' },
   METRICS_HOST: { ...address, fallback: '127.0.0.1', description: 'The address of the machine that Prometheus reaches.' },
@@ -87,6 +152,21 @@ export const SETTINGS = {
     fallback: 'http://127.0.0.1:4100',
     description: 'Where the other roles find the internal listener of the command role.',
   },
+  RATE_LIMIT_URL: {
+    schema: urlOf('memory:', ...postgres, 'redis:', 'rediss:'),
+    expected: 'memory:, a postgres: URL (postgres: alone means the database), or a redis: URL',
+    fallback: 'memory:',
+    description: 'Where rate limits are counted. Memory is for one process; several share PostgreSQL or, for many requests, Redis.',
+    secret: true,
+  },
+  RATE_LIMIT: { ...rate, fallback: '100', description: 'Units per second that a client with a token may take; a request costs one.' },
+  RATE_LIMIT_BURST: { ...rate, fallback: '2000', description: 'Units that it may take at once after a rest.' },
+  RATE_LIMIT_ANONYMOUS: {
+    ...rate,
+    fallback: '20',
+    description: 'Units per second that an address (IPv6: a /64) may take without a token.',
+  },
+  RATE_LIMIT_ANONYMOUS_BURST: { ...rate, fallback: '500', description: 'Units that it may take at once after a rest.' },
   LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     expected: 'trace, debug, info, warn, error, fatal, or silent',

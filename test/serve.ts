@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Router } from 'express';
-import { type Config, loadConfig } from '#shared/config.ts';
+import { type Config, loadConfig, type TlsFiles } from '#shared/config.ts';
 import { createApp } from '#shared/http/app.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { createLog, type Log } from '#shared/log.ts';
@@ -16,15 +16,16 @@ export const captureLog = (): { readonly log: Log; readonly logged: () => string
   return { log, logged: text };
 };
 
-type ServeOptions = { readonly limits?: Partial<Config['limits']>; readonly drainMs?: number };
+type ServeOptions = { readonly limits?: Partial<Config['limits']>; readonly drainMs?: number; readonly tls?: TlsFiles };
 
-export const serve = async (handler: RequestListener, { limits, drainMs = 5_000 }: ServeOptions = {}): Promise<Served> => {
+export const serve = async (handler: RequestListener, { limits, drainMs = 5_000, tls }: ServeOptions = {}): Promise<Served> => {
   const { log, logged } = captureLog();
   const config = loadConfig({});
   const server = await startHttpServer({
     handler,
     listener: { port: 0, host: '127.0.0.1' },
     setting: 'PORT',
+    tls,
     limits: { ...config.limits, ...limits },
     drainMs,
     log,

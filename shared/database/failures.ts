@@ -17,6 +17,11 @@ export const isPassing = (error: unknown): boolean => {
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
 
+/** Whether the server has said nothing in time. Its answer may still come, so that the connection is of no more use. */
+export const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
+
+const SILENCE = 'Query read timeout';
+
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -33,6 +38,6 @@ const DRIVER_MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
   'timeout exceeded when trying to connect',
-  'Query read timeout',
+  SILENCE,
   'Connection ended unexpectedly',
 ];

@@ -91,3 +91,10 @@ test.each([
   await using fixture = await openFixture();
   await expect(migrate(fixture.pool, 'things', await fixture.folder(files))).rejects.toThrow('numbered without gaps');
 });
+
+test('a migration may take longer than a statement may', async () => {
+  await using fixture = await openFixture();
+  await using pool = openPool({ url: fixture.url, applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 100 });
+  await migrate(pool, 'things', await fixture.folder({ '0001-slow.sql': 'create table slow (id int); select pg_sleep(1.5);' }));
+  expect((await pool.query('select count(*) from slow')).rows).toEqual([{ count: 0 }]);
+});

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { StartRefused } from '#shared/start-refused.ts';
+import { isSilence } from './failures.ts';
+import { SILENCE_MS } from './pool.ts';
 
 type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string };
 type Applied = { readonly number: number; readonly name: string; readonly checksum: string };
@@ -30,6 +32,7 @@ export const migrate = async (pool: pg.Pool, component: string, folder: URL): Pr
   const migrations = await readMigrations(folder);
   if (pending(component, migrations, await readApplied(pool, component)).length === 0) return;
   const client = await pool.connect();
+  let broken: Error | undefined;
   try {
     await inLockedTransaction(client, () => client.query(CREATE_TABLE));
     for (const migration of migrations) {
@@ -38,8 +41,11 @@ export const migrate = async (pool: pg.Pool, component: string, folder: URL): Pr
         if (todo.includes(migration)) await apply(client, component, migration);
       });
     }
+  } catch (error) {
+    if (isSilence(error)) broken = error;
+    throw error;
   } finally {
-    client.release();
+    client.release(broken);
   }
 };
 
@@ -103,7 +109,7 @@ const readApplied = async (database: Queryable, component: string): Promise<read
 };
 
 const apply = async (client: Queryable, component: string, { number, name, sql, checksum }: Migration): Promise<void> => {
-  await client.query(sql);
+  await client.query(patient(sql));
   await client.query('insert into annals_migration (component, number, name, checksum) values ($1, $2, $3, $4)', [
     component,
     number,
@@ -112,15 +118,20 @@ const apply = async (client: Queryable, component: string, { number, name, sql, 
   ]);
 };
 
+/** What the driver takes for a single query, though its types do not say so. */
+type Patient = pg.QueryConfig & { readonly query_timeout: number };
+
+const patient = (text: string): Patient => ({ text, query_timeout: MIGRATION_TIMEOUT_MS + SILENCE_MS });
+
 const inLockedTransaction = async (client: Queryable, work: () => Promise<unknown>): Promise<void> => {
   await client.query('begin');
   try {
     await client.query(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
-    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query(patient(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
     await work();
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback').catch(() => {});
+    if (!isSilence(error)) await client.query('rollback').catch(() => {});
     throw error;
   }
 };

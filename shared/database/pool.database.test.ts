@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/engines/database.ts';
+import { pauseBackends } from '../../test/engines/pause-backends.ts';
+import { isPassing, isSilence } from './failures.ts';
 import { openPool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
 
 const open = (url: string) => openPool({ url, applicationName: 'test-pool', connectionsMax: 2 });
 
@@ -47,4 +50,16 @@ test('disposal ends the connections, and doing it twice is fine', async () => {
   await pool[Symbol.asyncDispose]();
   await pool[Symbol.asyncDispose]();
   expect(pool.totalCount).toBe(0);
+});
+
+test('a connection that has fallen silent is given up in time and never used again', async () => {
+  await using database = await createDatabase();
+  await using pool = openPool({ url: database.url, applicationName: 'test-silent', connectionsMax: 1, statementTimeoutMs: 100 });
+  const pidOf = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const first = await pidOf();
+  using paused = await pauseBackends(database.url, 'test-silent');
+  expect(paused.pids).toEqual([first]);
+  const failure = await inTransaction(pool, async () => 'never').catch((error: unknown) => error);
+  expect([isPassing(failure), isSilence(failure)]).toEqual([true, true]);
+  expect(await pidOf()).not.toBe(first);
 });

@@ -6,10 +6,13 @@ export type PoolOptions = {
   /** Shown by `pg_stat_activity`, so that an operator sees who does what. */
   readonly applicationName: string;
   readonly connectionsMax: number;
+  /** How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken to be away. */
   readonly statementTimeoutMs?: number;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** A server that is well ends a statement in time by itself, and says so within this. */
+export const SILENCE_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
@@ -32,13 +35,16 @@ export class Pool extends pg.Pool implements AsyncDisposable {
 }
 
 export const openPool = ({ url, applicationName, connectionsMax, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PoolOptions): Pool => {
+  const answerWithinMs = statementTimeoutMs + SILENCE_MS;
   const pool = new Pool({
     connectionString: url,
     application_name: applicationName,
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerWithinMs),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
+    // The server's own limit is none where the server, or the network to it, has fallen silent.
+    query_timeout: answerWithinMs,
     keepAlive: true,
     types: TYPES,
   });

@@ -1,3 +1,4 @@
+import { isSilence } from './failures.ts';
 import type { Connection, Pool } from './pool.ts';
 
 /** Does all of the work or, where it throws, nothing of it. */
@@ -10,9 +11,12 @@ export const inTransaction = async <Result>(pool: Pool, work: (connection: Conne
     await connection.query('commit');
     return result;
   } catch (error) {
-    await connection.query('rollback').catch((failure: Error) => {
-      broken = failure;
-    });
+    // A server that has fallen silent would be waited for a second time.
+    if (isSilence(error)) broken = error;
+    else
+      await connection.query('rollback').catch((failure: Error) => {
+        broken = failure;
+      });
     throw error;
   } finally {
     // A connection that could not roll back is of no use to the next.

@@ -19,6 +19,7 @@ const storable = (maxLength: number) =>
   fc.string({ unit: 'binary', maxLength }).filter((value) => fields.text(maxLength).safeParse(value).success);
 const visible = (maxLength: number) => storable(maxLength).filter((value) => fields.visibleText(maxLength).safeParse(value).success);
 const token = fc.string({ unit: fc.constantFrom(...'abcXYZ019-@.'), minLength: 1, maxLength: 20 });
+const names = fc.array(token, { maxLength: 5 });
 const json = fc.dictionary(storable(8), fc.jsonValue({ noUnicodeString: false })) as fc.Arbitrary<JsonObject>;
 const timestamp = fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true }).map((date) => date.toISOString());
 
@@ -57,6 +58,21 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'email.released': fc.record(user),
   'command.reserved': fc.record({ digest: token, seed: token, at: timestamp, by: token }),
   'command.completed': fc.record({ digest: token, outcome: json, at: timestamp }),
+  'session.signed_in': fc.record({ sessionId: token, userId, method: token }),
+  'session.sign_in_failed': fc.record({ sessionId: token, userId: fc.option(userId), attempts: fc.integer({ min: 1 }) }),
+  'session.signed_out': fc.record({ sessionId: token, userId }),
+  'grant.consented': fc.record({ grantId: token, userId, clientId: token, scopes: names }),
+  'grant.revoked': fc.record({ grantId: token, userId: fc.option(userId), clientId: fc.option(token) }),
+  'grant.reuse_detected': fc.record({
+    grantId: token,
+    userId: fc.option(userId),
+    clientId: fc.option(token),
+    reused: fc.constantFrom('authorization_code' as const, 'refresh_token' as const, 'device_code' as const),
+  }),
+  'client.registered': fc.record({ clientId: token, selfRegistered: fc.boolean() }),
+  'client.changed': fc.record({ clientId: token, changed: names }),
+  'client.secret_rotated': fc.record({ clientId: token }),
+  'client.deleted': fc.record({ clientId: token }),
 };
 
 /** The type and the data come from one line of the table. */

@@ -3,6 +3,7 @@ import { COMMENT_EVENTS } from './comment.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
+import { SECURITY_EVENTS } from './security.ts';
 import { USER_EVENTS } from './user.ts';
 
 /** Every type of event that was ever written. */
@@ -12,6 +13,7 @@ export const CATALOGUE = {
   ...COMMENT_EVENTS,
   ...EMAIL_CLAIM_EVENTS,
   ...RESERVATION_EVENTS,
+  ...SECURITY_EVENTS,
 } as const satisfies { readonly [Type in string]: EventDefinition<Type> };
 
 export type EventType = keyof typeof CATALOGUE;

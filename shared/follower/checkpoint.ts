@@ -5,7 +5,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 export type Checkpoint = { readonly log: LogIdentity; readonly position: Position };
 
 /** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
-export class LostCheckpoint extends Error {
+class LostCheckpoint extends Error {
   constructor(follower: string) {
     super(`another process has taken over as the ${follower}`);
     this.name = 'LostCheckpoint';

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Log } from '#shared/log.ts';
+import { challengeFor } from './authenticate/challenge.ts';
 import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';
 import { requestIdOf } from './request-context.ts';
@@ -26,7 +27,9 @@ export const answerErrors =
     // The answer has begun and cannot be taken back: the client must see that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
-    response.status(status).set(headers).set('Cache-Control', 'no-store').type('application/problem+json');
+    const challenge = challengeFor(request, error);
+    const all = challenge === undefined ? headers : { ...headers, 'WWW-Authenticate': challenge };
+    response.status(status).set(all).set('Cache-Control', 'no-store').type('application/problem+json');
     response.send(JSON.stringify({ ...body, requestId }));
   };
 

@@ -5,15 +5,22 @@ import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
 import { observeRequests } from './observe-requests.ts';
 import { identifyRequest } from './request-context.ts';
 
-export type AppOptions = { readonly log: Log; readonly metrics: Registry; readonly routes: readonly Router[] };
+export type AppOptions = {
+  readonly log: Log;
+  readonly metrics: Registry;
+  readonly routes: readonly Router[];
+  /** How many proxies in front are believed about where a request comes from. */
+  readonly trustProxy?: number;
+};
 
 /** The HTTP of a role: every request is identified, observed, routed, and answered, whatever happens to it. */
-export const createApp = ({ log, metrics, routes }: AppOptions): Express => {
+export const createApp = ({ log, metrics, routes, trustProxy = 0 }: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
   // Entity tags are made by those who know the version, not by hashing what goes out.
   app.disable('etag');
   app.set('query parser', 'simple');
+  app.set('trust proxy', trustProxy);
   app.use(identifyRequest, observeRequests(log, metrics));
   app.use((_request, response, next) => {
     response.set('X-Content-Type-Options', 'nosniff');

@@ -4,7 +4,9 @@ import { startMetricsServer } from '#shared/metrics.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
+import { cors } from './cors.ts';
 import { healthRoutes } from './health.ts';
+import { type Authentication, limitRate } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
 import { startHttpServer } from './server.ts';
 
@@ -17,21 +19,38 @@ const LINKS: readonly Link[] = [
 ];
 
 /** What a role serves beside what all roles do. */
-export type Served = { readonly routes: readonly Router[]; readonly links: readonly Link[] };
+export type Served = {
+  readonly routes: readonly Router[];
+  readonly links: readonly Link[];
+  /** Finds out who asks, before every route but those of health. */
+  readonly authentication?: Authentication;
+  /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
+  readonly beside?: AsyncDisposable;
+};
 
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
   { config, log, resources }: ProcessContext,
-  { health, metrics }: Foundation,
-  { routes, links }: Served,
+  { health, metrics, rateLimits }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'>,
+  { routes, links, authentication, beside }: Served,
 ): Promise<{ readonly url: string }> => {
-  const { http: listener, limits, drainMs } = config;
-  const common = [healthRoutes(health), rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] })];
-  const handler = createApp({ log, metrics, routes: [...common, ...routes] });
+  const { http: listener, tls, limits, drainMs, trustProxy, corsOrigins } = config;
+  const { client, anonymous } = config.rateLimits;
+  const limited = limitRate({ limits: rateLimits, client, anonymous, metrics, authentication });
+  // Whoever watches the process is answered however many others ask.
+  const common = [
+    cors(corsOrigins),
+    healthRoutes(health),
+    limited,
+    rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
+  ];
+  const handler = createApp({ log, metrics, routes: [...common, ...routes], trustProxy });
   resources.use(await startMetricsServer(metrics, config.metrics));
   const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
+    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
   );
+  // Disposing of a server again only waits for it.
+  if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
   resources.defer(() => health.drain());
   log.info({ url: server.url }, 'Annals is ready.');
   return server;

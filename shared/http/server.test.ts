@@ -1,9 +1,14 @@
 import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '#shared/config.ts';
+import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { startHttpServer } from './server.ts';
 
@@ -67,6 +72,45 @@ test('disposal ends connections that are kept alive without a request', async ()
   const startedAt = performance.now();
   await server[Symbol.asyncDispose]();
   expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test('disposal ends connections that have not sent a request yet, also in the middle of its headers', async () => {
+  await using server = await serve((_request, response) => response.end('ok'));
+  const { hostname, port } = new URL(server.url);
+  const sockets = ['', 'GET / HTTP/1.1\r\nHo'].map((bytes) => {
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    return socket;
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  // The server takes connections in their order, so that it has those before this one.
+  await (await fetch(server.url)).text();
+  const ended = Promise.all(sockets.map((socket) => text(socket)));
+  const startedAt = performance.now();
+  await server[Symbol.asyncDispose]();
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(await ended).toEqual(['', '']);
+});
+
+test('with TLS, disposal ends connections without a request and lets requests in flight finish', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'annals-tls-'));
+  const tls = { certFile: join(folder.path, 'cert.pem'), keyFile: join(folder.path, 'key.pem'), clientCaFile: undefined };
+  await writeFile(tls.certFile, SERVER.cert);
+  await writeFile(tls.keyFile, SERVER.key);
+  const { handler, open, waiting } = gate();
+  await using server = await serve(handler, { tls });
+  const { hostname, port } = new URL(server.url);
+  const plain = connect(Number(port), hostname);
+  await once(plain, 'connect');
+  const [idle, asking] = [connectTls(Number(port), hostname, { ca: AUTHORITY }), connectTls(Number(port), hostname, { ca: AUTHORITY })];
+  await Promise.all([once(idle, 'secureConnect'), once(asking, 'secureConnect')]);
+  asking.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await vi.waitFor(() => expect(waiting()).toBe(1));
+  const disposed = server[Symbol.asyncDispose]();
+  await Promise.all([once(plain, 'close'), once(idle.resume(), 'close')]);
+  open();
+  expect(await text(asking)).toMatch(/^HTTP\/1\.1 200 [\s\S]*done/);
+  await disposed;
 });
 
 test('an answer given while draining tells the client to close', async () => {

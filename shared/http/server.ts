@@ -1,16 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HttpLimits, Listener } from '#shared/config.ts';
+import type { HttpLimits, Listener, TlsFiles } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { listen } from './listen.ts';
+import { readTls } from './tls.ts';
 
 export type HttpServerOptions = {
   readonly handler: RequestListener;
   readonly listener: Listener;
   /** The setting that the port comes from, for the message when it is taken. */
   readonly setting: 'PORT' | 'INTERNAL_PORT';
+  /** Undefined means plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
   readonly limits: HttpLimits;
   /** How long requests in flight may go on after disposal has begun. */
   readonly drainMs: number;
@@ -24,29 +29,49 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
-export const startHttpServer = async ({ handler, listener, setting, limits, drainMs, log }: HttpServerOptions): Promise<HttpServer> => {
-  const server = createServer({
+export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
+  const { handler, listener, setting, tls, limits, drainMs, log } = options;
+  const timing = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
-  });
+  };
+  const server: Server = tls === undefined ? createServer(timing) : createTlsServer({ ...timing, ...(await readTls(tls)) });
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => log.warn({ connectionsMax: limits.connectionsMax }, 'A connection was refused: CONNECTIONS_MAX is reached.'));
   server.on('clientError', answerBrokenRequest);
-  const inFlight = trackResponses(server);
+  const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server) };
   server.on('request', handler);
-  const url = await listen(server, { ...listener, setting });
+  const plainUrl = await listen(server, { ...listener, setting });
+  const url = tls === undefined ? plainUrl : plainUrl.replace(/^http:/, 'https:');
   let drained: Promise<void> | undefined;
   return {
     url,
     [Symbol.asyncDispose]: () => {
-      drained ??= drain(server, inFlight, { drainMs, log });
+      drained ??= drain(server, traffic, { drainMs, log });
       return drained;
     },
   };
 };
+
+type Traffic = { readonly connections: ReadonlyMap<string, Socket>; readonly inFlight: ReadonlySet<ServerResponse> };
+
+/** By their peers: with TLS, a response knows another socket than the one that the connection began with, and both have the same peer. */
+const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
+  const connections = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    connections.set(peer, socket);
+    socket.once('close', () => {
+      if (connections.get(peer) === socket) connections.delete(peer);
+    });
+  });
+  return connections;
+};
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const trackResponses = (server: Server): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
@@ -64,11 +89,14 @@ const trackResponses = (server: Server): ReadonlySet<ServerResponse> => {
 
 const drain = async (
   server: Server,
-  inFlight: ReadonlySet<ServerResponse>,
+  { connections, inFlight }: Traffic,
   { drainMs, log }: { drainMs: number; log: Log },
 ): Promise<void> => {
   const closed = once(server, 'close');
   server.close();
+  const busy = new Set([...inFlight].map(({ req }) => peerOf(req.socket)));
+  // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers open them ahead.
+  for (const [peer, socket] of connections) if (!busy.has(peer)) socket.destroy();
   for (const response of inFlight) response.shouldKeepAlive = false;
   const finished = new AbortController();
   const deadline = delay(drainMs, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);

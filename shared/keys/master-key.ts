@@ -18,7 +18,18 @@ export const parseMasterKey = (text: string): MasterKey => {
 };
 
 /** What keys are derived for. The names are storage: another name is another key. */
-export type KeyPurpose = 'person-key' | 'email-claim' | 'command-digest' | 'gateway-assertion';
+export type KeyPurpose =
+  | 'person-key'
+  | 'email-claim'
+  | 'command-digest'
+  | 'gateway-assertion'
+  | 'auth-record'
+  | 'auth-lookup'
+  | 'auth-cookie'
+  | 'dpop-nonce'
+  | 'signing-key'
+  | 'form-token'
+  | 'attempt-key';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); knowing it tells nothing of the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

@@ -5,6 +5,9 @@ import type { JsonObject } from '#shared/json.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';
 
+/** What a page of large events may hold, whatever the engine's own measure. */
+const PAGE_BYTES_MAX = 20 * 1_048_576;
+
 /** What every event log does, whatever stores it. */
 export const describeEventLog = (name: string, startEngine: () => Promise<LogEngine>): void => {
   describe(`event log: ${name}`, () => {
@@ -59,6 +62,7 @@ const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
     ['a version that has passed', 2, version(1)],
     ['a version that has not come', 2, version(7)],
     ['a version of a missing stream', 0, version(1)],
+    ['a version that no stream ever has', 2, version(3_000_000_000)],
   ])('refuses an append that expects %s', async (_what, length, expected) => {
     const stream = aStream();
     if (length > 0)
@@ -222,6 +226,8 @@ const describeRead = (log: () => EventLog): void => {
     for (let n = 0; n < 24; n += 1) await log().append(stream, version(n), [anEvent({ n, text: 'x'.repeat(1_000_000) })]);
     const pages = await Array.fromAsync(log().read(stream));
     expect(pages.flat().map(({ data }) => data.n)).toEqual(Array.from({ length: 24 }, (_, n) => n));
+    expect(pages.length).toBeGreaterThan(1);
+    for (const page of pages) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(PAGE_BYTES_MAX);
   });
 };
 

@@ -1,10 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { PATIENCE_MS } from '#shared/event-log/postgres/patiently.ts';
 import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-log.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase } from '../engines/database.ts';
+import { pauseBackends } from '../engines/pause-backends.ts';
 import { describeEventLog } from './event-log-contract.ts';
-import { anEvent, aStream, type Disturbance, type LogEngine } from './event-log-engine.ts';
+import { anEvent, aStream, type Disturbance, type LogEngine, readAll, version } from './event-log-engine.ts';
 
 /** A server of its own, because it is crashed. What it acknowledged must survive that, so it commits before it answers. */
 const startEngine = async (): Promise<LogEngine> => {
@@ -39,6 +44,7 @@ const disturbancesOn = (url: string): readonly Disturbance[] => [
     during: (signal) => keepOpen(url.replace(/\/annals(\?|$)/, '/postgres$1'), signal),
   },
   { name: 'an open transaction with an old id in the same database', during: (signal) => keepOpen(url, signal) },
+  { name: 'connections of the writers that fall silent for a while', during: (signal) => pauseWriters(url, signal) },
 ];
 
 /** Appends by hand, and keeps each transaction open for a while after its event is written. */
@@ -75,6 +81,17 @@ const keepOpen = async (url: string, signal: AbortSignal): Promise<readonly stri
   return [];
 };
 
+/** One pause is longer than a try to append, so that the try is given up, and what it has sent may still come to be stored. */
+const pauseWriters = async (url: string, signal: AbortSignal): Promise<readonly string[]> => {
+  while (!signal.aborted) {
+    using _paused = await pauseBackends(url, 'annals-log-append');
+    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+  }
+  return [];
+};
+
+const PAUSE_MS = 5_000;
+
 const connect = async (url: string): Promise<pg.Client & AsyncDisposable> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -82,3 +99,19 @@ const connect = async (url: string): Promise<pg.Client & AsyncDisposable> => {
 };
 
 describeEventLog('PostgreSQL', startEngine);
+
+test('a connection that has fallen silent is given up, and the log goes on by another', async () => {
+  await using database = await createDatabase();
+  await using log = await openPostgresEventLog({ url: database.url });
+  const stream = aStream();
+  await log.append(stream, NO_STREAM, [anEvent({ n: 1 })]);
+  await readAll(log, stream);
+  using writer = await pauseBackends(database.url, 'annals-log-append');
+  using readers = await pauseBackends(database.url, 'annals-log-read');
+  expect([writer.pids.length, readers.pids.length]).toEqual([1, 1]);
+  const startedAtMs = performance.now();
+  const [appended, read] = await Promise.all([log.append(stream, version(1), [anEvent({ n: 2 })]), readAll(log, stream)]);
+  expect(appended.version).toBe(2);
+  expect(read.length).toBeGreaterThanOrEqual(1);
+  expect(performance.now() - startedAtMs).toBeLessThan(PATIENCE_MS);
+});

@@ -6,6 +6,7 @@ import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
+import { until } from '../engines/until.ts';
 
 const CACHE_LIFETIME_MS = 200;
 const PROCESSES = 3;
@@ -131,6 +132,31 @@ describe('the PostgreSQL key store', () => {
     expect((await stored())?.toString('hex')).not.toContain(bytesOf(key));
     await store.destroy(subject);
     expect(await stored()).toBeNull();
+  });
+
+  test('makes the key of a new person in one round trip, and looks a second time only where another was first', async () => {
+    const { store, pool } = await openProcess();
+    const query = vi.spyOn(pool, 'query');
+    await store.obtain(newSubject());
+    expect(query).toHaveBeenCalledTimes(1);
+    const taken = newSubject();
+    const other = await pool.connect();
+    await other.query('begin');
+    await other.query('insert into person_key (subject, wrapped) select $1, wrapped from person_key where wrapped is not null limit 1', [
+      taken,
+    ]);
+    await other.query(`update person_key set wrapped = null, destroyed_at = now() where subject = $1`, [taken]);
+    const refused = expect(store.obtain(taken)).rejects.toThrow(KeyDestroyed);
+    const { pool: watching } = await openProcess();
+    const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until(
+      async () => (await watching.query(blocked)).rowCount,
+      (count) => count === 1,
+    );
+    await other.query('commit');
+    other.release();
+    await refused;
+    expect(query).toHaveBeenCalledTimes(3);
   });
 
   test('refuses another MASTER_KEY at the start, in one sentence', async () => {

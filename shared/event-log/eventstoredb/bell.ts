@@ -7,6 +7,7 @@ import { positionOf } from './record.ts';
 
 const REOPEN_MS = 20;
 const REOPEN_MAX_MS = 1_000;
+const IDLE_LOOK_MS = 60_000;
 
 type Waiting = { readonly after: Position };
 
@@ -93,11 +94,9 @@ export class LiveBell extends Doorbell implements AsyncDisposable {
 
   async #someoneWaits(): Promise<void> {
     while (this.#waiting.size === 0 && !this.#closed.signal.aborted)
-      await this.#awaited.wait(this.#awaited.heard, LOOK_MS, this.#closed.signal);
+      await this.#awaited.wait(this.#awaited.heard, IDLE_LOOK_MS, this.#closed.signal);
   }
 }
-
-const LOOK_MS = 60_000;
 
 /** To leave the loop over a subscription, or to destroy it, would keep its call open on the server. */
 const endSubscription = (subscription: AllStreamSubscription): void => {

@@ -12,8 +12,8 @@ import { type Reader, readHead, readStreamPages } from './read.ts';
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
-/** A try is given up early enough for two more; only a silent server needs them, one that is away says so at once. */
-const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 10_000 };
+/** A try is given up early enough for others to follow; only a silent server needs that, one that is away says so at once. */
+const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
 
 /** The event log in EventStoreDB: a stream is a stream, and a position is where the server's log holds the event. */
 export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: string; timing?: Timing }): Promise<EventLog> => {
@@ -25,7 +25,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
   const bell = opening.use(new LiveBell(readers.client));
   const client = opening.use(new AppendClient(url));
-  const appender = opening.use(new Appender({ client, reader, timing }));
+  const appender = opening.use(new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }));
   const identity = await takeIdentity(reader, appender);
   const resources = opening.move();
   return {

@@ -50,7 +50,7 @@ export const failureOf = (error: unknown): Failure => {
 export const mayLeaveStuck = (error: unknown): boolean => {
   if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
   const type = typeOf(error);
-  return (type === undefined || type === 'unknown') && PASSING_CODES.has(codeOf(error)) && codeOf(error) !== UNAVAILABLE;
+  return (type === undefined || type === 'unknown') && STUCK_AFTER_CODES.has(codeOf(error));
 };
 
 /** The client's refusals have empty messages and types of its own; what leaves the adapter says what was asked. */
@@ -68,6 +68,9 @@ const UNAVAILABLE = 14;
 
 /** A server that goes down resets its calls, which is told as INTERNAL; a client that is closed cancels them. */
 const PASSING_CODES: ReadonlySet<unknown> = new Set([CANCELLED, UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE]);
+
+/** After UNAVAILABLE the client connects anew by itself, and CANCELLED was another client's end. */
+const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL]);
 
 /** Said of a read from a position where no record begins, or of no events: it would be said again. */
 const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;

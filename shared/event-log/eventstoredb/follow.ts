@@ -29,6 +29,7 @@ export async function* follow(
     const heard = bell.heard;
     const page = await readAfter(reader, last, signal);
     if (signal.aborted) break;
+    if (page.last > last || !page.isAway) backoffMs = BACKOFF_FIRST_MS;
     // What came before a failure is whole and in order.
     last = page.last;
     if (page.events.length > 0) yield page.events;
@@ -37,7 +38,6 @@ export async function* follow(
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
       continue;
     }
-    backoffMs = BACKOFF_FIRST_MS;
     if (!page.isCut) await bell.waitAfter(last, heard, { timeoutMs: POLL_MS, signal });
   }
   if (!aborted.aborted) throw new LogUnavailable('the event log is closed');

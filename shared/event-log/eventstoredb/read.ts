@@ -23,7 +23,8 @@ export type Reader = {
 };
 
 type Page = {
-  readonly events: readonly StoredEvent[] /** It was cut, by its count or by its bytes, so there may be more. */;
+  readonly events: readonly StoredEvent[];
+  /** It was cut, by its count or by its bytes, so there may be more. */
   readonly isCut: boolean;
 };
 

@@ -4,6 +4,8 @@ import type { Appended } from '../event-log.ts';
 import type { ProposedAppend } from './group-commit.ts';
 
 const EXPECT_ANY = -1;
+/** The most that the column holds: no stream is ever at a higher one. */
+export const VERSION_MAX = 2 ** 31 - 1;
 const SEPARATOR = '\u001e';
 
 const APPEND = {

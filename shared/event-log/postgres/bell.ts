@@ -5,6 +5,9 @@ import { Doorbell } from '../doorbell.ts';
 const CHANNEL = 'annals_event_log';
 const RING_AT_MOST_EVERY_MS = 5;
 const RECONNECT_MS = 500;
+/** A server that is silent for longer is given up, and connected to anew. */
+const ANSWER_WITHIN_MS = 4_000;
+const END_WITHIN_MS = 1_000;
 
 /**
  * Rings in every process when one of them has appended.
@@ -16,7 +19,8 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   readonly #closed = new AbortController();
   readonly #listening: Promise<void>;
   #client: pg.Client | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #isDue = false;
+  #isAnnouncing = false;
 
   constructor(url: string) {
     super();
@@ -27,17 +31,26 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   /** Rings here at once, and elsewhere soon. */
   ringEverywhere(): void {
     this.ring();
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      // A ring that fails is a hint lost: the connection's end is handled where it is listened on.
-      this.#client?.query(`notify ${CHANNEL}`).catch(() => {});
-    }, RING_AT_MOST_EVERY_MS);
+    this.#isDue = true;
+    if (!this.#isAnnouncing) void this.#announce();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
-    clearTimeout(this.#timer);
     await this.#listening;
+  }
+
+  /** Announces until nothing is due: each time a little later, and when the announcement before has been answered. */
+  async #announce(): Promise<void> {
+    this.#isAnnouncing = true;
+    while (this.#isDue && !this.#closed.signal.aborted) {
+      await delay(RING_AT_MOST_EVERY_MS);
+      this.#isDue = false;
+      const client = this.#client;
+      // A ring that fails is a hint lost; a connection that does not answer is of no use to listen on either.
+      if (client) await client.query(`notify ${CHANNEL}`).catch(() => void end(client));
+    }
+    this.#isAnnouncing = false;
   }
 
   async #listen(): Promise<void> {
@@ -49,15 +62,26 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
 
   /** Listens until the connection ends, for whatever reason. */
   async #listenOnce(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'annals-bell', keepAlive: true });
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const onClose = () => end();
-    client.on('error', onClose);
-    client.on('end', onClose);
-    client.on('notification', () => this.ring());
-    this.#closed.signal.addEventListener('abort', onClose);
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'annals-bell',
+      keepAlive: true,
+      connectionTimeoutMillis: ANSWER_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+    });
+    const { promise: ended, resolve: onClose } = Promise.withResolvers<void>();
+    const close = () => onClose();
+    client.on('error', close);
+    client.on('end', close);
+    this.#closed.signal.addEventListener('abort', close);
     try {
       await client.connect();
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const [own] = rows;
+      // Whoever appended here has been rung for already.
+      client.on('notification', ({ processId }) => {
+        if (processId !== own?.pid) this.ring();
+      });
       await client.query(`listen ${CHANNEL}`);
       this.#client = client;
       // Whatever was appended while nobody listened.
@@ -67,8 +91,13 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       // The server is away; the caller tries again, and followers poll meanwhile.
     } finally {
       this.#client = undefined;
-      this.#closed.signal.removeEventListener('abort', onClose);
-      await client.end().catch(() => {});
+      this.#closed.signal.removeEventListener('abort', close);
+      await end(client);
     }
   }
 }
+
+/** A server that has fallen silent does not confirm the end either; nothing of ours waits for that connection any more. */
+const end = async (client: pg.Client): Promise<void> => {
+  await Promise.race([client.end().catch(() => {}), delay(END_WITHIN_MS, undefined, { ref: false })]);
+};

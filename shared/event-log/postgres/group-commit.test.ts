@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
 import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
@@ -110,6 +110,54 @@ test('a passing failure is tried again with the same events, in the same order',
 test('patience ends', async () => {
   await using commits = commitInto(() => Promise.reject(new Passing('away')), 50);
   await expect(commits.append(propose('a-1'))).rejects.toThrow(LogUnavailable);
+});
+
+test('patience ends for what waits while another batch hangs, and what has ended is not stored later', async () => {
+  const batches: string[][] = [];
+  const { promise: hanging, resolve: release } = Promise.withResolvers<void>();
+  await using commits = commitInto(async (batch) => {
+    const outcomes = await noting(batches)(batch);
+    if (batches.length === 1) await hanging;
+    return outcomes;
+  }, 50);
+  const outcomes = Promise.allSettled([commits.append(propose('a-1', 'any')), commits.append(propose('a-1', 1 as Version))]);
+  expect((await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual([
+    'log_unavailable',
+    'log_unavailable',
+  ]);
+  release();
+  await commits.append(propose('a-2'));
+  expect(batches).toEqual([['a-1'], ['a-2']]);
+});
+
+test('what a passing failure interrupts is tried again together, in its order', async () => {
+  const tries: string[] = [];
+  const events = Array.from({ length: 3 }, () => propose('a-1', 'any'));
+  const nameOf = (append: ProposedAppend) => events.findIndex(({ events: [first] }) => first?.id === append.events[0]?.id) + 1;
+  await using commits = commitInto(async (batch) => {
+    tries.push(batch.map(nameOf).join());
+    if (tries.length === 1) throw new RangeError('one of them cannot be stored');
+    if (tries.length === 2) throw new Passing();
+    return batch.map(() => one);
+  });
+  await Promise.all(events.map((append) => commits.append(append)));
+  expect(tries).toEqual(['1,2,3', '1', '1,2,3']);
+});
+
+test('patience is not measured by the clock on the wall', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    let tries = 0;
+    await using commits = commitInto(async (batch) => {
+      tries += 1;
+      vi.setSystemTime(Date.now() + 3_600_000);
+      if (tries === 1) throw new Passing();
+      return batch.map(() => one);
+    });
+    expect(await commits.append(propose('a-1'))).toEqual(one);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('disposal finishes what waits and refuses what comes after', async () => {

@@ -14,7 +14,8 @@ export type ProposedAppend = {
 export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<readonly (Appended | undefined)[]>;
 
 type Waiting = ProposedAppend & {
-  readonly expiresAtMs: number;
+  /** Answered: with what was stored, with a refusal, or because patience has ended, whatever became of it. */
+  readonly isOver: () => boolean;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
 };
@@ -34,6 +35,8 @@ export class GroupCommit implements AsyncDisposable {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
+  #unanswered = 0;
+  #lastFailure: unknown;
   readonly #store: StoreBatch;
   readonly #isPassing: (error: unknown) => boolean;
   readonly #patienceMs: number;
@@ -47,9 +50,31 @@ export class GroupCommit implements AsyncDisposable {
 
   append(proposed: ProposedAppend): Promise<Appended> {
     if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
-    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
+    if (this.#unanswered >= WAITING_MAX) return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
     const { promise, resolve, reject } = Promise.withResolvers<Appended>();
-    this.#waiting.push({ ...proposed, expiresAtMs: Date.now() + this.#patienceMs, resolve, reject });
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      this.#unanswered -= 1;
+      clearTimeout(patience);
+    };
+    const waiting: Waiting = {
+      ...proposed,
+      isOver: () => isOver,
+      resolve: (appended) => {
+        end();
+        resolve(appended);
+      },
+      reject: (error) => {
+        end();
+        reject(error);
+      },
+    };
+    // Patience ends by a timer of its own, so that nobody waits longer for a batch that hangs, be it another's.
+    const patience = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#patienceMs);
+    this.#unanswered += 1;
+    this.#waiting.push(waiting);
     this.#running ??= this.#run();
     return promise;
   }
@@ -65,9 +90,10 @@ export class GroupCommit implements AsyncDisposable {
     await Promise.resolve();
     let backoffMs = BACKOFF_FIRST_MS;
     while (this.#waiting.length > 0) {
-      const passed = await this.#send(this.#take());
-      if (passed) backoffMs = BACKOFF_FIRST_MS;
+      const again = await this.#send(this.#take());
+      if (again.length === 0) backoffMs = BACKOFF_FIRST_MS;
       else {
+        this.#waiting = [...again, ...this.#waiting];
         await delay(backoffMs);
         backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
       }
@@ -83,6 +109,7 @@ export class GroupCommit implements AsyncDisposable {
     let events = 0;
     let bytes = 0;
     for (const append of this.#waiting) {
+      if (append.isOver()) continue;
       const size = append.events.reduce((sum, event) => sum + event.bytes, 0);
       const fits = batch.length === 0 || (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
       const isAny = append.expected === 'any';
@@ -100,36 +127,37 @@ export class GroupCommit implements AsyncDisposable {
     return batch;
   }
 
-  /** Answers whether the engine is well, so that the next batch may follow at once. */
-  async #send(batch: readonly Waiting[]): Promise<boolean> {
+  /** Answers with what is to be tried again, in its order; nothing where the engine is well, so that the next batch may follow at once. */
+  async #send(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+    if (batch.length === 0) return [];
     try {
       settle(batch, await this.#store(batch));
-      return true;
+      this.#lastFailure = undefined;
+      return [];
     } catch (error) {
       if (this.#isPassing(error)) {
-        this.#tryLater(batch, error);
-        return false;
+        this.#lastFailure = error;
+        return batch;
       }
       if (batch.length > 1) return this.#sendAlone(batch);
       batch[0]?.reject(error);
-      return true;
+      return [];
     }
   }
 
-  /** One append that cannot be stored must not take the others of its batch with it. */
-  async #sendAlone(batch: readonly Waiting[]): Promise<boolean> {
-    let well = true;
-    for (const append of batch) well = (await this.#send([append])) && well;
-    return well;
+  /** One append that cannot be stored must not take the others of its batch with it. Where the engine is away, the rest stays together. */
+  async #sendAlone(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+    for (const [index, append] of batch.entries()) {
+      const again = await this.#send([append]);
+      if (again.length > 0) return batch.slice(index);
+    }
+    return [];
   }
 
-  #tryLater(batch: readonly Waiting[], error: unknown): void {
-    const now = Date.now();
-    const [over, again] = [batch.filter(({ expiresAtMs }) => expiresAtMs <= now), batch.filter(({ expiresAtMs }) => expiresAtMs > now)];
-    for (const { stream, reject } of over) {
-      reject(new LogUnavailable(`the event log did not take an append to ${stream} within ${this.#patienceMs} ms`, { cause: error }));
-    }
-    this.#waiting = [...again, ...this.#waiting];
+  #unavailable(stream: StreamName): LogUnavailable {
+    return new LogUnavailable(`the event log did not take an append to ${stream} within ${this.#patienceMs} ms`, {
+      cause: this.#lastFailure,
+    });
   }
 }
 

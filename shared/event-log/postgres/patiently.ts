@@ -9,13 +9,13 @@ const BACKOFF_MAX_MS = 500;
 
 /** Asks again while the server is away: a restart takes a moment, and a question can be repeated. */
 export const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-  const expiresAtMs = Date.now() + PATIENCE_MS;
+  const expiresAtMs = performance.now() + PATIENCE_MS;
   for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
     try {
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (Date.now() > expiresAtMs) throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
+      if (performance.now() > expiresAtMs) throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
       await delay(backoffMs);
     }
   }

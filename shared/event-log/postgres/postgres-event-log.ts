@@ -1,11 +1,12 @@
 import pg from 'pg';
+import type { LogIdentity } from '#shared/brands.ts';
 import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
 import { StaleVersion } from '../errors.ts';
 import { type Appended, type EventLog, FIRST } from '../event-log.ts';
-import { appendBatch, findRepeat } from './append.ts';
+import { appendBatch, findRepeat, VERSION_MAX } from './append.ts';
 import { PostgresBell } from './bell.ts';
 import { follow } from './follow.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
@@ -14,13 +15,16 @@ import { readHead, readIdentity, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
+/** With what the driver adds, well below `PATIENCE_MS`: a connection that has fallen silent leaves time for another try on the next. */
+const STATEMENT_TIMEOUT_MS = 3_000;
+
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
 export const openPostgresEventLog = async ({ url }: { url: string }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
-  const readers = opening.use(openPool({ url, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
-  await migrate(readers, 'event-log', new URL('./migrations/', import.meta.url));
-  const identity = await readIdentity(readers);
-  const writer = opening.use(openPool({ url, applicationName: 'annals-log-append', connectionsMax: 1 }));
+  const identity = await prepare(url);
+  const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
+  const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
   const bell = opening.use(new PostgresBell(url));
   const commits = opening.use(
     new GroupCommit({
@@ -38,6 +42,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
     identity,
     async append(stream, expected, events) {
       const proposed = { stream, expected, events: checkAppend(stream, events) };
+      if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
@@ -45,6 +50,13 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
     head: () => patiently(() => readHead(readers)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** Brings the tables up to date and says which log they hold. A migration may take longer than anything later. */
+const prepare = async (url: string): Promise<LogIdentity> => {
+  await using pool = openPool({ url, applicationName: 'annals-log-migrate', connectionsMax: 1 });
+  await migrate(pool, 'event-log', new URL('./migrations/', import.meta.url));
+  return await readIdentity(pool);
 };
 
 /** A refused append may be the repeat of one that was stored, whose answer was lost. */

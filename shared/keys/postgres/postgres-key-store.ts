@@ -6,7 +6,7 @@ import { migrate } from '#shared/database/migrate.ts';
 import { KeyDestroyed, type KeyStore, MasterKeyMismatch, type PersonKey } from '../key-store.ts';
 import type { MasterKey } from '../master-key.ts';
 import { createKeyWrap, type KeyWrap } from './key-wrap.ts';
-import { destroyKey, insertKey, selectKeys, settleCheckValue } from './statements.ts';
+import { destroyKey, obtainKey, selectKeys, settleCheckValue } from './statements.ts';
 
 type Options = {
   /** The caller's own: it outlives the store. */
@@ -53,13 +53,7 @@ class PostgresKeyStore implements KeyStore {
   }
 
   async obtain(subject: UserId): Promise<PersonKey> {
-    let held = (await this.find([subject])).get(subject);
-    if (held === undefined) {
-      await insertKey(this.#pool, subject, this.#wrap.wrap(subject, createSecretKey(randomBytes(KEY_BYTES))));
-      // Read back, because another process may have been first.
-      held = (await this.find([subject])).get(subject);
-    }
-    if (held === undefined) throw new Error(`The key of person ${subject} is gone, though rows are never removed`);
+    const held = this.#cache.get(subject) ?? (await this.#obtain(subject));
     if (held === 'destroyed') throw new KeyDestroyed(subject);
     return held;
   }
@@ -86,6 +80,13 @@ class PostgresKeyStore implements KeyStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cache.clear();
+  }
+
+  async #obtain(subject: UserId): Promise<Held> {
+    const fresh = this.#wrap.wrap(subject, createSecretKey(randomBytes(KEY_BYTES)));
+    const row = (await obtainKey(this.#pool, subject, fresh)) ?? (await selectKeys(this.#pool, [subject]))[0];
+    if (row === undefined) throw new Error(`The key of person ${subject} is gone, though rows are never removed`);
+    return this.#hold(subject, row.wrapped);
   }
 
   /** A destruction stands, even against a row that was read before it and arrives after it. */

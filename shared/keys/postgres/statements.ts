@@ -12,13 +12,23 @@ export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Pr
   return rows;
 };
 
-/** Whoever comes first wins; everybody else reads that one's key. */
-export const insertKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer): Promise<void> => {
-  await pool.query({
-    name: 'insert-person-key',
-    text: 'insert into person_key (subject, wrapped) values ($1, $2) on conflict (subject) do nothing',
+/**
+ * The row of somebody, made with the given key where there is none: whoever comes first wins.
+ * Undefined where another was first at the same moment, whose row this statement cannot see yet; the next one does.
+ */
+export const obtainKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer): Promise<KeyRow | undefined> => {
+  const { rows } = await pool.query<KeyRow>({
+    name: 'obtain-person-key',
+    text: `with present as (select subject, wrapped from person_key where subject = $1),
+      made as (
+        insert into person_key (subject, wrapped) select $1, $2 where not exists (select from present)
+        on conflict (subject) do nothing
+        returning subject, wrapped
+      )
+      select subject, wrapped from present union all select subject, wrapped from made`,
     values: [subject, wrapped],
   });
+  return rows[0];
 };
 
 /** Also leaves the mark for somebody who has no key here, such as after the restore of an older backup. */

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '#shared/database/migrate.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { until } from '../../test/engines/until.ts';
+import { type Attempts, createAttempts } from './attempts.ts';
+import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
+
+const HOUR_MS = 3_600_000;
+const slow = { name: 'slow', burst: 3, intervalMs: HOUR_MS };
+
+let database: TestDatabase;
+let pool: Pool;
+let attempts: Attempts;
+let limits: SignInLimits;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
+  await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+  attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
+  limits = createSignInLimits(attempts);
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const takeMany = (times: number, subject: string) => Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject)));
+
+test('of many at once exactly as many as there are get one, and one of them is told to be the last', async () => {
+  const taken = await takeMany(20, 'at-once');
+  expect(taken.filter(({ granted }) => granted)).toHaveLength(3);
+  expect(taken.filter((each) => each.granted && each.isLast)).toHaveLength(1);
+});
+
+test('who has to wait is told how long', async () => {
+  await takeMany(3, 'wait');
+  const refused = await attempts.take(slow, 'wait');
+  expect(refused).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });
+});
+
+test('waiting helps', async () => {
+  const quick = { name: 'quick', burst: 1, intervalMs: 50 };
+  await attempts.take(quick, 'x');
+  expect((await attempts.take(quick, 'x')).granted).toBe(false);
+  await until(
+    () => attempts.take(quick, 'x'),
+    ({ granted }) => granted,
+  );
+});
+
+test('what is given back can be taken again, and what is forgotten never was', async () => {
+  await takeMany(3, 'back');
+  await attempts.giveBack(slow, 'back');
+  expect((await takeMany(2, 'back')).map(({ granted }) => granted).toSorted()).toEqual([false, true]);
+  await attempts.forget(slow, 'back');
+  expect((await takeMany(3, 'back')).every(({ granted }) => granted)).toBe(true);
+});
+
+test('subjects and allowances do not concern each other, and nobody can be read from the table', async () => {
+  await takeMany(3, 'ada@example.com');
+  expect((await attempts.take({ ...slow, name: 'other' }, 'ada@example.com')).granted).toBe(true);
+  expect((await attempts.take(slow, 'ben@example.com')).granted).toBe(true);
+  const { rows } = await pool.query<{ key: string }>('select key from auth.attempt');
+  for (const { key } of rows) expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
+});
+
+test('what is over is cleared away', async () => {
+  await pool.query(`insert into auth.attempt (key, tat) select 'old-' || n, now() - interval '1 day' from generate_series(1, 120) n`);
+  for (let times = 0; times < 3; times += 1) await attempts.take(slow, 'clears');
+  expect((await pool.query(`select from auth.attempt where key like 'old-%'`)).rowCount).toBe(0);
+});
+
+test('ten guesses at an account from ten addresses, and the eleventh waits; a success clears the account', async () => {
+  const guess = (address: string) => limits.admit({ emailHash: 'ada', address });
+  const guesses = [];
+  for (let each = 1; each <= 10; each += 1) guesses.push(await guess(`192.0.2.${each}`));
+  expect(guesses.every(({ granted }) => granted)).toBe(true);
+  expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
+  expect(await guess('192.0.2.99')).toMatchObject({ granted: false });
+  await limits.succeeded({ emailHash: 'ada', address: '192.0.2.1' });
+  expect(await guess('192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
+});
+
+test('fifty guesses from one address, whoever is guessed at', async () => {
+  const guesses = [];
+  for (let each = 0; each < 51; each += 1) guesses.push(await limits.admit({ emailHash: `user-${each}`, address: '198.51.100.1' }));
+  expect(guesses.filter(({ granted }) => granted)).toHaveLength(50);
+  expect(await limits.admit({ emailHash: 'user-1', address: '198.51.100.2' })).toMatchObject({ granted: true });
+});

@@ -1,0 +1,101 @@
+import { type Request, type Response, Router } from 'express';
+import * as z from 'zod';
+import type { UserId } from '#shared/brands.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { consentPage } from '../pages/consent-page.ts';
+import type { FormTokens } from '../pages/form-token.ts';
+import { EXPIRED, FORGED } from '../pages/message-page.ts';
+import { inOrder } from '../pages/scope-words.ts';
+import type { ReadProfile } from '../provider/profile.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import type { Persons } from './directory.ts';
+import { fieldsOf, formToken, readForm } from './form.ts';
+import { askedScopes, consent } from './grant.ts';
+import {
+  type Asked,
+  askedOf,
+  CANCELLED,
+  clientNameOf,
+  finish,
+  formTargetsFor,
+  type InteractionDependencies,
+  redirectUriOf,
+} from './interaction.ts';
+import { PageRefusal } from './page-refusal.ts';
+
+export type ConsentDependencies = InteractionDependencies & {
+  readonly persons: Persons;
+  readonly tokens: FormTokens;
+  readonly record: RecordSecurityEvent;
+  readonly readProfile: ReadProfile;
+};
+
+const Consent = z.object({ token: formToken, decision: z.enum(['allow', 'deny']) });
+
+export const consentRoutes = (dependencies: ConsentDependencies): Router =>
+  Router()
+    .get('/consent/:uid', async (request, response) => {
+      const asked = await askedOf(dependencies, 'consent', request, response);
+      // Our own applications do not ask for what is theirs anyway.
+      if (asked.client?.firstParty) return allow(dependencies, asked, { request, response, byUser: false });
+      answerPage(response, await pageOf(dependencies, asked));
+    })
+    .post('/consent/:uid', ...readForm, async (request, response) => {
+      const form = fieldsOf(Consent, request);
+      const asked = await askedOf(dependencies, 'consent', request, response);
+      const { uid } = asked.interaction;
+      if (!dependencies.tokens.verify(form.token, 'consent', [uid, userIdOf(asked)])) throw new PageRefusal(FORGED);
+      if (form.decision === 'deny') return finish(dependencies, { request, response, result: CANCELLED });
+      return allow(dependencies, asked, { request, response, byUser: true });
+    })
+    .all('/consent/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
+
+/** Who is signed in where oidc-provider asks for consent. */
+const userIdOf = ({ interaction }: Asked): string => {
+  if (interaction.session === undefined) throw new PageRefusal(EXPIRED);
+  return interaction.session.accountId;
+};
+
+/** `byUser`: somebody was asked and has allowed it. */
+const allow = async (
+  dependencies: ConsentDependencies,
+  asked: Asked,
+  { request, response, byUser }: { request: Request; response: Response; byUser: boolean },
+): Promise<void> => {
+  const userId = userIdOf(asked);
+  const { grantId, clientId, scopes } = await consent(dependencies.provider, asked.interaction, userId);
+  if (byUser) {
+    await dependencies.record(
+      { type: 'grant.consented', data: { grantId, userId: Number(userId) as UserId, clientId, scopes } },
+      { actor: `user:${Number(userId)}`, client: clientId, requestId: requestIdOf(request) },
+    );
+  }
+  return finish(dependencies, { request, response, result: { consent: { grantId } } });
+};
+
+const pageOf = async (dependencies: ConsentDependencies, asked: Asked) => {
+  const { interaction, client } = asked;
+  const userId = userIdOf(asked);
+  const person = await dependencies.persons.byId(Number(userId) as UserId);
+  const { name } = await dependencies.readProfile(Number(userId) as UserId);
+  return consentPage({
+    action: `/consent/${interaction.uid}`,
+    token: dependencies.tokens.issue('consent', [interaction.uid, userId]),
+    clientName: clientNameOf(asked),
+    scopes: inOrder(await askedScopes(dependencies.provider, interaction)),
+    destination: destinationOf(redirectUriOf(interaction, client)),
+    userName: name,
+    isAdmin: person?.role === 'admin',
+    isSelfRegistered: client?.selfRegistered ?? true,
+    signOutUrl: '/sign-out',
+    formTargets: formTargetsFor(dependencies, asked),
+  });
+};
+
+const destinationOf = (uri: string | undefined): string | undefined => {
+  if (uri === undefined || !URL.canParse(uri)) return undefined;
+  const { protocol, host } = new URL(uri);
+  return protocol === 'https:' || protocol === 'http:' ? host : 'an application on this device';
+};

@@ -1,0 +1,199 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { startCommandService } from '../../command/service.ts';
+import { by, registerUser, system } from '../../test/engines/command-side.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { until } from '../../test/engines/until.ts';
+import { type Credentials, createCredentials } from './credentials.ts';
+import { openDirectory } from './directory.ts';
+
+const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+const log = pino({ level: 'silent' });
+
+let database: TestDatabase;
+let pool: Pool;
+let eventLog: EventLog;
+let keys: KeyStore;
+let credentials: Credentials;
+let side: Awaited<ReturnType<typeof openCommands>>;
+const resources = new AsyncDisposableStack();
+
+const openCommands = (over: EventLog) => startCommandService({ pool, eventLog: over, keys, masterKey, log, metrics: createMetrics() });
+
+beforeAll(async () => {
+  database = resources.use(await createDatabase());
+  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 16 }));
+  eventLog = resources.use(await openEventLog({ url: database.url }));
+  keys = resources.use(await openPostgresKeyStore({ pool, masterKey }));
+  side = resources.use(await openCommands(eventLog));
+  // The tables are there from the first directory on.
+  await (await open())[Symbol.asyncDispose]();
+  credentials = await createCredentials(pool);
+});
+afterAll(() => resources.disposeAsync());
+
+const revoked: UserId[] = [];
+afterEach(() => void revoked.splice(0));
+
+const open = () =>
+  openDirectory({
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    log,
+    metrics: createMetrics(),
+    revokeUser: async (userId) => void revoked.push(userId),
+  });
+
+const anAddress = () => `${randomUUID()}@example.com`;
+
+test('who is registered is found by address, whatever its case, and by id', async () => {
+  await using persons = await open();
+  const email = anAddress();
+  const userId = await registerUser(side, { email, role: 'reader' });
+  const found = await until(() => persons.byEmail(email.toUpperCase()), Boolean);
+  expect(found).toEqual({ userId, role: 'reader', status: 'active' });
+  expect(await persons.byId(userId)).toEqual(found);
+});
+
+test('a change of address and role is followed, and the old address finds nobody', async () => {
+  await using persons = await open();
+  const [email, next] = [anAddress(), anAddress()];
+  const userId = await registerUser(side, { email, role: 'reader' });
+  await side.send({ type: 'UpdateUser', userId, email: next, role: 'admin' }, by(system));
+  expect(await until(() => persons.byEmail(next), Boolean)).toMatchObject({ userId, role: 'admin' });
+  expect(await persons.byEmail(email)).toBeUndefined();
+  await side.send({ type: 'UpdateUser', userId, email: null }, by(system));
+  await until(
+    () => persons.byEmail(next),
+    (found) => found === undefined,
+  );
+});
+
+test('an address goes from one person to another', async () => {
+  await using persons = await open();
+  const email = anAddress();
+  const one = await registerUser(side, { email });
+  await side.send({ type: 'UpdateUser', userId: one, email: null }, by(system));
+  const two = await registerUser(side, { email });
+  await until(
+    () => persons.byEmail(email),
+    (found) => found?.userId === two,
+  );
+});
+
+test('a deleted person has no address, no password, and their tokens are revoked', async () => {
+  await using persons = await open();
+  const email = anAddress();
+  const userId = await registerUser(side, { email });
+  await credentials.set(userId, 'correct horse battery');
+  await side.send({ type: 'DeleteUser', userId }, by(system));
+  expect(
+    await until(
+      () => persons.byId(userId),
+      (found) => found?.status === 'deleted',
+    ),
+  ).toMatchObject({ userId });
+  expect(await persons.byEmail(email)).toBeUndefined();
+  expect(await credentials.verify(userId, 'correct horse battery')).toBe(false);
+  await until(
+    () => revoked,
+    (all) => all.includes(userId),
+  );
+});
+
+test('what happened while nobody followed is caught up with, once', async () => {
+  const before = await open();
+  await before[Symbol.asyncDispose]();
+  const emails = [anAddress(), anAddress(), anAddress()];
+  for (const email of emails) await registerUser(side, { email });
+  const leaving = await registerUser(side, { email: anAddress() });
+  await side.send({ type: 'DeleteUser', userId: leaving }, by(system));
+  await using persons = await open();
+  for (const email of emails) await until(() => persons.byEmail(email), Boolean);
+  await until(
+    () => persons.byId(leaving),
+    (found) => found?.status === 'deleted',
+  );
+  await until(
+    () => revoked.filter((userId) => userId === leaving),
+    ({ length }) => length === 1,
+  );
+});
+
+test('of several one follows, and the next takes over', async () => {
+  const first = await open();
+  await using second = await open();
+  await first[Symbol.asyncDispose]();
+  const email = anAddress();
+  await registerUser(side, { email });
+  await until(() => second.byEmail(email), Boolean);
+});
+
+test('who could not end the tokens of a deleted person tries again', async () => {
+  let refusals = 2;
+  const revokeUser = async () => {
+    refusals -= 1;
+    if (refusals >= 0) throw new Error('not now');
+  };
+  await using persons = await openDirectory({ pool, eventLog, keys, masterKey, log, metrics: createMetrics(), revokeUser });
+  const userId = await registerUser(side, { email: anAddress() });
+  await side.send({ type: 'DeleteUser', userId }, by(system));
+  await until(
+    () => persons.byId(userId),
+    (found) => found?.status === 'deleted',
+  );
+  await until(
+    () => refusals,
+    (left) => left === -1,
+  );
+});
+
+test('an older event heard late does not undo what was written at once', async () => {
+  await using persons = await open();
+  const email = anAddress();
+  const userId = await registerUser(side, { email, role: 'reader' });
+  await until(() => persons.byId(userId), Boolean);
+  await side.send({ type: 'UpdateUser', userId, role: 'author' }, by(system));
+  await until(
+    () => persons.byId(userId),
+    (found) => found?.role === 'author',
+  );
+  await persons.register({ userId, version: 1 as never, email: anAddress(), role: 'reader' });
+  expect(await persons.byEmail(email)).toMatchObject({ userId, role: 'author' });
+});
+
+test('a damaged event holds up nobody else', async () => {
+  await using persons = await open();
+  const damaged = { id: randomUUID() as EventId, type: 'user.registered', data: { userId: 'x' }, metadata: {} };
+  await eventLog.append(`user-${randomInt(1_000_000)}` as StreamName, NO_STREAM, [damaged]);
+  const email = anAddress();
+  await registerUser(side, { email });
+  await until(() => persons.byEmail(email), Boolean);
+});
+
+test('a checkpoint beyond the end of the log refuses to start', async () => {
+  await pool.query(`update follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`);
+  await expect(open()).rejects.toThrow('beyond the end of the event log');
+  await pool.query(`update follower_checkpoint set position = position - 1000000 where follower = 'auth-directory'`);
+});
+
+test('a password hashed with other parameters is hashed anew at the next sign-in', async () => {
+  const userId = await registerUser(side, { email: anAddress() });
+  const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+  await pool.query('insert into auth.credential (user_id, phc) values ($1, $2)', [userId, outdated]);
+  expect(await credentials.verify(userId, 'password')).toBe(true);
+  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [userId]);
+  expect(rows[0]?.phc).toMatch(/^\$argon2id\$v=19\$m=19456,/);
+  expect(await credentials.verify(userId, 'password')).toBe(true);
+});

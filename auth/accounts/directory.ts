@@ -1,0 +1,117 @@
+import type { Registry } from 'prom-client';
+import type { UserId, Version } from '#shared/brands.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
+import { MalformedEvent } from '#shared/events/errors.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { startFollower } from '#shared/follower/follower.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { createEmailHash } from './email-hash.ts';
+import { deletePerson, type Person, selectPersonByEmail, selectPersonById, writePerson } from './person-table.ts';
+import { deleteOldSignUps, settleSignUp } from './sign-up-table.ts';
+
+/** Who there is, by e-mail address and by id; it follows the log within moments. */
+export type Persons = {
+  byEmail(email: string): Promise<Person | undefined>;
+  /** A deleted person is found as such. */
+  byId(userId: UserId): Promise<Person | undefined>;
+  /** Takes in at once what was registered just now, for who cannot wait until the log has been followed. */
+  register(registered: Registered): Promise<void>;
+};
+
+type Registered = { readonly userId: UserId; readonly version: Version; readonly email: string | null; readonly role: Role };
+
+export type DirectoryDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly keys: KeyStore;
+  readonly masterKey: MasterKey;
+  readonly log: Log;
+  readonly metrics: Registry;
+  /** Ends the sessions, grants and tokens of somebody who was deleted; it may be asked again. */
+  revokeUser(userId: UserId): Promise<void>;
+};
+
+/** Opens the directory and keeps it up with the log, in one process at a time. */
+export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
+  const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
+  await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+  await deleteOldSignUps(pool);
+  const emailHash = createEmailHash(masterKey);
+  const codec = createCodec({ keys });
+  const follower = await startFollower({
+    name: 'auth-directory',
+    pool,
+    eventLog,
+    log,
+    metrics,
+    act: (events, signal) => endDeleted(dependencies, events, signal),
+    async write(events, connection) {
+      for (const event of await readable({ codec, log }, events)) await hear(connection, event, emailHash);
+    },
+  });
+  return {
+    byEmail: (email) => selectPersonByEmail(pool, emailHash(email)),
+    byId: (userId) => selectPersonById(pool, userId),
+    register: ({ email, ...person }) =>
+      inTransaction(pool, (connection) => writePerson(connection, { ...person, emailHash: email === null ? null : emailHash(email) })),
+    [Symbol.asyncDispose]: () => follower[Symbol.asyncDispose](),
+  };
+};
+
+/**
+ * First nobody can sign in as a deleted person any more, and then all that was signed in ends. Both may be done again. The
+ * stream alone says who it is, so that a damaged event lets nobody stay.
+ */
+const endDeleted = async (
+  { pool, revokeUser }: DirectoryDependencies,
+  events: readonly RecordedEvent[],
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const { type, stream, version } of events) {
+    if (signal.aborted) return;
+    if (type !== 'user.deleted') continue;
+    const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
+    await inTransaction(pool, (connection) => deletePerson(connection, userId, version));
+    await revokeUser(userId);
+  }
+};
+
+type Followed = 'user.registered' | 'user.updated';
+const isFollowed = ({ type }: RecordedEvent): boolean => type === 'user.registered' || type === 'user.updated';
+
+/** A damaged event holds up nobody but whom it is about; whoever looks after the system is told. */
+const readable = async (
+  { codec, log }: { codec: Codec; log: Log },
+  events: readonly RecordedEvent[],
+): Promise<readonly DecodedEvent<Followed>[]> => {
+  const followed = events.filter(isFollowed);
+  const decode = async (some: readonly RecordedEvent[]) => (await codec.decodeAll(some)) as readonly DecodedEvent<Followed>[];
+  return decode(followed).catch(async (cause: unknown) => {
+    if (!(cause instanceof MalformedEvent)) throw cause;
+    const decoded: DecodedEvent<Followed>[] = [];
+    for (const event of followed) decoded.push(...(await decode([event]).catch(passOver(log))));
+    return decoded;
+  });
+};
+
+const passOver =
+  (log: Log) =>
+  (err: unknown): readonly never[] => {
+    if (!(err instanceof MalformedEvent)) throw err;
+    log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
+    return [];
+  };
+
+const hear = async (connection: Connection, event: DecodedEvent<Followed>, emailHash: (email: string) => string): Promise<void> => {
+  const { version } = event;
+  const { userId, email, role } = event.data;
+  await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role });
+  // Where the process that had begun the sign-up is gone, the person still gets the password.
+  if (event.type === 'user.registered') await settleSignUp(connection, event.metadata.correlation, userId);
+};

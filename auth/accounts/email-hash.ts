@@ -1,0 +1,9 @@
+import { createHmac } from 'node:crypto';
+import { sameAddress } from '#shared/events/same-address.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+
+/** The name of an e-mail address where it may not be kept in clear: the same as that of its claim in the event log. */
+export const createEmailHash = (masterKey: MasterKey): ((email: string) => string) => {
+  const key = deriveKey(masterKey, 'email-claim');
+  return (email) => createHmac('sha256', key).update(sameAddress(email)).digest('base64url');
+};

@@ -1,0 +1,46 @@
+import type { ErrorRequestHandler } from 'express';
+import { problemOf } from '#shared/http/problem.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { Log } from '#shared/log.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { messagePage } from '../pages/message-page.ts';
+import type { Page } from '../pages/page.ts';
+import { TooBusy } from './turns.ts';
+
+/** Ends a request with a page: what somebody at a browser can understand. */
+export class PageRefusal extends Error {
+  readonly page: Page;
+
+  constructor(page: Page, options?: ErrorOptions) {
+    super(page.title, options);
+    this.name = 'PageRefusal';
+    this.page = page;
+  }
+}
+
+const BUSY = messagePage({ status: 503, title: 'Too much at once', text: 'Many people are signing in just now. Try again in a moment.' });
+const RETRY_AFTER_SECONDS = '2';
+
+/** Errors on the way of a page become pages, where elsewhere they become problem documents. */
+export const answerPageErrors =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    if (error instanceof PageRefusal) return answerPage(response, error.page);
+    const { status, headers } =
+      error instanceof TooBusy ? { status: 503, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : problemOf(error);
+    response.set(headers);
+    if (error instanceof TooBusy) return answerPage(response, BUSY);
+    const requestId = requestIdOf(request);
+    if (status >= 500) log.error({ err: error, requestId, method: request.method, path: request.route?.path }, 'A page failed.');
+    answerPage(response, failurePage(status, requestId));
+  };
+
+const failurePage = (status: number, requestId: string): Page =>
+  status >= 500
+    ? messagePage({
+        status,
+        title: 'Something went wrong on our side',
+        text: `Try again in a moment. If it goes on, tell whoever runs this about ${requestId}.`,
+      })
+    : messagePage({ status, title: 'This request cannot be accepted', text: 'Go back to the application and start again.' });

@@ -1,0 +1,62 @@
+import type { UserId, Version } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+
+/** Somebody who can sign in, or could. */
+export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
+
+type Queryable = Pick<Connection, 'query'>;
+
+/** What an event says of a person; what is undefined stays as it is. */
+export type PersonChange = {
+  readonly userId: UserId;
+  readonly version: Version;
+  readonly emailHash?: string | null | undefined;
+  readonly role?: Role | undefined;
+};
+
+export const selectPersonByEmail = async (database: Queryable, emailHash: string): Promise<Person | undefined> => {
+  const { rows } = await database.query<Person>(
+    `select user_id as "userId", role, status from auth.person where email_hash = $1 and status = 'active'`,
+    [emailHash],
+  );
+  return rows[0];
+};
+
+export const selectPersonById = async (database: Queryable, userId: UserId): Promise<Person | undefined> => {
+  const { rows } = await database.query<Person>(`select user_id as "userId", role, status from auth.person where user_id = $1`, [userId]);
+  return rows[0];
+};
+
+/**
+ * Writes what an event said, unless a later one was heard already; the same one may be heard again.
+ * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.
+ */
+export const writePerson = async (database: Queryable, { userId, version, emailHash, role }: PersonChange): Promise<void> => {
+  if (typeof emailHash === 'string') {
+    await database.query(
+      `update auth.person set email_hash = null
+       where email_hash = $1 and user_id <> $2 and not exists (select from auth.person where user_id = $2 and version > $3)`,
+      [emailHash, userId, version],
+    );
+  }
+  await database.query(
+    `insert into auth.person as held (user_id, email_hash, role, status, version) values ($1, $2, coalesce($3, 'reader'), 'active', $5)
+     on conflict (user_id) do update set
+       email_hash = case when $4 then excluded.email_hash else held.email_hash end,
+       role = coalesce($3, held.role),
+       version = $5
+     where held.version <= $5 and held.status = 'active'`,
+    [userId, emailHash ?? null, role ?? null, emailHash !== undefined, version],
+  );
+};
+
+/** A deleted person has no address and no password; the row stays, because tokens may still name it. */
+export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
+  await database.query(
+    `insert into auth.person (user_id, email_hash, role, status, version) values ($1, null, 'reader', 'deleted', $2)
+     on conflict (user_id) do update set email_hash = null, status = 'deleted', version = $2`,
+    [userId, version],
+  );
+  await database.query('delete from auth.credential where user_id = $1', [userId]);
+};

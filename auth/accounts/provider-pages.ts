@@ -1,0 +1,103 @@
+import type { Client, KoaContextWithOIDC } from 'oidc-provider';
+import { renderInto } from '../pages/answer-page.ts';
+import {
+  deviceAbortedPage,
+  deviceCodeAgainPage,
+  deviceCodePage,
+  deviceConfirmPage,
+  deviceDonePage,
+  USER_CODE_MAX,
+} from '../pages/device-pages.ts';
+import { formTargetsOf } from '../pages/form-targets.ts';
+import type { Page } from '../pages/page.ts';
+import { providerErrorPage } from '../pages/provider-error-page.ts';
+import { goOnPage, signedOutPage, signOutPage } from '../pages/sign-out-pages.ts';
+import type { ProviderPages } from '../provider/pages.ts';
+import { givenCode, markMissed } from './device-guesses.ts';
+
+/**
+ * The pages that oidc-provider asks for: they go into its configuration. It brings its own forms, of which we need only
+ * the token and the address.
+ */
+export const providerPages: ProviderPages = {
+  async userCodeInputSource(ctx, _form, out, error) {
+    if (error !== undefined && isUnsaved(ctx)) return renderInto(ctx, EXPIRED_DEVICE);
+    if (error?.name === 'AbortedError') return renderInto(ctx, deviceAbortedPage);
+    if (error?.name === 'NotFoundError') markMissed(ctx.req);
+    const problem = out === undefined && error === undefined ? undefined : (PROBLEMS[error?.name ?? ''] ?? NO_MORE);
+    const page = deviceCodePage({ action: actionOf(ctx, 'code_verification'), token: tokenOf(ctx), userCode: codeIn(ctx, error), problem });
+    renderInto(ctx, problem === undefined ? page : { ...page, status: 422 });
+  },
+  async userCodeConfirmSource(ctx, _form, client, ...[, shownCode]) {
+    const action = actionOf(ctx, 'code_verification');
+    renderInto(ctx, deviceConfirmPage({ action, token: tokenOf(ctx), userCode: shownCode, shownCode, clientName: nameOf(client) }));
+  },
+  async successSource(ctx) {
+    renderInto(ctx, deviceDonePage(nameOf(ctx.oidc.client)));
+  },
+
+  async logoutSource(ctx) {
+    const { client } = ctx.oidc;
+    const formTargets = formTargetsOf(client?.postLogoutRedirectUris ?? []);
+    const clientName = client && nameOf(client);
+    renderInto(ctx, signOutPage({ action: actionOf(ctx, 'end_session_confirm'), token: tokenOf(ctx), clientName, formTargets }));
+  },
+
+  async postLogoutSuccessSource(ctx) {
+    const session = await ctx.oidc.provider.Session.get(ctx);
+    renderInto(ctx, signedOutPage(session.accountId === undefined));
+  },
+
+  async renderError(ctx, { error, error_description: description }) {
+    renderInto(ctx, providerErrorPage({ code: error, description }));
+  },
+};
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  NoCodeError: 'Enter the code that the device shows.',
+  NotFoundError: 'There is no such code. Compare it with the device, and try again.',
+  ExpiredError: 'This code has expired. Start again on the device to get a new one.',
+  AlreadyUsedError: 'This code has been used. Start again on the device to get a new one.',
+};
+const NO_MORE = 'This did not work. Enter the code once more.';
+
+const EXPIRED_DEVICE: Page = { ...deviceCodeAgainPage, status: 400 };
+
+/**
+ * A form came from a browser without a session. oidc-provider has just put a new token into the new session, and would fail
+ * over keeping a session that was never saved; a form with that token could not be accepted anyway.
+ */
+const isUnsaved = ({ oidc: { session } }: KoaContextWithOIDC): boolean => {
+  if (session === undefined || session.exp !== undefined) return false;
+  Object.assign(session, { touched: false });
+  return true;
+};
+
+const codeIn = (ctx: KoaContextWithOIDC, error: (Error & { userCode?: unknown }) | undefined): string =>
+  typeof error?.userCode === 'string' ? error.userCode.slice(0, USER_CODE_MAX) : givenCode(ctx.req);
+
+/**
+ * Where oidc-provider would answer with a form that a script sends, there is a page with a button: scripts do not run here.
+ * It does so to sign out who is not signed in, and to end the session of one user where another has just signed in.
+ */
+export const replaceScriptedForms = async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
+  await next();
+  const { oidc } = ctx;
+  const target = oidc?.session?.state?.secret ? oidc.urlFor('end_session_confirm') : undefined;
+  if (target === undefined || typeof ctx.body !== 'string' || !ctx.body.includes('<script>') || !ctx.body.includes(target)) return;
+  const form = { action: new URL(target).pathname, token: tokenOf(ctx) };
+  if (oidc.route === 'end_session') {
+    const formTargets = formTargetsOf(oidc.client?.postLogoutRedirectUris ?? []);
+    return renderInto(ctx, goOnPage({ ...form, formTargets, text: 'You are not signed in any more.' }));
+  }
+  const clientId = oidc.entities.Interaction?.params.client_id;
+  const client = typeof clientId === 'string' ? await oidc.provider.Client.find(clientId) : undefined;
+  const text = 'Somebody else was signed in with this browser. They are signed out now, and you are signed in.';
+  renderInto(ctx, goOnPage({ ...form, formTargets: formTargetsOf(client?.redirectUris ?? []), text }));
+};
+
+const actionOf = (ctx: KoaContextWithOIDC, route: string): string => new URL(ctx.oidc.urlFor(route)).pathname;
+
+const tokenOf = (ctx: KoaContextWithOIDC): string => String(ctx.oidc.session?.state?.secret ?? '');
+
+const nameOf = (client: Client | undefined): string => client?.clientName ?? client?.clientId ?? 'The application';

@@ -1,0 +1,60 @@
+import { Router } from 'express';
+import type { Provider } from 'oidc-provider';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { createFormTokens } from '../pages/form-token.ts';
+import type { ReadProfile } from '../provider/profile.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import { createAttempts } from './attempts.ts';
+import { consentRoutes } from './consent-routes.ts';
+import type { Credentials } from './credentials.ts';
+import { deviceGuesses } from './device-guesses.ts';
+import type { Persons } from './directory.ts';
+import { createEmailHash } from './email-hash.ts';
+import { createFormCookie } from './form-cookie.ts';
+import type { InteractionDependencies } from './interaction.ts';
+import { answerPageErrors } from './page-refusal.ts';
+import { replaceScriptedForms } from './provider-pages.ts';
+import { recordSessions } from './session-events.ts';
+import { createSignInLimits } from './sign-in-limits.ts';
+import { signInRoutes } from './sign-in-routes.ts';
+import { signUpRoutes } from './sign-up-routes.ts';
+
+export type AccountDependencies = InteractionDependencies & {
+  readonly pool: Pool;
+  readonly masterKey: MasterKey;
+  readonly gateway: CommandGateway;
+  readonly persons: Persons;
+  readonly credentials: Credentials;
+  readonly signUp: 'off' | Role;
+  readonly record: RecordSecurityEvent;
+  readonly readProfile: ReadProfile;
+  readonly log: Log;
+};
+
+/** What the pages need of each provider that is made, before its `callback()`, after which what is added is ignored. */
+export const equipProvider = (provider: Provider, facts: Pick<AccountDependencies, 'record' | 'log'>): void => {
+  provider.use(replaceScriptedForms);
+  recordSessions(provider, facts);
+};
+
+/** The pages of accounts, mounted before oidc-provider. */
+export const accountRoutes = (dependencies: AccountDependencies): Router => {
+  const { pool, masterKey, issuerUrl, log } = dependencies;
+  const attempts = createAttempts({ pool, masterKey });
+  const shared = {
+    ...dependencies,
+    attempts,
+    tokens: createFormTokens(masterKey),
+    limits: createSignInLimits(attempts),
+    emailHash: createEmailHash(masterKey),
+    cookie: createFormCookie(issuerUrl),
+    isSignUpOpen: dependencies.signUp !== 'off',
+  };
+  return Router()
+    .use(signUpRoutes(shared), signInRoutes(shared), consentRoutes(shared), deviceGuesses(attempts))
+    .use(['/sign-in', '/sign-up', '/consent', '/device'], answerPageErrors(log));
+};

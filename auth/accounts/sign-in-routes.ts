@@ -1,0 +1,121 @@
+import { type Request, type Response, Router } from 'express';
+import * as z from 'zod';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import type { FormTokens } from '../pages/form-token.ts';
+import { FORGED } from '../pages/message-page.ts';
+import { EMAIL_MAX, PASSWORD_MAX, type SignInView, signInPage } from '../pages/sign-in-page.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import type { Credentials } from './credentials.ts';
+import type { Persons } from './directory.ts';
+import { fieldsOf, formToken, readForm } from './form.ts';
+import {
+  type Asked,
+  askedOf,
+  CANCELLED,
+  clientNameOf,
+  finish,
+  formTargetsFor,
+  type InteractionDependencies,
+  textOf,
+} from './interaction.ts';
+import { PageRefusal } from './page-refusal.ts';
+import type { Person } from './person-table.ts';
+import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
+
+export type SignInDependencies = InteractionDependencies & {
+  readonly persons: Persons;
+  readonly credentials: Credentials;
+  readonly tokens: FormTokens;
+  readonly limits: SignInLimits;
+  readonly emailHash: (email: string) => string;
+  readonly isSignUpOpen: boolean;
+  readonly record: RecordSecurityEvent;
+};
+
+/** The same for a wrong password and for nobody's address. */
+const WRONG = 'No account has this e-mail address and this password.';
+
+const SignIn = z.object({
+  token: formToken,
+  email: z.string().max(EMAIL_MAX),
+  password: z.string().max(PASSWORD_MAX),
+  cancel: z.literal('yes').optional(),
+});
+
+export const signInRoutes = (dependencies: SignInDependencies): Router =>
+  Router()
+    .get('/sign-in/:uid', async (request, response) => {
+      const asked = await askedOf(dependencies, 'login', request, response);
+      const email = (textOf(asked.interaction.params.login_hint) ?? '').slice(0, EMAIL_MAX);
+      answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems: {} })));
+    })
+    .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))
+    .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
+
+const signIn = async (dependencies: SignInDependencies, request: Request, response: Response): Promise<void> => {
+  const { tokens, limits, emailHash } = dependencies;
+  const form = fieldsOf(SignIn, request);
+  const asked = await askedOf(dependencies, 'login', request, response);
+  if (!tokens.verify(form.token, 'sign-in', [asked.interaction.uid])) throw new PageRefusal(FORGED);
+  if (form.cancel) return finish(dependencies, { request, response, result: CANCELLED });
+  const email = form.email.trim();
+  const again = (problems: SignInView['problems'], status: number) =>
+    answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems, status })));
+  const missing = missingIn({ email, password: form.password });
+  if (missing !== undefined) return again(missing, 422);
+
+  const tried = { emailHash: emailHash(email), address: clientAddress(request) };
+  const admitted = await limits.admit(tried);
+  if (!admitted.granted) {
+    response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
+    return again({ form: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.` }, 429);
+  }
+  const person = await dependencies.persons.byEmail(email);
+  if (await dependencies.credentials.verify(person?.userId, form.password)) {
+    await limits.succeeded(tried);
+    return finish(dependencies, { request, response, result: signedIn(person) });
+  }
+  if (admitted.locksIfWrong) await recordLock(dependencies, { request, asked, person, attempts: admitted.attempts });
+  again({ form: WRONG }, 422);
+};
+
+/** `remember` keeps the session when the browser is closed. */
+export const signedIn = (person: Person | undefined) => {
+  if (person === undefined) throw new Error('nobody’s password was right');
+  return { login: { accountId: String(person.userId), amr: ['pwd'], remember: true } };
+};
+
+const missingIn = ({ email, password }: { email: string; password: string }): SignInView['problems'] | undefined =>
+  email !== '' && password !== ''
+    ? undefined
+    : {
+        ...(email === '' && { email: 'Enter your e-mail address.' }),
+        ...(password === '' && { password: 'Enter your password.' }),
+      };
+
+type Failure = { readonly request: Request; readonly asked: Asked; readonly person: Person | undefined; readonly attempts: number };
+
+const recordLock = async ({ record }: SignInDependencies, { request, asked, person, attempts }: Failure): Promise<void> => {
+  const { interaction, client } = asked;
+  await record(
+    { type: 'session.sign_in_failed', data: { sessionId: interaction.cid, userId: person?.userId ?? null, attempts } },
+    { actor: 'anonymous', client: client?.clientId ?? null, requestId: requestIdOf(request) },
+  );
+};
+
+type Filled = Pick<SignInView, 'email' | 'problems' | 'status'>;
+
+const viewOf = (dependencies: SignInDependencies, asked: Asked, filled: Filled): SignInView => {
+  const { uid } = asked.interaction;
+  return {
+    ...filled,
+    action: `/sign-in/${uid}`,
+    token: dependencies.tokens.issue('sign-in', [uid]),
+    clientName: clientNameOf(asked),
+    signUpUrl: dependencies.isSignUpOpen ? `/sign-in/${uid}/sign-up` : undefined,
+    formTargets: formTargetsFor(dependencies, asked),
+  };
+};

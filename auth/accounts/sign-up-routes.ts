@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { type Request, type Response, Router } from 'express';
+import type { Role } from '#shared/events/fields.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { hasProblems } from '../pages/field.ts';
+import type { FormTokens } from '../pages/form-token.ts';
+import { FORGED, messagePage } from '../pages/message-page.ts';
+import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page.ts';
+import type { Allowance, Attempts } from './attempts.ts';
+import { fieldsOf, readForm } from './form.ts';
+import type { FormCookie } from './form-cookie.ts';
+import { askedOf, finish, formTargetsFor, type InteractionDependencies } from './interaction.ts';
+import { PageRefusal } from './page-refusal.ts';
+import type { Person } from './person-table.ts';
+import { waitSeconds, waitText } from './sign-in-limits.ts';
+import { signedIn } from './sign-in-routes.ts';
+import { type SignedUp, type SignUpDependencies, signUp } from './sign-up.ts';
+import { problemsIn, SignUp } from './sign-up-form.ts';
+
+export type SignUpRouteDependencies = InteractionDependencies &
+  SignUpDependencies & {
+    readonly tokens: FormTokens;
+    readonly cookie: FormCookie;
+    readonly attempts: Attempts;
+    /** What who signs up becomes; `off` where nobody can. */
+    readonly signUp: 'off' | Role;
+  };
+
+/** A sign-up tells whether an address has an account, so it is worth counting. */
+const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };
+
+/** How a sign-up stands to the rest: in the middle of a sign-in, or by itself. */
+type Place = {
+  readonly action: string;
+  /** What only this browser has, for the token. */
+  readonly boundTo: string;
+  readonly signInUrl: string | undefined;
+  readonly formTargets: readonly string[];
+  done(person: Person): Promise<void>;
+};
+
+type Exchange = { readonly request: Request; readonly response: Response };
+
+export const signUpRoutes = (dependencies: SignUpRouteDependencies): Router => {
+  const during = (exchange: Exchange) => placeInInteraction(dependencies, exchange);
+  const alone = (exchange: Exchange) => placeAlone(dependencies, exchange);
+  return Router()
+    .use(['/sign-up', '/sign-in/:uid/sign-up'], (_request, _response, next) => {
+      if (dependencies.signUp === 'off') throw new PageRefusal(CLOSED);
+      next();
+    })
+    .get('/sign-up/done', (_request, response) => answerPage(response, signedUpPage))
+    .get('/sign-up', async (request, response) => show(dependencies, response, await alone({ request, response })))
+    .post('/sign-up', ...readForm, async (request, response) =>
+      submit(dependencies, { request, response }, await alone({ request, response })),
+    )
+    .get('/sign-in/:uid/sign-up', async (request, response) => show(dependencies, response, await during({ request, response })))
+    .post('/sign-in/:uid/sign-up', ...readForm, async (request, response) =>
+      submit(dependencies, { request, response }, await during({ request, response })),
+    )
+    .all(['/sign-up', '/sign-in/:uid/sign-up'], refuseOtherMethods('GET', 'HEAD', 'POST'));
+};
+
+const CLOSED = messagePage({ status: 404, title: 'Nobody can sign up here', text: 'Ask whoever runs this for an account.' });
+
+const placeInInteraction = async (dependencies: SignUpRouteDependencies, { request, response }: Exchange): Promise<Place> => {
+  const asked = await askedOf(dependencies, 'login', request, response);
+  const { uid } = asked.interaction;
+  return {
+    action: `/sign-in/${uid}/sign-up`,
+    boundTo: uid,
+    signInUrl: `/sign-in/${uid}`,
+    formTargets: formTargetsFor(dependencies, asked),
+    done: (person) => finish(dependencies, { request, response, result: signedIn(person) }),
+  };
+};
+
+const placeAlone = async ({ cookie }: SignUpRouteDependencies, { request, response }: Exchange): Promise<Place> => {
+  const known = cookie.read(request);
+  if (known === undefined && request.method === 'POST') throw new PageRefusal(FORGED);
+  return {
+    action: '/sign-up',
+    boundTo: cookie.settle(request, response),
+    signInUrl: undefined,
+    formTargets: [],
+    done: async () => response.redirect(303, '/sign-up/done'),
+  };
+};
+
+const FORM_ID_BYTES = 16;
+type Filled = Partial<Pick<SignUpView, 'name' | 'email' | 'problems' | 'status' | 'formId'>>;
+
+/** A form is good for one sign-up: each page has a new one, unless the same is to be sent again. */
+const show = ({ tokens }: SignUpRouteDependencies, response: Response, place: Place, filled: Filled = {}): void => {
+  const formId = filled.formId ?? randomBytes(FORM_ID_BYTES).toString('base64url');
+  const { action, signInUrl, formTargets } = place;
+  const token = tokens.issue('sign-up', [place.boundTo, formId]);
+  answerPage(response, signUpPage({ name: '', email: '', problems: {}, ...filled, formId, token, action, signInUrl, formTargets }));
+};
+
+const submit = async (dependencies: SignUpRouteDependencies, { request, response }: Exchange, place: Place): Promise<void> => {
+  const { tokens, attempts, signUp: role } = dependencies;
+  const { token, form: formId, ...typed } = fieldsOf(SignUp, request);
+  if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
+  const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
+  const again = (filled: Filled) => show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
+  const problems = problemsIn(fields);
+  if (hasProblems(problems)) return again({ problems, status: 422 });
+  if (role === 'off') throw new PageRefusal(CLOSED);
+
+  const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
+  if (!taken.granted) {
+    response.set('Retry-After', String(waitSeconds(taken.waitMs)));
+    return again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
+  }
+  const result = await signUp(dependencies, { ...fields, formId, role, requestId: requestIdOf(request) });
+  if (result.outcome === 'done') return place.done(result.person);
+  again(answers(formId)[result.outcome]);
+};
+
+const answers = (formId: string) =>
+  ({
+    taken: { problems: { email: 'This address has an account already. Sign in with it, or use another one.' }, status: 409 },
+    repeated: { problems: { form: 'This form has been sent before. Sign in, or send it once more for another account.' }, status: 409 },
+    busy: {
+      problems: { form: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.' },
+      status: 503,
+      formId,
+    },
+  }) satisfies Record<Exclude<SignedUp['outcome'], 'done'>, Filled>;

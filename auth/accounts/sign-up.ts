@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UserId } from '#shared/brands.ts';
+import { type CommandGateway, type CommandResult, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Credentials } from './credentials.ts';
+import type { Persons } from './directory.ts';
+import type { Person } from './person-table.ts';
+import { abandonSignUp, beginSignUp, settleSignUp } from './sign-up-table.ts';
+
+export type SignUpDependencies = {
+  readonly pool: Pool;
+  readonly gateway: CommandGateway;
+  readonly persons: Persons;
+  readonly credentials: Credentials;
+};
+
+export type Applicant = {
+  readonly formId: string;
+  readonly requestId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly role: Role;
+};
+
+/** `repeated`: this form has already been used, with other fields. `busy`: it is unknown or undecided; the same form may be sent again. */
+export type SignedUp = { readonly outcome: 'done'; readonly person: Person } | { readonly outcome: 'taken' | 'repeated' | 'busy' };
+
+const ATTEMPTS_MAX = 20;
+const LOOK_AGAIN_MS = 150;
+
+/**
+ * Registers a person in three steps, each of which may be done again, by whoever comes after a crash:
+ *
+ * 1. The password's hash is kept under the form's id.
+ * 2. `RegisterUser` is sent with that id as idempotency key and correlation, so that a repetition finds the same user.
+ * 3. The hash is given to the user, by this process or by the directory when it sees the registration with that correlation.
+ *
+ * So nobody ever has an address without having its password, and no address without a password is ever given to whoever asks:
+ * somebody whom an administrator has registered cannot be signed up over.
+ */
+export const signUp = async (dependencies: SignUpDependencies, applicant: Applicant): Promise<SignedUp> => {
+  const { pool, persons, credentials } = dependencies;
+  const { email, password, role } = applicant;
+  const id = `sign-up-${applicant.formId}`;
+  await beginSignUp(pool, id, await credentials.hash(password));
+  const registered = await register(dependencies, applicant, id);
+  if (typeof registered === 'string') {
+    if (registered === 'taken') await abandonSignUp(pool, id);
+    return { outcome: registered };
+  }
+  const userId = registered.id as UserId;
+  await persons.register({ userId, version: registered.version, email, role });
+  await settleSignUp(pool, id, userId);
+  // The form may have been sent before, and the password changed since: only the one that counts now opens the account.
+  if (!(await credentials.verify(userId, password))) return { outcome: 'repeated' };
+  const person = await persons.byId(userId);
+  return person?.status === 'active' ? { outcome: 'done', person } : { outcome: 'repeated' };
+};
+
+const register = async (
+  { gateway }: SignUpDependencies,
+  { name, email, role, requestId }: Applicant,
+  id: string,
+): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {
+  const context = { caller: { kind: 'system', name: 'sign-up' }, requestId, correlationId: id, idempotencyKey: id } as const;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
+    if (answer !== 'running') return answer;
+    // A second click: the first one is at work.
+    await delay(LOOK_AGAIN_MS);
+  }
+  return 'busy';
+};
+
+const refusalOf = (error: unknown): 'taken' | 'repeated' | 'busy' | 'running' => {
+  if (error instanceof CommandUnavailable) return 'busy';
+  if (!(error instanceof Rejection)) throw error;
+  switch (error.code) {
+    case 'email_taken':
+      return 'taken';
+    case 'idempotency_key_reused':
+      return 'repeated';
+    case 'idempotency_key_in_use':
+      return 'running';
+    case 'conflict':
+      return 'busy';
+    default:
+      throw error;
+  }
+};

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { until } from '../../test/engines/until.ts';
+import { createTurns, TooBusy } from './turns.ts';
+
+/** Work that goes on until it is let go. */
+const held = () => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  return { work: () => promise, letGo: resolve, fail: reject };
+};
+
+test('so many work at once, so many wait, and the next is told at once', async () => {
+  const inTurn = createTurns({ atOnceMax: 2, waitingMax: 1 });
+  const begun: number[] = [];
+  const jobs = [held(), held(), held()];
+  const results = jobs.map((job, index) =>
+    inTurn(() => {
+      begun.push(index);
+      return job.work();
+    }),
+  );
+  await expect(inTurn(async () => {})).rejects.toThrow(TooBusy);
+  expect(begun).toEqual([0, 1]);
+  jobs[0]?.letGo();
+  await results[0];
+  await until(
+    () => begun,
+    ({ length }) => length === 3,
+  );
+  for (const job of jobs) job.letGo();
+  await Promise.all(results);
+});
+
+test('a turn that fails is over, too', async () => {
+  const inTurn = createTurns({ atOnceMax: 1, waitingMax: 5 });
+  const failing = inTurn(() => Promise.reject(new RangeError('x')));
+  const next = inTurn(async () => 'done');
+  await expect(failing).rejects.toThrow(RangeError);
+  expect(await next).toBe('done');
+});

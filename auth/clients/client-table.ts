@@ -1,0 +1,102 @@
+import { UNIQUE_VIOLATION } from '#shared/database/failures.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { ClientSettings, StoredClient } from './client.ts';
+
+export type Queryable = Pick<Pool, 'query'>;
+
+export const migrateClients = (pool: Pool): Promise<void> => migrate(pool, 'auth-clients', new URL('./migrations/', import.meta.url));
+
+type Row = { readonly [Field in keyof StoredClient]: NonNullable<StoredClient[Field]> | null };
+
+const COLUMNS = `
+  client_id as "clientId", name, secret_hash as "secretHash", token_endpoint_auth_method as "tokenEndpointAuthMethod",
+  grant_types as "grantTypes", redirect_uris as "redirectUris", post_logout_redirect_uris as "postLogoutRedirectUris", scopes,
+  default_scopes as "defaultScopes", first_party as "firstParty", service_account as "serviceAccount", require_dpop as "requireDpop",
+  require_par as "requirePar", tls_client_auth_subject as "tlsClientAuthSubject", jwks, disabled,
+  self_registered as "selfRegistered", version, created_at as "createdAt", updated_at as "updatedAt"`;
+
+/** Columns that may be null are absent in a client. */
+const clientOf = (row: Row | undefined): StoredClient | undefined =>
+  row && (Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as StoredClient);
+
+export const selectClient = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+  const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1`, [clientId]);
+  return clientOf(rows[0]);
+};
+
+/** Locks the row until the transaction ends. */
+export const selectClientForUpdate = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+  const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1 for update`, [clientId]);
+  return clientOf(rows[0]);
+};
+
+export const selectClients = async (database: Queryable, after: string, limit: number): Promise<readonly StoredClient[]> => {
+  const { rows } = await database.query<Row>(
+    `select ${COLUMNS} from auth.client where client_id collate "C" > $1 order by client_id collate "C" limit $2`,
+    [after, limit],
+  );
+  return rows.flatMap((row) => clientOf(row) ?? []);
+};
+
+type NewRow = ClientSettings & Pick<StoredClient, 'clientId' | 'secretHash' | 'serviceAccount' | 'selfRegistered'>;
+
+export const insertClient = async (database: Queryable, client: NewRow): Promise<StoredClient> => {
+  const inserted = await database
+    .query<Row>(
+      `insert into auth.client (client_id, self_registered, version, secret_hash, service_account, name, token_endpoint_auth_method,
+         grant_types, redirect_uris, post_logout_redirect_uris, scopes, default_scopes, first_party, require_dpop, require_par,
+         tls_client_auth_subject, jwks, disabled)
+       values ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning ${COLUMNS}`,
+      [client.clientId, client.selfRegistered, client.secretHash ?? null, client.serviceAccount ?? null, ...settingsValues(client)],
+    )
+    .catch(refuseTaken);
+  return theOne(clientOf(inserted.rows[0]));
+};
+
+export const updateClient = async (
+  database: Queryable,
+  client: ClientSettings & Pick<StoredClient, 'clientId' | 'secretHash' | 'serviceAccount'>,
+): Promise<StoredClient> => {
+  const { rows } = await database.query<Row>(
+    `update auth.client set version = version + 1, updated_at = now(), secret_hash = $2, service_account = $3, name = $4,
+       token_endpoint_auth_method = $5, grant_types = $6, redirect_uris = $7, post_logout_redirect_uris = $8, scopes = $9,
+       default_scopes = $10, first_party = $11, require_dpop = $12, require_par = $13, tls_client_auth_subject = $14, jwks = $15,
+       disabled = $16
+     where client_id = $1 returning ${COLUMNS}`,
+    [client.clientId, client.secretHash ?? null, client.serviceAccount ?? null, ...settingsValues(client)],
+  );
+  return theOne(clientOf(rows[0]));
+};
+
+export const deleteClient = async (database: Queryable, clientId: string): Promise<void> => {
+  await database.query('delete from auth.client where client_id = $1', [clientId]);
+};
+
+const settingsValues = (settings: ClientSettings): unknown[] => [
+  settings.name,
+  settings.tokenEndpointAuthMethod,
+  settings.grantTypes,
+  settings.redirectUris,
+  settings.postLogoutRedirectUris,
+  settings.scopes,
+  settings.defaultScopes,
+  settings.firstParty,
+  settings.requireDpop,
+  settings.requirePar,
+  settings.tlsClientAuthSubject,
+  settings.jwks && JSON.stringify(settings.jwks),
+  settings.disabled,
+];
+
+const refuseTaken = (error: unknown): never => {
+  if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION)
+    throw new Rejection('client_id_taken', {}, { cause: error });
+  throw error;
+};
+
+const theOne = (client: StoredClient | undefined): StoredClient => {
+  if (client === undefined) throw new Error('the client was there and is not');
+  return client;
+};

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import {
+  type ClientWorld,
+  clientEventsOf,
+  createAt,
+  createClientWorld,
+  SERVICE,
+  type Sent,
+  sendTo,
+  WEB,
+} from '../../test/engines/client-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { nowS } from '../../test/token-mint.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await createClientWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
+const create = (settings?: object) => createAt(world, settings);
+const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
+
+describe('a change', () => {
+  test('by PATCH touches what is named, by PUT everything', async () => {
+    const { clientId } = await create({ ...WEB, firstParty: true, scopes: ['read:articles'] });
+    const patched = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web 2' } });
+    expect(patched).toMatchObject({ status: 200, body: { name: 'Web 2', firstParty: true, scopes: ['read:articles'] } });
+    const put = await send('PUT', `/clients/${clientId}`, { body: { ...patched.body, firstParty: undefined } });
+    expect(put).toMatchObject({ status: 200, body: { name: 'Web 2', firstParty: false, scopes: ['read:articles'] } });
+    expect(await eventsOf(clientId)).toMatchObject([
+      { type: 'client.registered' },
+      { type: 'client.changed', data: { changed: ['name'] } },
+      { type: 'client.changed', data: { changed: ['firstParty'] } },
+    ]);
+  });
+
+  test('that changes nothing is none', async () => {
+    const { clientId } = await create(WEB);
+    const before = await send('GET', `/clients/${clientId}`);
+    const { status, headers } = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web' } });
+    expect({ status, etag: headers.get('etag') }).toEqual({ status: 200, etag: before.headers.get('etag') });
+    expect(await eventsOf(clientId)).toHaveLength(1);
+  });
+
+  test.each(['PATCH', 'PUT', 'DELETE'])('%s of another version than was seen is refused', async (method) => {
+    const { clientId } = await create(WEB);
+    const { headers } = await send('GET', `/clients/${clientId}`);
+    const seen = { 'If-Match': headers.get('etag') ?? '' };
+    await send('PATCH', `/clients/${clientId}`, { body: { name: 'Meanwhile' } });
+    const body = method === 'DELETE' ? undefined : WEB;
+    expect(await send(method, `/clients/${clientId}`, { body, headers: seen })).toMatchObject({
+      status: 412,
+      body: { code: 'version_mismatch' },
+    });
+    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': '"someone-elses"' } })).toMatchObject({ status: 412 });
+    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': 'x' } })).toMatchObject({ status: 400 });
+  });
+
+  test('of the version that was seen is made, also where a proxy has weakened the tag', async () => {
+    const { clientId } = await create(WEB);
+    const { headers } = await send('GET', `/clients/${clientId}`);
+    const answer = await send('PATCH', `/clients/${clientId}`, {
+      body: { name: 'New' },
+      headers: { 'If-Match': `W/${headers.get('etag')}` },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test.each<[string, object, number]>([
+    ['to what does not fit together', { redirectUris: [] }, 422],
+    ['of a field that there is not', { secretHash: 'x' }, 422],
+  ])('%s is refused and nothing happens', async (_, body, status) => {
+    const { clientId } = await create(WEB);
+    expect(await send('PATCH', `/clients/${clientId}`, { body })).toMatchObject({ status });
+    expect(await eventsOf(clientId)).toHaveLength(1);
+  });
+
+  test('the role of a service account is changed as a user’s, not here', async () => {
+    const { clientId } = await create(SERVICE);
+    expect(await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } })).toMatchObject({ status: 422 });
+  });
+
+  test('of an unknown client is 404', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      expect(await send(method, '/clients/nobody', { body: method === 'DELETE' ? undefined : WEB })).toMatchObject({ status: 404 });
+    }
+    expect(await send('POST', '/clients/nobody/secret')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('tokens of a client', () => {
+  const isGood = async (token: string) =>
+    (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
+
+  test.each<[string, boolean, (clientId: string) => Promise<unknown>]>([
+    ['end with the client', true, (clientId) => send('DELETE', `/clients/${clientId}`)],
+    ['end when it is disabled', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { disabled: true } })],
+    ['end with a scope of it', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles'] } })],
+    ['end with its secret', true, (clientId) => send('POST', `/clients/${clientId}/secret`)],
+    ['end when it must prove its possession', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { requireDpop: true } })],
+    ['outlast another name', false, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { name: 'Other' } })],
+    [
+      'outlast another scope',
+      false,
+      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles', 'write:articles', 'read:users'] } }),
+    ],
+  ])('%s', async (_, ends, change) => {
+    const { clientId } = await create({ ...SERVICE, scopes: ['read:articles', 'write:articles'] });
+    const token = await world.mint.token({ client_id: clientId });
+    expect(await isGood(token)).toBe(true);
+    await change(clientId);
+    if (ends)
+      await until(
+        () => isGood(token),
+        (good) => !good,
+        3_000,
+      );
+    else expect(await world.side.pool.query('select from auth.revoked where value = $1', [clientId])).toMatchObject({ rowCount: 0 });
+  });
+
+  test('are good again once the new secret is known', async () => {
+    const { clientId, secret } = await create();
+    const { body } = await send('POST', `/clients/${clientId}/secret`);
+    expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
+    expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
+    const token = await world.mint.token({ client_id: clientId, iat: nowS() });
+    await until(
+      () => world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
+      ({ rowCount }) => rowCount === 1,
+    );
+    expect(await isGood(token)).toBe(true);
+    expect(await eventsOf(clientId)).toMatchObject([{ type: 'client.registered' }, { type: 'client.secret_rotated' }]);
+  });
+});
+
+test('a client that is disabled cannot use its secret', async () => {
+  const { clientId, secret } = await create();
+  await send('PATCH', `/clients/${clientId}`, { body: { disabled: true } });
+  expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
+});
+
+test('a client without a secret cannot get another one', async () => {
+  const { clientId } = await create(WEB);
+  expect(await send('POST', `/clients/${clientId}/secret`)).toMatchObject({ status: 409, body: { code: 'client_without_secret' } });
+});
+
+test('a client that begins to use a secret gets one, and one that stops loses it', async () => {
+  const { clientId } = await create(WEB);
+  const { body } = await send('PATCH', `/clients/${clientId}`, { body: { tokenEndpointAuthMethod: 'client_secret_post' } });
+  expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
+  await send('PATCH', `/clients/${clientId}`, { body: { tokenEndpointAuthMethod: 'none' } });
+  expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(false);
+});
+
+test('a deleted client is gone, and its service account stays', async () => {
+  const { clientId, serviceAccount } = await create();
+  expect(await send('DELETE', `/clients/${clientId}`)).toMatchObject({ status: 204, body: null });
+  expect(await send('GET', `/clients/${clientId}`)).toMatchObject({ status: 404 });
+  expect(await eventsOf(clientId)).toMatchObject([{ type: 'client.registered' }, { type: 'client.deleted' }]);
+  const events = [];
+  for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName)) events.push(...page);
+  expect(events).toHaveLength(1);
+});
+
+test('of two who register one id at once, one does', async () => {
+  const clientId = `race-${randomUUID().slice(0, 8)}`;
+  const answers = await Promise.all([1, 2, 3, 4].map(() => send('POST', '/clients', { body: { ...WEB, clientId } })));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+});

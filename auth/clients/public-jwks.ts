@@ -1,0 +1,25 @@
+import * as z from 'zod';
+
+const KEYS_MAX = 10;
+const CHARACTERS_MAX = 2_000;
+
+const base64url = z
+  .string()
+  .regex(/^[\w-]+$/)
+  .max(CHARACTERS_MAX);
+const common = {
+  kid: z.string().max(200).optional(),
+  use: z.literal('sig').optional(),
+  alg: z.string().max(20).optional(),
+  x5c: z.array(z.string().max(10_000)).max(5).optional(),
+};
+
+/** Strict, so that a private key is refused rather than kept, and so is a shared secret. */
+const publicJwk = z.discriminatedUnion('kty', [
+  z.strictObject({ kty: z.literal('EC'), crv: z.enum(['P-256', 'P-384', 'P-521']), x: base64url, y: base64url, ...common }),
+  z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: base64url, ...common }),
+  z.strictObject({ kty: z.literal('RSA'), n: base64url.min(342, { error: 'Must have at least 2048 bits.' }), e: base64url, ...common }),
+]);
+
+/** The public keys by which a client proves who it is; by value, because an address would make us fetch from anywhere. */
+export const publicJwks = z.strictObject({ keys: z.array(publicJwk).min(1).max(KEYS_MAX) });

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+
+const CHARACTERS_MAX = 2_048;
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** A domain of the application's own, read backwards (RFC 8252, section 7.1): nobody else may claim it. */
+const REVERSE_DOMAIN_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+
+/**
+ * Where an authorization may be sent. It is compared character by character (RFC 9700, section 4.1.3), so it is kept as it
+ * was given, and must be spelled as a browser would spell it.
+ */
+export const redirectUri = z
+  .string()
+  .max(CHARACTERS_MAX)
+  .superRefine((text, context) => {
+    const error = faultOf(text);
+    if (error !== undefined) context.addIssue({ code: 'custom', message: error });
+  })
+  .meta({ format: 'uri' });
+
+const faultOf = (text: string): string | undefined => {
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'Must be an absolute URI.';
+  if (text.includes('#')) return 'Must have no fragment.';
+  if (/[*\\<>"{}|^`]/.test(text)) return 'Must be exact: no wildcards, and nothing that a URI cannot contain.';
+  const { protocol, hostname, username, password, href } = new URL(text);
+  if (username !== '' || password !== '') return 'Must have no user and no password.';
+  if (protocol === 'https:' || protocol === 'http:') {
+    if (protocol === 'http:' && !LOOPBACK.has(hostname))
+      return 'Must be https; http is for this very machine (localhost, 127.0.0.1, [::1]).';
+    return isSpelledAs(text, href) ? undefined : `Must be spelled as browsers do: ${href}`;
+  }
+  if (!REVERSE_DOMAIN_SCHEME.test(protocol))
+    return 'Must be https, or have the scheme of a domain read backwards, such as com.example.app:/callback.';
+  return text.startsWith(protocol) ? undefined : 'Must have its scheme in lower case.';
+};
+
+/** A missing slash after the host is the one difference that does no harm. */
+const isSpelledAs = (text: string, href: string): boolean => text === href || `${text}/` === href;
+
+const isLoopback = (uri: string): boolean => LOOPBACK.has(new URL(uri).hostname);
+
+/**
+ * Whether they are those of an application on the user's own machine. It takes whichever port of the loopback it gets, so that
+ * its port is not compared (RFC 8252, section 7.3); nothing else of an address is left out.
+ */
+export const areNative = (uris: readonly string[]): boolean =>
+  uris.some((uri) => !uri.startsWith('https:')) && !uris.some((uri) => uri.startsWith('https:') && isLoopback(uri));

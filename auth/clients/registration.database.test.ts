@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientWorld, clientEventsOf, createClientWorld, type Sent, sendTo } from '../../test/engines/client-world.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await createClientWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
+const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
+
+describe('POST /register', () => {
+  const metadata = {
+    client_name: 'Agent',
+    redirect_uris: ['http://127.0.0.1/callback'],
+    grant_types: ['authorization_code', 'refresh_token'],
+  };
+  const register = (body: unknown) => send('POST', '/register', { body, claims: null });
+
+  test('anybody gets a public client that asks its users', async () => {
+    const { status, body, headers } = await register({
+      ...metadata,
+      scope: 'openid offline_access write:articles',
+      logo_uri: 'https://x.example/',
+    });
+    expect(status).toBe(201);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({
+      client_name: 'Agent',
+      redirect_uris: metadata.redirect_uris,
+      grant_types: metadata.grant_types,
+      token_endpoint_auth_method: 'none',
+      scope: 'openid offline_access write:articles',
+      client_id_issued_at: expect.any(Number),
+    });
+    expect(body).not.toHaveProperty('client_secret');
+    const client = await world.clients.find(String(body.client_id));
+    expect(client).toMatchObject({ selfRegistered: true, firstParty: false });
+    expect(await eventsOf(String(body.client_id))).toMatchObject([{ data: { selfRegistered: true }, actor: 'anonymous' }]);
+  });
+
+  test('nobody gets more than users may give', async () => {
+    const asked = 'read:articles manage:clients manage:webhooks write:users';
+    const wanted = {
+      ...metadata,
+      scope: asked,
+      grant_types: ['authorization_code', 'client_credentials'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      first_party: true,
+      firstParty: true,
+      client_id: 'admin',
+    };
+    const { body } = await register(wanted);
+    expect(body).toMatchObject({ scope: 'read:articles', grant_types: ['authorization_code'], token_endpoint_auth_method: 'none' });
+    expect(body.client_id).not.toBe('admin');
+    expect(await world.clients.find(String(body.client_id))).toMatchObject({ firstParty: false });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['without anywhere to go', { ...metadata, redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['with an unsafe redirect', { ...metadata, redirect_uris: ['http://app.example/'] }, 'invalid_redirect_uri'],
+    ['with a wildcard', { ...metadata, redirect_uris: ['https://app.example/*'] }, 'invalid_redirect_uri'],
+    ['with a script', { ...metadata, redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['of a service', { ...metadata, grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
+    ['of the implicit flow', { ...metadata, response_types: ['token'] }, 'invalid_client_metadata'],
+    ['that is no object', [], 'invalid_client_metadata'],
+  ])('a registration %s is refused', async (_, body, error) => {
+    expect(await register(body)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  test('a malformed body is refused', async () => {
+    const response = await fetch(`${world.server.url}/register`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(response.status).toBe(400);
+  });
+});
+
+test('where there are too many, those that nobody uses make room, and else there is none', async () => {
+  const register = () => send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
+  const first = await register();
+  await world.side.pool.query(
+    `insert into auth.client select (json_populate_record(old, json_build_object('client_id', 'filler-' || number))).*
+     from auth.client as old, generate_series(1, 10000) as number where client_id = $1`,
+    [first.body.client_id],
+  );
+  expect(await register()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+  await world.side.pool.query(`update auth.client set created_at = now() - interval '2 days' where client_id like 'filler-%'`);
+  // The oldest of all, which a user has allowed something.
+  await world.side.pool.query(`update auth.client set created_at = now() - interval '3 days' where client_id = 'filler-7'`);
+  await world.side.pool.query(`insert into auth.record (kind, id_hash, sealed, client_id) values ('Grant', '', '', 'filler-7')`);
+  expect(await register()).toMatchObject({ status: 201 });
+  expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
+  expect(await world.clients.find('filler-7')).toBeDefined();
+  const { rows } = await world.side.pool.query('select count(*) from auth.client where self_registered');
+  expect(rows[0].count).toBeLessThan(10_000);
+});

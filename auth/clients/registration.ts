@@ -1,0 +1,116 @@
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import * as z from 'zod';
+import { visibleText } from '#shared/events/fields.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { Scope } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { ClientSettings, OIDC_SCOPES } from './client.ts';
+import type { Clients } from './clients.ts';
+
+/**
+ * What an application that nobody here knows may at most ask a user for: what users do with their own things. Managing
+ * webhooks, clients, and users is for those whom an administrator has registered.
+ */
+const OPEN_SCOPES: readonly string[] = [
+  ...OIDC_SCOPES,
+  ...([
+    'read:users',
+    'read:articles',
+    'write:articles',
+    'publish:articles',
+    'read:comments',
+    'write:comments',
+    'read:events',
+  ] satisfies Scope[]),
+];
+const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
+const BODY_BYTES_MAX = 16_384;
+
+/** Client metadata (RFC 7591, section 2); what we do not know is ignored, as the section says. */
+const Metadata = z.object({
+  client_name: visibleText(100).default('An unnamed application'),
+  redirect_uris: z.array(z.string()).min(1),
+  grant_types: z
+    .array(z.string())
+    .refine((grants) => grants.includes('authorization_code'), { error: 'Must have authorization_code, and may have refresh_token.' })
+    .default(['authorization_code']),
+  response_types: z.array(z.literal('code')).default(['code']),
+  scope: z.string().max(1_000).optional(),
+  dpop_bound_access_tokens: z.boolean().default(false),
+  require_pushed_authorization_requests: z.boolean().default(false),
+});
+
+/**
+ * Dynamic registration (RFC 7591): anybody may register an application that proves nothing but its redirect URIs. It has no
+ * secret, whichever way of authentication it asks for, is never first-party, and its users are always asked.
+ */
+export const registrationRoutes = (clients: Clients): Router =>
+  Router()
+    .post('/register', ...readJsonBody(BODY_BYTES_MAX, ['application/json']), register(clients))
+    .all('/register', refuseOtherMethods('POST'))
+    .use('/register', answerInItsWords);
+
+const register =
+  (clients: Clients): RequestHandler =>
+  async (request, response) => {
+    const metadata = Metadata.parse(request.body);
+    const settings = ClientSettings.parse(settingsOf(metadata));
+    const { client } = await clients.register(
+      { settings, selfRegistered: true },
+      { caller: callerOf(request), requestId: requestIdOf(request) },
+    );
+    response
+      .status(201)
+      .set('Cache-Control', 'no-store')
+      .json({
+        client_id: client.clientId,
+        client_id_issued_at: Math.floor(client.createdAt.getTime() / 1_000),
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        grant_types: client.grantTypes,
+        response_types: metadata.response_types,
+        token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+        scope: client.scopes.join(' '),
+        dpop_bound_access_tokens: client.requireDpop,
+        require_pushed_authorization_requests: client.requirePar,
+      });
+  };
+
+/** The server may give less than was asked for (section 3.2.1), and says in its answer what it gave. */
+const settingsOf = (metadata: z.infer<typeof Metadata>): z.input<typeof ClientSettings> => {
+  const grantTypes = OPEN_GRANTS.filter((grant) => metadata.grant_types.includes(grant));
+  const asked = metadata.scope?.split(' ').filter(Boolean) ?? OPEN_SCOPES;
+  const scopes = OPEN_SCOPES.filter(
+    (scope) => asked.includes(scope) && (scope !== 'offline_access' || grantTypes.includes('refresh_token')),
+  );
+  return {
+    name: metadata.client_name,
+    tokenEndpointAuthMethod: 'none',
+    grantTypes,
+    redirectUris: metadata.redirect_uris,
+    // The schema checks that each is one.
+    scopes: scopes as ClientSettings['scopes'],
+    requireDpop: metadata.dpop_bound_access_tokens,
+    requirePar: metadata.require_pushed_authorization_requests,
+  };
+};
+
+/** Section 3.2.2 has errors of its own. */
+const answerInItsWords: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (error instanceof Rejection && error.code === 'conflict') {
+    return void response
+      .status(503)
+      .set('Cache-Control', 'no-store')
+      .json({ error: 'temporarily_unavailable', error_description: 'There are too many clients.' });
+  }
+  if (!(error instanceof z.ZodError)) return next(error);
+  const isAboutRedirects = error.issues.some(({ path }) => path[0] === 'redirect_uris' || path[0] === 'redirectUris');
+  const description = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(' ');
+  response
+    .status(400)
+    .set('Cache-Control', 'no-store')
+    .json({ error: isAboutRedirects ? 'invalid_redirect_uri' : 'invalid_client_metadata', error_description: description.slice(0, 500) });
+};

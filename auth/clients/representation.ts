@@ -1,0 +1,26 @@
+import { hasSecret, type StoredClient, settingsOf } from './client.ts';
+import type { ClientAndSecret } from './clients.ts';
+
+/** A client as administrators see it. Its secret is there only in the answer that makes it. */
+export const representationOf = ({ client, secret }: { client: StoredClient; secret?: ClientAndSecret['secret'] }) => {
+  const { clientId, serviceAccount = null, selfRegistered, createdAt, updatedAt, tokenEndpointAuthMethod } = client;
+  const self = `/clients/${clientId}`;
+  return {
+    clientId,
+    ...(secret === undefined ? {} : { secret }),
+    ...settingsOf(client),
+    serviceAccount,
+    selfRegistered,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+    _links: { self: { href: self }, ...(hasSecret(tokenEndpointAuthMethod) && { secret: { href: `${self}/secret`, method: 'POST' } }) },
+  };
+};
+
+const READ_ONLY = new Set(['clientId', 'secret', 'serviceAccount', 'selfRegistered', 'createdAt', 'updatedAt', '_links']);
+
+/** Who puts back what they got may leave in it what cannot be changed. */
+export const withoutReadOnly = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && !Array.isArray(body)
+    ? Object.fromEntries(Object.entries(body).filter(([name]) => !READ_ONLY.has(name)))
+    : body;

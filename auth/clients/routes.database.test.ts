@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import {
+  type ClientWorld,
+  clientEventsOf,
+  createAt,
+  createClientWorld,
+  MANAGER,
+  SERVICE,
+  type Sent,
+  sendTo,
+  WEB,
+} from '../../test/engines/client-world.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await createClientWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
+const create = (settings?: object) => createAt(world, settings);
+const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
+
+const OPERATIONS: readonly (readonly [string, string])[] = [
+  ['GET', '/clients'],
+  ['POST', '/clients'],
+  ['GET', '/clients/any'],
+  ['PUT', '/clients/any'],
+  ['PATCH', '/clients/any'],
+  ['DELETE', '/clients/any'],
+  ['POST', '/clients/any/secret'],
+];
+
+describe.each(OPERATIONS)('%s %s', (method, path) => {
+  test.each<[string, Record<string, unknown> | null, number, string]>([
+    ['anonymous', null, 401, 'unauthenticated'],
+    ['a reader', { ...MANAGER, role: 'reader' }, 403, 'forbidden'],
+    ['an author', { ...MANAGER, role: 'author' }, 403, 'forbidden'],
+    ['an administrator without the scope', { ...MANAGER, scope: 'read:users write:users manage:webhooks' }, 403, 'insufficient_scope'],
+  ])('is not for %s', async (_, claims, status, code) => {
+    const answer = await send(method, path, { claims });
+    expect(answer).toMatchObject({ status, body: { code } });
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    if (status === 401 || code === 'insufficient_scope') expect(answer.headers.get('www-authenticate')).toContain('resource_metadata="');
+  });
+});
+
+describe('POST /clients', () => {
+  test('registers a client and shows its secret this once', async () => {
+    const { status, headers, body } = await send('POST', '/clients', { body: { ...SERVICE, clientId: 'importer' } });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe('/clients/importer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({
+      clientId: 'importer',
+      name: 'Importer',
+      secret: expect.stringMatching(/^annals_secret_/),
+      firstParty: false,
+    });
+    const shown = await send('GET', '/clients/importer');
+    expect(shown.headers.get('etag')).toBe(headers.get('etag'));
+    expect(JSON.stringify(shown.body)).not.toContain(String(body.secret));
+    expect(shown.body).not.toHaveProperty('secret');
+    expect(JSON.stringify(shown.body)).not.toContain('ecretHash');
+    expect(await world.clients.verifySecret('importer', String(body.secret))).toBe(true);
+    expect(await world.clients.verifySecret('importer', `${body.secret}x`)).toBe(false);
+    expect(await world.clients.verifySecret('nobody', String(body.secret))).toBe(false);
+    expect(await eventsOf('importer')).toEqual([
+      { type: 'client.registered', data: { clientId: 'importer', selfRegistered: false }, actor: 'user:7001' },
+    ]);
+  });
+
+  test('a service has a user of its own, in the role that was asked for, registered by the system', async () => {
+    const { serviceAccount } = await create({ ...SERVICE, serviceAccountRole: 'author' });
+    const events = [];
+    for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
+      events.push(...(await world.side.codec.decodeAll(page)));
+    expect(events).toMatchObject([
+      { type: 'user.registered', data: { name: 'Importer', role: 'author', email: null }, metadata: { actor: 'system:clients' } },
+    ]);
+  });
+
+  test('a public client has neither secret nor user', async () => {
+    const made = await create(WEB);
+    expect(made).toMatchObject({ serviceAccount: null, tokenEndpointAuthMethod: 'none' });
+    expect(made).not.toHaveProperty('secret');
+  });
+
+  test('an id that is taken is refused', async () => {
+    await create({ ...WEB, clientId: 'taken' });
+    expect(await send('POST', '/clients', { body: { ...WEB, clientId: 'taken' } })).toMatchObject({
+      status: 409,
+      body: { code: 'client_id_taken' },
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['a bad id', { ...WEB, clientId: 'Not good' }, '/clientId'],
+    ['a bad redirect', { ...WEB, redirectUris: ['http://app.example/callback'] }, '/redirectUris/0'],
+    ['a field that there is not', { ...WEB, secretHash: 'x' }, ''],
+    ['a service account of one’s choice', { ...SERVICE, serviceAccount: 1 }, ''],
+    ['a list', [], ''],
+  ])('%s is refused by its place', async (_, body, pointer) => {
+    const answer = await send('POST', '/clients', { body });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer }] } });
+  });
+
+  test('a form is refused', async () => {
+    const answer = await send('POST', '/clients', { body: WEB, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } });
+    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
+  test('what cannot be answered is not done', async () => {
+    const answer = await send('POST', '/clients', { body: { ...WEB, clientId: 'unanswerable' }, headers: { Accept: 'text/html' } });
+    expect(answer.status).toBe(406);
+    expect(await world.clients.find('unanswerable')).toBeUndefined();
+  });
+});
+
+describe('GET', () => {
+  test('of an unknown client is 404', async () => {
+    expect(await send('GET', '/clients/nobody')).toMatchObject({ status: 404, body: { code: 'client_not_found' } });
+  });
+
+  test('of a known one answers 304 to who has it', async () => {
+    const { clientId } = await create(WEB);
+    const { headers } = await send('GET', `/clients/${clientId}`);
+    const again = await send('GET', `/clients/${clientId}`, { headers: { 'If-None-Match': `W/${headers.get('etag')}` } });
+    expect(again).toMatchObject({ status: 304, body: null });
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+  });
+
+  test('of the list goes through all pages, each client once', async () => {
+    for (let each = 0; each < 5; each += 1) await create(WEB);
+    const seen: string[] = [];
+    for (let path: string | undefined = '/clients?limit=2'; path !== undefined; ) {
+      const { body, headers } = await send('GET', path);
+      const items = body as unknown as { clientId: string }[];
+      expect(items.length).toBeLessThanOrEqual(2);
+      seen.push(...items.map(({ clientId }) => clientId));
+      path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(seen.length).toBeGreaterThanOrEqual(5);
+    expect(seen).toEqual([...new Set(seen)].toSorted());
+  });
+
+  test.each(['limit=0', 'limit=101', 'limit=x', 'after=!'])('of the list with %s is refused', async (query) => {
+    expect(await send('GET', `/clients?${query}`)).toMatchObject({ status: 422 });
+  });
+
+  test.each(['PUT', 'DELETE'])('%s of the list is 405', async (method) => {
+    const { status, headers } = await send(method, '/clients');
+    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST' });
+  });
+});

@@ -1,0 +1,120 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import * as z from 'zod';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { entityTagOf, isKnownToReader, versionDemandedBy } from '#shared/http/entity-tag.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { mergePatch } from '#shared/http/merge-patch.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { authorize } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { By } from './by.ts';
+import { ClientSettings, clientId } from './client.ts';
+import type { ClientAndSecret, Clients } from './clients.ts';
+import { representationOf, withoutReadOnly } from './representation.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 100;
+const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
+
+/** `/clients`, for administrators with the scope `manage:clients`. */
+export const clientRoutes = ({ clients, bodyBytesMax }: { clients: Clients; bodyBytesMax: number }): Router => {
+  const body = readJsonBody(bodyBytesMax, ['application/json']);
+  const { list, create, show, put, patch, remove, rotate } = handlersOf(clients);
+  return Router()
+    .use('/clients', demandManager)
+    .get('/clients', list)
+    .post('/clients', ...body, create)
+    .all('/clients', refuseOtherMethods('GET', 'HEAD', 'POST'))
+    .get('/clients/:clientId', show)
+    .put('/clients/:clientId', ...body, put)
+    .patch('/clients/:clientId', ...readJsonBody(bodyBytesMax, PATCH_TYPES), patch)
+    .delete('/clients/:clientId', remove)
+    .all('/clients/:clientId', refuseOtherMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'))
+    .post('/clients/:clientId/secret', rotate)
+    .all('/clients/:clientId/secret', refuseOtherMethods('POST'));
+};
+
+const demandManager: RequestHandler = (request, _response, next) => {
+  const answer = authorize(callerOf(request), 'client.manage', {});
+  if (answer !== 'allowed') throw answer;
+  if (!request.accepts('application/json')) throw new HttpProblem('not_acceptable', { detail: 'There is application/json.' });
+  next();
+};
+
+type Handler = (request: Request<{ clientId: string }>, response: Response) => Promise<void>;
+
+const handlersOf = (clients: Clients) => ({
+  list: (async (request, response) => {
+    const { limit, after } = Page.parse(request.query);
+    const found = await clients.list(after, limit + 1);
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    if (found.length > limit && last !== undefined) {
+      response.set('Link', `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`);
+    }
+    answer(request, response, { text: JSON.stringify(items.map((client) => representationOf({ client }))), version: 0 });
+  }) satisfies Handler,
+
+  create: (async (request, response) => {
+    const { clientId, ...rest } = NewClient.parse(request.body);
+    const made = await clients.register({ clientId, settings: ClientSettings.parse(rest) }, byOf(request));
+    response.status(201).location(`/clients/${made.client.clientId}`);
+    answerClient(request, response, made);
+  }) satisfies Handler,
+
+  show: (async (request, response) => {
+    const client = await clients.find(request.params.clientId);
+    if (client === undefined) throw new Rejection('client_not_found');
+    answerClient(request, response, { client, secret: undefined });
+  }) satisfies Handler,
+
+  put: (async (request, response) => {
+    const settings = ClientSettings.parse(withoutReadOnly(request.body));
+    const edit = { ifVersion: versionDemandedBy(request), apply: () => settings };
+    answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+  }) satisfies Handler,
+
+  patch: (async (request, response) => {
+    const apply = (settings: ClientSettings) => ClientSettings.parse(mergePatch(settings, withoutReadOnly(request.body)));
+    const edit = { ifVersion: versionDemandedBy(request), apply };
+    answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+  }) satisfies Handler,
+
+  remove: (async (request, response) => {
+    await clients.remove(request.params.clientId, versionDemandedBy(request), byOf(request));
+    response.status(204).end();
+  }) satisfies Handler,
+
+  rotate: (async (request, response) => {
+    answerClient(request, response, await clients.rotateSecret(request.params.clientId, byOf(request)));
+  }) satisfies Handler,
+});
+
+const NewClient = z.looseObject({ clientId: clientId.optional() });
+
+const cursor = z
+  .base64url()
+  .max(400)
+  .transform((text) => Buffer.from(text, 'base64url').toString());
+
+const Page = z.object({ limit: z.coerce.number().pipe(z.int().min(1).max(LIMIT_MAX)).default(LIMIT), after: cursor.default('') });
+
+const byOf = (request: Request<{ clientId: string }>): By => ({ caller: callerOf(request), requestId: requestIdOf(request) });
+
+const answerClient = (request: Request<{ clientId: string }>, response: Response, made: ClientAndSecret): void => {
+  // The tag is that of the item as a later GET shows it.
+  const shown = JSON.stringify(representationOf({ client: made.client }));
+  const text = made.secret === undefined ? shown : JSON.stringify(representationOf(made));
+  response.set('ETag', entityTagOf(made.client.version, shown));
+  answer(request, response, { text, version: made.client.version });
+};
+
+const answer = (request: Request<{ clientId: string }>, response: Response, { text, version }: { text: string; version: number }): void => {
+  const tag = response.get('ETag') ?? entityTagOf(version, text);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  response.set({ ETag: tag, 'Cache-Control': isRead ? 'private, no-cache' : 'no-store' }).vary('Authorization');
+  if (isRead && isKnownToReader(request, tag)) response.status(304).end();
+  else response.type('json').send(text);
+};

@@ -1,0 +1,16 @@
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { openFoundation } from '#shared/foundation.ts';
+import { serveClients } from '#shared/http/serve-clients.ts';
+import { type ProcessContext, run } from '#shared/run.ts';
+import { openAuth } from './open-auth.ts';
+
+/** The auth role alone. What it wants done to users goes to the command role. */
+const start = async (context: ProcessContext): Promise<void> => {
+  const foundation = await openFoundation(context);
+  const gateway = createHttpGateway({ url: context.config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'auth' });
+  const { auth, authentication } = await openAuth(context, foundation, gateway);
+  await serveClients(context, foundation, { routes: [auth.routes], links: [], authentication });
+};
+
+await run(start);

@@ -1,0 +1,25 @@
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Foundation } from '#shared/foundation.ts';
+import { openResourceServer, type ResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import type { ProcessContext } from '#shared/run.ts';
+import { forgetFirstMinute } from './first-minute.ts';
+import { type AuthService, startAuthService } from './service.ts';
+
+/** The authorization server of a process, and the check of its tokens, which asks it for its keys directly. */
+export const openAuth = async (
+  { config, log, resources }: ProcessContext,
+  foundation: Foundation,
+  gateway: CommandGateway,
+): Promise<{ readonly auth: AuthService; readonly authentication: ResourceServer }> => {
+  const auth = resources.use(await startAuthService({ ...foundation, config, log, gateway }));
+  if (config.environment === 'production' && (await forgetFirstMinute(auth))) {
+    log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
+  }
+  const { issuerUrl: issuer, publicUrl: audience, trustProxy } = config;
+  const { loadKeys, elsewhere } = auth;
+  const trustsProxy = trustProxy > 0;
+  const authentication = resources.use(
+    await openResourceServer({ pool: foundation.pool, log, issuer, audience, trustsProxy, loadKeys, elsewhere }),
+  );
+  return { auth, authentication };
+};

@@ -1,0 +1,50 @@
+import { hidden } from './field.ts';
+import { type Html, html } from './html.ts';
+import type { Page } from './page.ts';
+import { wordsOf } from './scope-words.ts';
+
+export type ConsentView = {
+  readonly action: string;
+  readonly token: string;
+  readonly clientName: string;
+  readonly scopes: readonly string[];
+  /** Where the browser goes afterwards; undefined for a device, which asks by itself. */
+  readonly destination: string | undefined;
+  /** Who is signed in, as far as they have said. */
+  readonly userName: string | undefined;
+  readonly isAdmin: boolean;
+  /** Nobody here vouches for its name. */
+  readonly isSelfRegistered: boolean;
+  readonly signOutUrl: string;
+  readonly formTargets: readonly string[];
+};
+
+export const consentPage = ({ clientName, scopes, destination, userName, isAdmin, isSelfRegistered, ...view }: ConsentView): Page => ({
+  formTargets: view.formTargets,
+  title: `Allow ${clientName}?`,
+  main: html`<h1>Allow ${clientName} to use your account?</h1>
+${
+  scopes.length === 0
+    ? html`<p>It asks for nothing but to know that it is you.</p>`
+    : html`<p>It asks to:</p>
+<ul class="scopes">${scopes.map(scopeItem)}</ul>`
+}
+${isAdmin && html`<p><strong>You are an administrator:</strong> what it may do, it may do to everybody’s things.</p>`}
+${isSelfRegistered && html`<p><strong>It registered itself.</strong> Nobody here has checked who is behind its name.</p>`}
+<p class="lead">Allow this only if you trust ${clientName}.${
+    destination !== undefined && html` You will be sent to <strong>${destination}</strong>.`
+  }</p>
+<form method="post" action="${view.action}">
+${hidden('token', view.token)}
+<div class="actions">
+<button class="primary" type="submit" name="decision" value="allow">Allow</button>
+<button type="submit" name="decision" value="deny">Do not allow</button>
+</div>
+</form>
+<p>${userName === undefined ? 'You are signed in.' : html`You are signed in as <strong>${userName}</strong>.`} Not you? <a href="${view.signOutUrl}">Sign out</a></p>`,
+});
+
+const scopeItem = (scope: string): Html => {
+  const words = wordsOf(scope);
+  return html`<li>${words ?? scope}${words !== undefined && html`<small>${scope}</small>`}</li>`;
+};

@@ -1,0 +1,50 @@
+import { type Html, html } from './html.ts';
+
+/** What is wrong with a form, by field; `form` is what belongs to none. */
+export type Problems<Field extends string> = { readonly [Each in Field | 'form']?: string | undefined };
+
+export type FieldOptions = {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'text' | 'email' | 'password';
+  readonly autocomplete: string;
+  readonly hint?: string;
+  readonly value?: string | undefined;
+  readonly problem?: string | undefined;
+  readonly maxLength: number;
+  readonly hasFocus?: boolean;
+};
+
+/** A labelled field; its hint and what is wrong with it are read out with it. */
+export const field = (options: FieldOptions): Html => {
+  const { name, label, type, autocomplete, hint, value, problem, maxLength, hasFocus } = options;
+  const describedBy = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
+  return html`<div class="field${problem && ' bad'}">
+<label for="${name}">${label}</label>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxLength}" required${KEYBOARD[type]}${
+    value && html` value="${value}"`
+  }${describedBy && html` aria-describedby="${describedBy}"`}${problem && html` aria-invalid="true"`}${hasFocus && html` autofocus`}>
+</div>`;
+};
+
+const plain = html` autocapitalize="none" autocorrect="off" spellcheck="false"`;
+const KEYBOARD = { text: html``, email: plain, password: plain } as const;
+
+/** Says first what is wrong, with a link to each field; it takes the focus, so that it is read out. */
+export const summaryOf = (problems: Problems<string>): Html => {
+  const entries = Object.entries(problems).filter(([, problem]) => problem !== undefined);
+  if (entries.length === 0) return html``;
+  return html`<div class="summary" role="alert" tabindex="-1" autofocus>
+<h2>Please check this</h2>
+<ul>${entries.map(([name, problem]) => html`<li>${name === 'form' ? problem : html`<a href="#${name}">${problem}</a>`}</li>`)}</ul>
+</div>`;
+};
+
+export const hasProblems = (problems: Problems<string>): boolean => Object.values(problems).some((problem) => problem !== undefined);
+
+/** GOV.UK's way: a screen reader says the title first, and so whether the form was accepted. */
+export const titleOf = (title: string, problems: Problems<string>): string => (hasProblems(problems) ? `Not yet: ${title}` : title);
+
+export const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;

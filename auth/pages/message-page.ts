@@ -1,0 +1,28 @@
+import { html } from './html.ts';
+import type { Page } from './page.ts';
+
+/** A page that only says something. */
+export const messagePage = ({ title, text, status }: { title: string; text: string; status: number }): Page => ({
+  status,
+  title,
+  main: html`<h1>${title}</h1>
+<p>${text}</p>`,
+});
+
+export const EXPIRED = messagePage({
+  status: 400,
+  title: 'This page has expired',
+  text: 'The sign-in that it belongs to is over, or was begun in another browser. Go back to the application and start again.',
+});
+
+export const FORGED = messagePage({
+  status: 403,
+  title: 'This form cannot be accepted',
+  text: 'It was not made for this browser. Go back to the application and start again; cookies must be allowed.',
+});
+
+export const MALFORMED = messagePage({
+  status: 400,
+  title: 'This form cannot be accepted',
+  text: 'Its fields are not the ones of the page. Go back and try again.',
+});

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { SCOPES } from '#shared/policy.ts';
+import { html } from './html.ts';
+import { renderPage } from './page.ts';
+import { inOrder, wordsOf } from './scope-words.ts';
+
+const page = renderPage({ title: '<Title>', main: html`<p>x</p>`, formTargets: ['https://app.example'] });
+
+test('the policy lets nothing load, run, or frame, but the style by its digest', () => {
+  const style = /<style>(.*)<\/style>/s.exec(page.body)?.[1] ?? '';
+  const digest = createHash('sha256').update(style).digest('base64');
+  expect(page.headers['Content-Security-Policy']).toBe(
+    `default-src 'none'; style-src 'sha256-${digest}'; form-action 'self' https://app.example; base-uri 'none'; frame-ancestors 'none'`,
+  );
+});
+
+test('a page has a language, a title, one main landmark, and no script', () => {
+  expect(page.body).toMatch(/^<!doctype html>\n<html lang="en">/);
+  expect(page.body).toContain('<title>&lt;Title&gt; · Annals</title>');
+  expect(page.body.match(/<main>/g)).toHaveLength(1);
+  expect(page.body).not.toMatch(/<script|\son\w+=|javascript:/i);
+});
+
+test('a page is kept nowhere and tells no other site its address', () => {
+  expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin', 'X-Frame-Options': 'DENY' });
+});
+
+test('every scope has words, and they come in a fixed order without repetition', () => {
+  for (const scope of SCOPES) expect(wordsOf(scope), scope).toMatch(/^[A-Z]/);
+  expect(wordsOf('constructor')).toBeUndefined();
+  expect(inOrder(['x', 'write:articles', 'openid', 'read:users', 'openid'])).toEqual(['openid', 'read:users', 'write:articles', 'x']);
+});

@@ -1,0 +1,71 @@
+import { type Html, html } from './html.ts';
+import { STYLE, STYLE_SOURCE } from './style.ts';
+
+/** What a page is to a browser, whatever answers with it. */
+export type Page = {
+  readonly title: string;
+  readonly main: Html;
+  readonly status?: number;
+  /** Stands at the foot. */
+  readonly note?: string;
+  /** Where a form of the page may end up after redirects, beside this server itself: sources of `form-action`. */
+  readonly formTargets?: readonly string[];
+};
+
+export type RenderedPage = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string };
+
+export const renderPage = ({ status = 200, formTargets = [], ...shown }: Page): RenderedPage => ({
+  status,
+  headers: {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': contentSecurityPolicy(formTargets),
+    // Not `no-referrer`: under that one browsers send `Origin: null` with our own forms, too.
+    'Referrer-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    // What `frame-ancestors` says, for what does not know it.
+    'X-Frame-Options': 'DENY',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  },
+  body: documentOf(shown),
+});
+
+/**
+ * Nothing but the one style may load, and nothing may run.
+ * Chromium applies `form-action` to the redirects that follow a form, too: sign-in, consent and sign-out end at the client,
+ * so their pages name the client's registered origins. See `form-targets.ts`.
+ */
+const contentSecurityPolicy = (formTargets: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** The style is a constant of ours; a tag's text cannot be escaped, so it stands in the literal by replacement. */
+const documentOf = ({ title, main, note }: Pick<Page, 'title' | 'main' | 'note'>): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Annals</title>
+<style>${STYLE_MARK}</style>
+</head>
+<body>
+<header>Annals</header>
+<main>
+${main}
+</main>
+${note !== undefined && html`<footer>${note}</footer>`}
+</body>
+</html>
+`
+    .toString()
+    .replace(STYLE_MARK, () => STYLE);
+
+const STYLE_MARK = '/*style*/';

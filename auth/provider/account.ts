@@ -1,0 +1,37 @@
+import type { Account, FindAccount } from 'oidc-provider';
+import type { UserId } from '#shared/brands.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { ReadProfile } from './profile.ts';
+
+/** Somebody who can sign in, or could. */
+export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
+export type FindPerson = (userId: UserId) => Promise<Person | undefined>;
+
+type OurAccount = Account & { readonly person: Person };
+
+/** The person that oidc-provider knows by its `sub`, as long as there is one. */
+export const createFindAccount =
+  ({ findPerson, readProfile }: { findPerson: FindPerson; readProfile: ReadProfile }): FindAccount =>
+  async (_ctx, sub): Promise<OurAccount | undefined> => {
+    const person = await findActive(findPerson, Number(sub));
+    if (person === undefined) return undefined;
+    return {
+      accountId: sub,
+      person,
+      async claims(_use, scope) {
+        const scopes = new Set(scope.split(' '));
+        const wantsProfile = scopes.has('profile') || scopes.has('email');
+        const { name, email } = wantsProfile ? await readProfile(person.userId) : {};
+        return { sub, ...(scopes.has('profile') && { name, role: person.role }), ...(scopes.has('email') && { email }) };
+      },
+    };
+  };
+
+export const findActive = async (findPerson: FindPerson, userId: number): Promise<Person | undefined> => {
+  if (!Number.isSafeInteger(userId) || userId <= 0) return undefined;
+  const person = await findPerson(userId as UserId);
+  return person?.status === 'active' ? person : undefined;
+};
+
+/** Every account of ours was made above. */
+export const personOf = (account: Account | undefined): Person | undefined => (account as OurAccount | undefined)?.person;

@@ -1,0 +1,39 @@
+import type { AdapterPayload, Client } from 'oidc-provider';
+import { hasSecret, type StoredClient } from '../clients/client.ts';
+import { areNative } from '../clients/redirect-uri.ts';
+import { ALGORITHM } from '../signing-keys/signing-keys.ts';
+
+/** What we know of clients beyond what oidc-provider does; it keeps these as they are. */
+export const EXTRA_CLIENT_METADATA = ['allowedScopes', 'defaultScopes', 'serviceAccount'] as const;
+
+/** A client as oidc-provider describes one (RFC 7591, section 2). */
+export const metadataOf = (client: StoredClient): AdapterPayload => ({
+  client_id: client.clientId,
+  client_name: client.name,
+  // It only has to be there: `compareClientSecret` compares digests.
+  ...(hasSecret(client.tokenEndpointAuthMethod) && { client_secret: client.secretHash?.toString('base64url') }),
+  application_type: areNative(client.redirectUris) ? 'native' : 'web',
+  redirect_uris: [...client.redirectUris],
+  post_logout_redirect_uris: [...client.postLogoutRedirectUris],
+  grant_types: [...client.grantTypes],
+  response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
+  token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+  id_token_signed_response_alg: ALGORITHM,
+  dpop_bound_access_tokens: client.requireDpop,
+  require_pushed_authorization_requests: client.requirePar,
+  ...(client.jwks && { jwks: client.jwks }),
+  ...(client.tokenEndpointAuthMethod === 'tls_client_auth' && { tls_client_auth_subject_dn: client.tlsClientAuthSubject }),
+  // Who proves itself by a certificate gets tokens that are of use with that certificate only (RFC 8705, section 3).
+  tls_client_certificate_bound_access_tokens: usesMutualTls(client) && !client.requireDpop,
+  allowedScopes: [...client.scopes],
+  defaultScopes: [...client.defaultScopes],
+  serviceAccount: client.serviceAccount,
+});
+
+const usesMutualTls = ({ tokenEndpointAuthMethod: method }: StoredClient): boolean =>
+  method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
+
+/** These come back as they were given in `metadataOf`. */
+export const allowedScopesOf = (client: Client): readonly string[] => client.allowedScopes as readonly string[];
+export const defaultScopesOf = (client: Client): readonly string[] => client.defaultScopes as readonly string[];
+export const serviceAccountOf = (client: Client): number | undefined => client.serviceAccount as number | undefined;

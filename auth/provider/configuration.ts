@@ -1,0 +1,144 @@
+import { type Client, type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { OIDC_SCOPES } from '../clients/client.ts';
+import { LIFETIMES_S } from '../lifetimes.ts';
+import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
+import { createFindAccount, type FindPerson } from './account.ts';
+import { EXTRA_CLIENT_METADATA } from './client-metadata.ts';
+import { mutualTls } from './mutual-tls.ts';
+import type { ProviderPages } from './pages.ts';
+import type { ReadProfile } from './profile.ts';
+import { resourceIndicators } from './resource.ts';
+import { createTokenClaims } from './token-claims.ts';
+
+export type ProviderSettings = {
+  readonly issuer: string;
+  /** The URL of our API: the audience of access tokens. */
+  readonly resource: string;
+  readonly masterKey: MasterKey;
+  readonly trustsProxy: boolean;
+  readonly dpopNonce: 'offered' | 'required';
+  readonly corsOrigins: CorsOrigins;
+  readonly registrationUrl: string | undefined;
+  readonly findPerson: FindPerson;
+  readonly readProfile: ReadProfile;
+  readonly pages: ProviderPages;
+};
+
+/** OAuth 2.1 where the defaults of oidc-provider are something else, and the features of DESIGN §3. */
+export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): Configuration => ({
+  jwks: { keys: [...keys] },
+  responseTypes: ['code'],
+  pkce: { required: () => true },
+  scopes: [...OIDC_SCOPES],
+  claims: { openid: ['sub'], profile: ['name', 'role'], email: ['email'] },
+  subjectTypes: ['public'],
+  clientAuthMethods: [
+    'client_secret_basic',
+    'client_secret_post',
+    'private_key_jwt',
+    'tls_client_auth',
+    'self_signed_tls_client_auth',
+    'none',
+  ],
+  clientDefaults: { grant_types: [], response_types: [], id_token_signed_response_alg: ALGORITHM, token_endpoint_auth_method: 'none' },
+  extraClientMetadata: { properties: [...EXTRA_CLIENT_METADATA] },
+  routes: ROUTES,
+  ttl: LIFETIMES_S,
+  rotateRefreshToken: true,
+  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+  // Refresh tokens live by their own time, not by that of the browser's session; devices have none of their own.
+  expiresWithSession: () => false,
+  cookies: cookiesOf(settings),
+  findAccount: createFindAccount(settings),
+  formats: { customizers: { jwt: createTokenClaims(settings.findPerson) } },
+  interactions: {
+    url: (_ctx, { uid, prompt }) => `/${prompt.name === 'consent' ? 'consent' : 'sign-in'}/${uid}`,
+  },
+  discovery: discoveryOf(settings),
+  clientBasedCORS: (_ctx, origin, client) => allowsOrigin(settings.corsOrigins, origin, client.redirectUris ?? []),
+  renderError: settings.pages.renderError,
+  features: featuresOf(settings),
+});
+
+export const ROUTES = {
+  authorization: '/authorize',
+  token: '/token',
+  device_authorization: '/device_authorization',
+  code_verification: '/device',
+  introspection: '/introspect',
+  revocation: '/revoke',
+  jwks: '/jwks',
+  userinfo: '/userinfo',
+  pushed_authorization_request: '/par',
+  end_session: '/sign-out',
+} as const;
+
+const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['features']> => {
+  const { resource, masterKey, dpopNonce, trustsProxy, pages } = settings;
+  return {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    deviceFlow: {
+      enabled: true,
+      // No address and no browser of anybody is kept.
+      deviceInfo: () => ({}),
+      userCodeInputSource: pages.userCodeInputSource,
+      userCodeConfirmSource: pages.userCodeConfirmSource,
+      successSource: pages.successSource,
+    },
+    introspection: { enabled: true, allowedPolicy: refuseAnonymousIntrospection },
+    revocation: { enabled: true, allowedPolicy: ownTokensOnly },
+    dPoP: { enabled: true, nonceSecret: deriveKey(masterKey, 'dpop-nonce'), requireNonce: () => dpopNonce === 'required' },
+    mTLS: mutualTls(trustsProxy),
+    pushedAuthorizationRequests: { enabled: true },
+    resourceIndicators: resourceIndicators(resource),
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: pages.logoutSource,
+      postLogoutSuccessSource: pages.postLogoutSuccessSource,
+    },
+    userinfo: { enabled: true },
+  };
+};
+
+/** RFC 7662, section 2.1: a public client has proved nothing, so it is told nothing. */
+const refuseAnonymousIntrospection = (_ctx: KoaContextWithOIDC, client: Client): boolean => {
+  if (client.clientAuthMethod === 'none') throw new errors.InvalidClientAuth('a public client cannot introspect');
+  return true;
+};
+
+/** RFC 7009, section 2.1: the token of another client is not ended, and whoever has proved to be a client is told. */
+const ownTokensOnly = (_ctx: KoaContextWithOIDC, client: Client, token: { clientId?: string | undefined }): boolean => {
+  if (token.clientId === client.clientId) return true;
+  if (client.clientAuthMethod === 'none') return false;
+  throw new errors.InvalidRequest('client is not authorized to revoke the presented token');
+};
+
+/** The prefix makes browsers refuse a cookie that another host, or a plain connection, has set; it needs TLS. */
+const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configuration['cookies']> => {
+  const isSecure = issuer.startsWith('https:');
+  const options = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: true } as const;
+  return {
+    // The two short ones stand on a path of their own, which `__Host-` does not allow.
+    names: {
+      session: isSecure ? '__Host-annals_session' : 'annals_session',
+      interaction: isSecure ? '__Secure-annals_interaction' : 'annals_interaction',
+      resume: isSecure ? '__Secure-annals_resume' : 'annals_resume',
+    },
+    long: options,
+    short: options,
+    keys: [deriveKey(masterKey, 'auth-cookie').toString('base64url')],
+  };
+};
+
+const discoveryOf = ({ registrationUrl, resource }: ProviderSettings) => ({
+  registration_endpoint: registrationUrl,
+  service_documentation: `${resource}/docs`,
+  protected_resources: [resource],
+});
+
+/** A page may get tokens where its client is at home, or where every page may read us. */
+const allowsOrigin = (allowed: CorsOrigins, origin: string, redirectUris: readonly string[]): boolean =>
+  isAllowedOrigin(allowed, origin) || redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin);

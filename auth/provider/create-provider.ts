@@ -1,0 +1,45 @@
+import { type AdapterFactory, type Client, Provider } from 'oidc-provider';
+import type { Log } from '#shared/log.ts';
+import type { SigningKeys } from '../signing-keys/signing-keys.ts';
+import { configurationOf, type ProviderSettings } from './configuration.ts';
+import { fillInDefaults } from './request-defaults.ts';
+import { shapeAnswers } from './shape-answers.ts';
+import type { StructuredTokens } from './structured-tokens.ts';
+
+export type ProviderDependencies = {
+  readonly settings: ProviderSettings;
+  readonly adapter: AdapterFactory;
+  readonly tokens: StructuredTokens;
+  readonly log: Log;
+  /** What others add to it. */
+  equip(provider: Provider): void;
+  endGrant(grantId: string): Promise<void>;
+  verifySecret(clientId: string, secret: string): Promise<boolean>;
+  /** Answers whether a proof or an assertion is used for the first time. */
+  useOnce(client: string, jti: string, expiresAtS: number): Promise<boolean>;
+};
+
+/** oidc-provider with everything of ours in it. Its keys are those of its making: with other keys it is made anew. */
+export const createProvider = (dependencies: ProviderDependencies, keys: SigningKeys): Provider => {
+  const { settings, adapter, tokens, log, endGrant } = dependencies;
+  const provider = new Provider(settings.issuer, { ...configurationOf(settings, keys), adapter });
+  // Where a request came to is told by us, in the headers of a proxy; see `speakAsIssuer`.
+  provider.proxy = true;
+  fillInDefaults(provider);
+  compareSecretsByDigest(provider, dependencies);
+  // Its own asks first and saves then, between which others ask too.
+  Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });
+  shapeAnswers(provider, { tokens, endGrant });
+  dependencies.equip(provider);
+  provider.on('server_error', (ctx, err) => log.error({ err, path: ctx.path }, 'A request to the authorization server failed.'));
+  provider.onerror = (err) => log.warn({ err }, 'An answer of the authorization server was not received.');
+  return provider;
+};
+
+const compareSecretsByDigest = (provider: Provider, { verifySecret }: ProviderDependencies): void => {
+  Object.assign(provider.Client.prototype, {
+    compareClientSecret(this: Client, secret: string) {
+      return verifySecret(this.clientId, secret);
+    },
+  });
+};

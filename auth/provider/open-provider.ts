@@ -1,0 +1,88 @@
+import type { RequestListener } from 'node:http';
+import type { Provider } from 'oidc-provider';
+import type { Config } from '#shared/config.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { providerPages } from '../accounts/provider-pages.ts';
+import { equipProvider } from '../accounts/routes.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import { followSigningKeys } from '../signing-keys/follow-keys.ts';
+import type { SigningKeys } from '../signing-keys/signing-keys.ts';
+import { createAdapterFactory } from '../storage/adapter.ts';
+import type { EndGrant } from '../storage/end-grants.ts';
+import { createRecordSeal, type RecordSeal } from '../storage/seal-record.ts';
+import { insertUsedOnce } from '../storage/statements.ts';
+import type { FindPerson } from './account.ts';
+import { metadataOf } from './client-metadata.ts';
+import type { ProviderSettings } from './configuration.ts';
+import { createCurrentProvider } from './current-provider.ts';
+import { createReadProfile } from './profile.ts';
+import { createStructuredTokens } from './structured-tokens.ts';
+
+type Dependencies = {
+  readonly config: Pick<Config, 'issuerUrl' | 'publicUrl' | 'trustProxy' | 'dpopNonce' | 'corsOrigins' | 'registration'>;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly codec: Codec;
+  readonly masterKey: MasterKey;
+  readonly log: Log;
+  readonly persons: { readonly byId: FindPerson };
+  readonly clients: Pick<Clients, 'find' | 'verifySecret'>;
+  readonly endGrant: EndGrant;
+  readonly record: RecordSecurityEvent;
+  readonly keysPollMs?: number | undefined;
+};
+
+export type OpenProvider = AsyncDisposable & {
+  /** For whoever talks to it in this process; the same object whatever keys it has. */
+  readonly provider: Provider;
+  readonly handle: RequestListener;
+  readonly keys: () => SigningKeys;
+};
+
+/** oidc-provider on our storage, at the signing keys of the moment. */
+export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
+  const { config, pool, masterKey, log, clients, endGrant, record, keysPollMs } = dependencies;
+  const seal = createRecordSeal(masterKey);
+  const findClient = async (clientId: string) => {
+    const client = await clients.find(clientId);
+    return client === undefined || client.disabled ? undefined : metadataOf(client);
+  };
+  const current = createCurrentProvider({
+    settings: settingsOf(dependencies),
+    adapter: createAdapterFactory({ pool, seal, endGrant, findClient }),
+    tokensWith: (keys) => createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
+    verifySecret: clients.verifySecret,
+    useOnce: onceIn(pool, seal),
+    equip: (provider) => equipProvider(provider, { record, log }),
+    endGrant,
+    log,
+  });
+  const following = await followSigningKeys({ pool, masterKey, log, pollMs: keysPollMs, onKeys: current.use });
+  const { provider, handle, keys } = current;
+  return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
+};
+
+const settingsOf = ({ config, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
+  issuer: config.issuerUrl,
+  resource: config.publicUrl,
+  masterKey,
+  trustsProxy: config.trustProxy > 0,
+  dpopNonce: config.dpopNonce,
+  corsOrigins: config.corsOrigins,
+  registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
+  findPerson: persons.byId,
+  readProfile: createReadProfile({ eventLog, codec }),
+  pages: providerPages,
+});
+
+const MS_PER_SECOND = 1_000;
+
+const onceIn =
+  (pool: Pool, seal: RecordSeal) =>
+  (client: string, jti: string, expiresAtS: number): Promise<boolean> =>
+    insertUsedOnce(pool, seal.hash('used once', `${client}\0${jti}`), Math.max(expiresAtS - Date.now() / MS_PER_SECOND, 1));

@@ -1,0 +1,22 @@
+import type { UserId } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { streamName } from '#shared/events/streams.ts';
+
+type Profile = { readonly name?: string; readonly email?: string };
+export type ReadProfile = (userId: UserId) => Promise<Profile>;
+
+/** Name and e-mail address are kept nowhere but in the person's own stream, sealed; they are read when somebody asks. */
+export const createReadProfile =
+  ({ eventLog, codec }: { eventLog: EventLog; codec: Codec }): ReadProfile =>
+  async (userId) => {
+    let profile: { name?: string | null | undefined; email?: string | null | undefined } = {};
+    for await (const page of eventLog.read(streamName('user', userId))) {
+      for (const { type, data } of await codec.decodeAll(page)) {
+        if (type === 'user.registered' || type === 'user.updated') profile = { ...profile, ...data };
+        if (type === 'user.deleted') profile = {};
+      }
+    }
+    const { name, email } = profile;
+    return { ...(typeof name === 'string' && { name }), ...(typeof email === 'string' && { email }) };
+  };

@@ -1,0 +1,78 @@
+import type { RequestListener } from 'node:http';
+import { type RequestHandler, Router } from 'express';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { ROUTES } from './configuration.ts';
+import { speakAsIssuer } from './speak-as-issuer.ts';
+
+type Dependencies = {
+  readonly handle: RequestListener;
+  readonly issuer: string;
+  readonly resource: string;
+};
+
+/** oidc-provider checks the tokens of this path itself: they are not for our API. */
+export const TOKENS_CHECKED_HERE: ReadonlySet<string> = new Set([ROUTES.userinfo]);
+
+const GET = ['GET', 'HEAD'] as const;
+const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'] as const;
+
+/** What each path takes; oidc-provider itself would answer 404 for another method. */
+const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = [
+  ...DISCOVERY.map((path) => [path, [...GET, 'OPTIONS']] as const),
+  [ROUTES.jwks, [...GET, 'OPTIONS']],
+  [ROUTES.authorization, GET],
+  [`${ROUTES.authorization}/:uid`, GET],
+  [ROUTES.token, ['POST', 'OPTIONS']],
+  [ROUTES.pushed_authorization_request, ['POST', 'OPTIONS']],
+  [ROUTES.device_authorization, ['POST', 'OPTIONS']],
+  [ROUTES.code_verification, [...GET, 'POST']],
+  [`${ROUTES.code_verification}/:uid`, GET],
+  [ROUTES.introspection, ['POST', 'OPTIONS']],
+  [ROUTES.revocation, ['POST', 'OPTIONS']],
+  [ROUTES.userinfo, [...GET, 'POST', 'OPTIONS']],
+  [ROUTES.end_session, GET],
+  [`${ROUTES.end_session}/confirm`, ['POST']],
+  [`${ROUTES.end_session}/success`, GET],
+];
+
+/** The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read one. */
+export const providerRoutes = ({ handle, issuer, resource }: Dependencies): Router => {
+  const router = Router();
+  const handOver: RequestHandler = (request, response) => void handle(request, response);
+  for (const [path, methods] of PATHS) {
+    router.all(
+      path,
+      (request, _response, next) => (methods.includes(request.method) ? next() : next('route')),
+      speakAsIssuer(issuer),
+      handOver,
+    );
+    router.all(path, refuseOtherMethods(...methods));
+  }
+  return router.use(protectedResourceRoutes({ issuer, resource }));
+};
+
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
+const HOUR_S = 3_600;
+
+/** RFC 9728: what somebody who was refused by our API must know to get a token for it. */
+const protectedResourceRoutes = ({ issuer, resource }: Pick<Dependencies, 'issuer' | 'resource'>): Router => {
+  const metadata = {
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Annals',
+    resource_documentation: `${resource}/docs`,
+    dpop_signing_alg_values_supported: ['ES256', 'Ed25519', 'EdDSA'],
+    tls_client_certificate_bound_access_tokens: true,
+  };
+  // Section 3.1: for a resource with a path it stands between the host and the path.
+  const { pathname } = new URL(resource);
+  const path = pathname === '/' ? METADATA_PATH : `${METADATA_PATH}${pathname}`;
+  return Router()
+    .get([METADATA_PATH, path], (_request, response) => {
+      response.set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${HOUR_S}` }).json(metadata);
+    })
+    .all([METADATA_PATH, path], refuseOtherMethods(...GET));
+};

@@ -1,0 +1,108 @@
+import { Router } from 'express';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Config } from '#shared/config.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { Foundation } from '#shared/foundation.ts';
+import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
+import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { type Credentials, createCredentials } from './accounts/credentials.ts';
+import { openDirectory, type Persons } from './accounts/directory.ts';
+import { accountRoutes } from './accounts/routes.ts';
+import { migrateClients } from './clients/client-table.ts';
+import { type Clients, createClients } from './clients/clients.ts';
+import { registrationRoutes } from './clients/registration.ts';
+import { clientRoutes } from './clients/routes.ts';
+import { recordEndedGrant } from './provider/ended-grants.ts';
+import { openProvider } from './provider/open-provider.ts';
+import { createReadProfile } from './provider/profile.ts';
+import { publicKeysOf } from './provider/public-keys.ts';
+import { providerRoutes, TOKENS_CHECKED_HERE } from './provider/routes.ts';
+import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
+import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
+import { migrateSigningKeys } from './signing-keys/statements.ts';
+import { startCleanUp } from './storage/clean-up.ts';
+import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
+import { migrateAuthStorage } from './storage/statements.ts';
+
+/** What the authorization server works with; all of it is the caller's own, and outlives the service. */
+export type AuthDependencies = Pick<Foundation, 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics'> & {
+  readonly config: AuthConfig;
+  readonly log: Log;
+  readonly gateway: CommandGateway;
+  /** How often the signing keys are looked at. */
+  readonly keysPollMs?: number;
+};
+
+type AuthConfig = Pick<
+  Config,
+  'environment' | 'issuerUrl' | 'publicUrl' | 'trustProxy' | 'dpopNonce' | 'corsOrigins' | 'registration' | 'signUp' | 'limits'
+>;
+
+export type AuthService = AsyncDisposable & {
+  /** Mounted last, at the root. */
+  readonly routes: Router;
+  readonly clients: Clients;
+  readonly persons: Persons;
+  readonly credentials: Credentials;
+  readonly record: RecordSecurityEvent;
+  /** What a resource server in the same process needs. */
+  readonly loadKeys: LoadKeys;
+  readonly elsewhere: ReadonlySet<string>;
+} & GrantEnder;
+
+/** Starts the authorization server: it issues tokens, and keeps who may ask for them. */
+export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
+  const { pool, eventLog, keys, log, config, gateway } = dependencies;
+  await migrateTables(dependencies);
+  await using opening = new AsyncDisposableStack();
+  const codec = createCodec({ keys });
+  const record = createSecurityLog({ eventLog, codec });
+  const ender = createGrantEnder({ pool, onEnded: recordEndedGrant({ record, log }) });
+  const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
+  const clients = createClients({ pool, gateway, persons, record, endGrants: ender.endGrantsOfClient });
+  const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
+  opening.use(startCleanUp({ pool, log }));
+  const credentials = await createCredentials(pool);
+  const accounts = accountRoutes({
+    ...dependencies,
+    issuerUrl: config.issuerUrl,
+    signUp: config.signUp,
+    provider: provider.provider,
+    clients,
+    persons,
+    credentials,
+    record,
+    readProfile: createReadProfile({ eventLog, codec }),
+  });
+  const routes = Router()
+    .use(clientRoutes({ clients, bodyBytesMax: config.limits.bodyBytesMax }))
+    .use(config.registration === 'on' ? registrationRoutes(clients) : Router())
+    .use(accounts)
+    .use(providerRoutes({ handle: provider.handle, issuer: config.issuerUrl, resource: config.publicUrl }));
+  const resources = opening.move();
+  return {
+    ...ender,
+    routes,
+    clients,
+    persons,
+    credentials,
+    record,
+    loadKeys: async () => publicKeysOf(provider.keys()),
+    elsewhere: TOKENS_CHECKED_HERE,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Promise<void> => {
+  await migrateRevocations(pool);
+  await migrateAuthStorage(pool);
+  await migrateSigningKeys(pool);
+  await migrateClients(pool);
+  if (config.environment !== 'production') await ensureSigningKey({ pool, masterKey });
+  else if (!(await hasSigningKey(pool))) throw new StartRefused(NO_SIGNING_KEY);
+};
+
+const NO_SIGNING_KEY =
+  'There is no key to sign tokens with, and production does not make one by itself: make it with `npm run annals -- keys rotate`.';

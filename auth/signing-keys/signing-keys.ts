@@ -1,0 +1,60 @@
+import { createSecretKey } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { seal, unseal } from '#shared/keys/seal.ts';
+import { insertKey, type KeyRow, lockKeys, selectPublishedKeys } from './statements.ts';
+
+/** The private keys that are published now, the one that signs first. */
+export type SigningKeys = readonly JWK[];
+
+export const ALGORITHM = 'ES256';
+
+/** Long enough for every process and every cache of the public keys to have seen a new key before it signs. */
+export const OVERLAP_S = 600;
+
+export type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
+
+/** Those of which a token may be around still, and those that are about to sign. */
+export const readSigningKeys = async ({ pool, masterKey }: SigningKeyDependencies): Promise<SigningKeys> =>
+  (await selectPublishedKeys(pool)).map((row) => openKey(masterKey, row));
+
+export type Rotation = { readonly kid: string; readonly signsFrom: Date };
+
+/**
+ * Makes a new key. It is published at once and signs after the overlap; the key before it stays published until what it signed
+ * has expired. The very first key signs at once.
+ */
+export const rotateSigningKeys = async (
+  { pool, masterKey }: SigningKeyDependencies,
+  { overlapS = OVERLAP_S }: { readonly overlapS?: number } = {},
+): Promise<Rotation> =>
+  inTransaction(pool, async (connection) => {
+    const isFirst = (await lockKeys(connection)) === 0;
+    return addKey(connection, masterKey, isFirst ? 0 : overlapS);
+  });
+
+/** Makes the first key where there is none; of several processes that start at once, one does. */
+export const ensureSigningKey = async ({ pool, masterKey }: SigningKeyDependencies): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    if ((await lockKeys(connection)) === 0) await addKey(connection, masterKey, 0);
+  });
+
+export const hasSigningKey = async (pool: Pool): Promise<boolean> => (await selectPublishedKeys(pool)).length > 0;
+
+const addKey = async (connection: Connection, masterKey: MasterKey, overlapS: number): Promise<Rotation> => {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  const sealed = seal(sealingKey(masterKey), Buffer.from(JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })), placeOf(kid));
+  return { kid, signsFrom: await insertKey(connection, { kid, sealed }, overlapS) };
+};
+
+const openKey = (masterKey: MasterKey, { kid, sealed }: KeyRow): JWK =>
+  // It was sealed here.
+  JSON.parse(unseal(sealingKey(masterKey), sealed, placeOf(kid)).toString('utf8')) as JWK;
+
+const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey, 'signing-key'));
+
+const placeOf = (kid: string): string => `signing-key:${kid}`;

@@ -1,0 +1,131 @@
+import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import type { Pool } from '#shared/database/pool.ts';
+import { DEVICE_INTERVAL_S, DEVICE_SLOW_DOWN_S, LIFETIMES_S } from '../lifetimes.ts';
+import type { EndGrant } from './end-grants.ts';
+import type { RecordSeal } from './seal-record.ts';
+import {
+  consumeRecord,
+  deleteRecord,
+  deleteRecordsOfGrant,
+  type FoundRecord,
+  notePoll,
+  type RecordKey,
+  selectGrantOf,
+  selectRecord,
+  selectRecordByOtherName,
+  upsertRecord,
+} from './statements.ts';
+
+export type StorageDependencies = {
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+  readonly endGrant: EndGrant;
+  /** Finds a client as oidc-provider describes one. */
+  readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
+};
+
+/**
+ * Where oidc-provider keeps things. It asks whether something was used and then says that it is, in two steps; the second one
+ * is what decides here, so that of many who come at once exactly one succeeds.
+ */
+export const createAdapterFactory =
+  (dependencies: StorageDependencies): AdapterFactory =>
+  (kind) => {
+    switch (kind) {
+      case 'Client':
+        return clientAdapter(dependencies);
+      case 'Grant':
+        return grantAdapter(dependencies);
+      case 'DeviceCode':
+        return deviceCodeAdapter(dependencies);
+      default:
+        return recordAdapter(kind, dependencies);
+    }
+  };
+
+const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependencies): Adapter => {
+  const keyOf = (id: string): RecordKey => ({ kind, idHash: seal.hash(kind, id) });
+  const open = (found: FoundRecord | undefined): AdapterPayload | undefined => {
+    if (found === undefined) return undefined;
+    const payload = seal.unseal(kind, found.idHash, found.sealed);
+    return found.consumedAt === null ? payload : { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1_000) };
+  };
+  const openByOtherName = async (name: string) => open(await selectRecordByOtherName(pool, kind, seal.hash(`${kind} other`, name)));
+  return {
+    async upsert(id, payload, expiresInS) {
+      const key = keyOf(id);
+      const otherName = payload.userCode ?? (kind === 'Session' ? payload.uid : undefined);
+      const saved = await upsertRecord(pool, {
+        ...key,
+        ...stagesOf(kind, payload),
+        sealed: seal.seal(kind, key.idHash, payload),
+        otherHash: otherName === undefined ? null : seal.hash(`${kind} other`, otherName),
+        // A question to somebody outlives the grant that they had when it was asked.
+        grantId: kind === 'Grant' ? id : kind === 'Interaction' ? null : (payload.grantId ?? null),
+        accountId: payload.accountId ?? null,
+        clientId: payload.clientId ?? null,
+        expiresInS: expiresInS ?? null,
+      });
+      if (!saved) throw new errors.AccessDenied('the code is already in use');
+    },
+    find: async (id) => open(await selectRecord(pool, keyOf(id))),
+    findByUserCode: openByOtherName,
+    findByUid: openByOtherName,
+    async consume(id) {
+      if (await consumeRecord(pool, keyOf(id))) return;
+      const grantId = await selectGrantOf(pool, keyOf(id));
+      if (grantId !== undefined) await endGrant(grantId);
+      throw kind === 'PushedAuthorizationRequest'
+        ? new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used')
+        : new errors.InvalidGrant('it was already used');
+    },
+    destroy: (id) => deleteRecord(pool, keyOf(id)),
+    revokeByGrantId: (grantId) => deleteRecordsOfGrant(pool, kind, grantId),
+  };
+};
+
+/** RFC 8628: a code waits for a person, is taken by one, and is decided by that one. */
+const stagesOf = (kind: string, { accountId, error, inFlight }: AdapterPayload): { stage: number; stageBefore: number } => {
+  if (kind !== 'DeviceCode') return { stage: 0, stageBefore: 0 };
+  if (accountId !== undefined || error !== undefined) return { stage: 2, stageBefore: inFlight === true ? 1 : 0 };
+  return { stage: inFlight === true ? 1 : 0, stageBefore: 0 };
+};
+
+/** A grant ends together with everything that was issued under it. */
+const grantAdapter = (dependencies: StorageDependencies): Adapter => ({
+  ...recordAdapter('Grant', dependencies),
+  destroy: (id) => dependencies.endGrant(id),
+});
+
+/** At the token endpoint a device code is only looked up when a device polls. */
+const deviceCodeAdapter = (dependencies: StorageDependencies): Adapter => {
+  const records = recordAdapter('DeviceCode', dependencies);
+  return {
+    ...records,
+    async find(id) {
+      const found = await records.find(id);
+      if (found !== undefined && Provider.ctx?.oidc.route === 'token') await refuseHaste(dependencies, id);
+      return found;
+    },
+  };
+};
+
+const refuseHaste = async ({ pool, seal }: StorageDependencies, id: string): Promise<void> => {
+  const idHash = seal.hash('DeviceCode', id);
+  const poll = { idHash, intervalS: DEVICE_INTERVAL_S, slowDownByS: DEVICE_SLOW_DOWN_S, lifetimeS: LIFETIMES_S.DeviceCode };
+  if ((await notePoll(pool, poll)) === 'too_soon') throw new errors.SlowDown();
+};
+
+/** Clients are managed elsewhere; here they are only found. */
+const clientAdapter = ({ findClient }: StorageDependencies): Adapter => {
+  const refuse = () => Promise.reject(new Error('clients are not kept here'));
+  return {
+    find: findClient,
+    upsert: refuse,
+    findByUserCode: refuse,
+    findByUid: refuse,
+    consume: refuse,
+    destroy: refuse,
+    revokeByGrantId: refuse,
+  };
+};

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import type { Queryable } from './statements.ts';
+
+const TABLES = ['auth.record', 'auth.device_poll', 'auth.used_once'] as const;
+/** What has just expired is kept for a while, so that whoever presents it is told that it expired. */
+const KEPT_S = 3_600;
+const BATCH_MAX = 1_000;
+const BATCHES_MAX = 100;
+const PAUSE_MS = 60_000;
+
+/** Removes expired rows, in batches so small that nobody waits for them; answers how many there were. */
+export const cleanUp = async (database: Queryable, batchMax: number = BATCH_MAX): Promise<number> => {
+  let removed = 0;
+  for (const table of TABLES) {
+    for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+      const count = await deleteExpired(database, table, batchMax);
+      removed += count;
+      if (count < batchMax) break;
+    }
+  }
+  return removed;
+};
+
+/** Rows that another process is removing just now are left to it. */
+const deleteExpired = async (database: Queryable, table: (typeof TABLES)[number], batchMax: number): Promise<number> => {
+  const { rowCount } = await database.query(
+    `delete from ${table} where ctid = any (array(
+       select ctid from ${table} where expires_at < now() - $1 * interval '1 second' limit $2 for update skip locked))`,
+    [KEPT_S, batchMax],
+  );
+  return rowCount ?? 0;
+};
+
+export const startCleanUp = ({ pool, log }: { pool: Pool; log: Log }): AsyncDisposable => {
+  const stopping = new AbortController();
+  const cleaning = (async () => {
+    while (!stopping.signal.aborted) {
+      await cleanUp(pool).catch((err: unknown) => log.warn({ err }, 'Expired rows of the authorization server could not be removed.'));
+      await delay(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await cleaning;
+    },
+  };
+};

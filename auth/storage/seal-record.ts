@@ -1,0 +1,24 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import type { AdapterPayload } from 'oidc-provider';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { seal, unseal } from '#shared/keys/seal.ts';
+
+/** How records are hidden: names by keyed digests, contents by AES-256-GCM bound to their place. */
+export type RecordSeal = {
+  hash(kind: string, name: string): Buffer;
+  seal(kind: string, idHash: Buffer, payload: AdapterPayload): Buffer;
+  unseal(kind: string, idHash: Buffer, sealed: Buffer): AdapterPayload;
+};
+
+export const createRecordSeal = (masterKey: MasterKey): RecordSeal => {
+  const contentKey = createSecretKey(deriveKey(masterKey, 'auth-record'));
+  // A user code is short enough to be guessed from a plain digest.
+  const nameKey = createSecretKey(deriveKey(masterKey, 'auth-lookup'));
+  const placeOf = (kind: string, idHash: Buffer) => `auth-record:${kind}:${idHash.toString('base64url')}`;
+  return {
+    hash: (kind, name) => createHmac('sha256', nameKey).update(`${kind}\0${name}`).digest(),
+    seal: (kind, idHash, payload) => seal(contentKey, Buffer.from(JSON.stringify(payload)), placeOf(kind, idHash)),
+    // It was sealed here from what oidc-provider gave.
+    unseal: (kind, idHash, sealed) => JSON.parse(unseal(contentKey, sealed, placeOf(kind, idHash)).toString('utf8')) as AdapterPayload,
+  };
+};

@@ -1,0 +1,126 @@
+import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
+
+export type Queryable = Pick<Pool, 'query'>;
+
+export const migrateAuthStorage = (pool: Pool): Promise<void> => migrate(pool, 'auth-storage', new URL('./migrations/', import.meta.url));
+
+export type RecordKey = { readonly kind: string; readonly idHash: Buffer };
+
+export type RecordRow = RecordKey & {
+  readonly sealed: Buffer;
+  readonly otherHash: Buffer | null;
+  readonly grantId: string | null;
+  readonly accountId: string | null;
+  readonly clientId: string | null;
+  readonly stage: number;
+  /** Where it must come from, if it is there already. */
+  readonly stageBefore: number;
+  /** Null means that it never expires. */
+  readonly expiresInS: number | null;
+};
+
+export type FoundRecord = { readonly idHash: Buffer; readonly sealed: Buffer; readonly consumedAt: Date | null };
+
+/** Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the next, one does. */
+export const upsertRecord = async (database: Queryable, row: RecordRow): Promise<boolean> => {
+  const { rowCount } = await database.query({
+    name: 'auth-upsert-record',
+    text: `insert into auth.record as known (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
+           on conflict (kind, id_hash) do update
+             set sealed = excluded.sealed, other_hash = coalesce(excluded.other_hash, known.other_hash), grant_id = excluded.grant_id,
+                 account_id = excluded.account_id, client_id = excluded.client_id, stage = excluded.stage, expires_at = excluded.expires_at
+             where known.stage = $10`,
+    values: [...columnsOf(row), row.stageBefore],
+  });
+  return rowCount === 1;
+};
+
+const columnsOf = (row: RecordRow) => [
+  row.kind,
+  row.idHash,
+  row.sealed,
+  row.otherHash,
+  row.grantId,
+  row.accountId,
+  row.clientId,
+  row.stage,
+  row.expiresInS,
+];
+
+const FOUND = 'id_hash as "idHash", sealed, consumed_at as "consumedAt"';
+
+export const selectRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<FoundRecord | undefined> => {
+  const { rows } = await database.query<FoundRecord>({
+    name: 'auth-select-record',
+    text: `select ${FOUND} from auth.record where kind = $1 and id_hash = $2`,
+    values: [kind, idHash],
+  });
+  return rows[0];
+};
+
+export const selectRecordByOtherName = async (database: Queryable, kind: string, otherHash: Buffer): Promise<FoundRecord | undefined> => {
+  const { rows } = await database.query<FoundRecord>(`select ${FOUND} from auth.record where kind = $1 and other_hash = $2`, [
+    kind,
+    otherHash,
+  ]);
+  return rows[0];
+};
+
+/** Consumes it for the first and only time; answers whether this was that time. */
+export const consumeRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<boolean> => {
+  const { rowCount } = await database.query({
+    name: 'auth-consume-record',
+    text: 'update auth.record set consumed_at = clock_timestamp() where kind = $1 and id_hash = $2 and consumed_at is null',
+    values: [kind, idHash],
+  });
+  return rowCount === 1;
+};
+
+export const deleteRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<void> => {
+  await database.query('delete from auth.record where kind = $1 and id_hash = $2', [kind, idHash]);
+};
+
+export const selectGrantOf = async (database: Queryable, { kind, idHash }: RecordKey): Promise<string | undefined> => {
+  const { rows } = await database.query<{ grant_id: string | null }>('select grant_id from auth.record where kind = $1 and id_hash = $2', [
+    kind,
+    idHash,
+  ]);
+  return rows[0]?.grant_id ?? undefined;
+};
+
+export const deleteRecordsOfGrant = async (database: Queryable, kind: string, grantId: string): Promise<void> => {
+  await database.query('delete from auth.record where kind = $1 and grant_id = $2', [kind, grantId]);
+};
+
+/** The digest of what may be used once; answers whether it was not used before. */
+export const insertUsedOnce = async (database: Queryable, digest: Buffer, expiresInS: number): Promise<boolean> => {
+  const { rowCount } = await database.query({
+    name: 'auth-insert-used-once',
+    text: `insert into auth.used_once (digest, expires_at) values ($1, now() + $2 * interval '1 second') on conflict do nothing`,
+    values: [digest, expiresInS],
+  });
+  return rowCount === 1;
+};
+
+export type Poll = { readonly idHash: Buffer; readonly intervalS: number; readonly slowDownByS: number; readonly lifetimeS: number };
+
+/** Notes a poll and answers whether it came too soon, from which on the device must wait longer, as RFC 8628, section 3.5, says. */
+export const notePoll = async (
+  database: Queryable,
+  { idHash, intervalS, slowDownByS, lifetimeS }: Poll,
+): Promise<'in_time' | 'too_soon'> => {
+  const { rows } = await database.query<{ too_soon: boolean }>(
+    `insert into auth.device_poll as known (id_hash, polled_at, interval_s, expires_at)
+     values ($1, clock_timestamp(), $2, now() + $4 * interval '1 second')
+     on conflict (id_hash) do update
+       set polled_at = clock_timestamp(),
+           too_soon = known.polled_at + known.interval_s * interval '1 second' > clock_timestamp(),
+           interval_s = known.interval_s
+             + case when known.polled_at + known.interval_s * interval '1 second' > clock_timestamp() then $3::integer else 0 end
+     returning too_soon`,
+    [idHash, intervalS, slowDownByS, lifetimeS],
+  );
+  return rows[0]?.too_soon === true ? 'too_soon' : 'in_time';
+};

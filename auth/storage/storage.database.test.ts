@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { errors } from 'oidc-provider';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { createAdapterFactory } from './adapter.ts';
+import { cleanUp } from './clean-up.ts';
+import { createGrantEnder, type EndedGrant } from './end-grants.ts';
+import { isRevokedNow } from './is-revoked.ts';
+import { createRecordSeal } from './seal-record.ts';
+import { insertUsedOnce, migrateAuthStorage } from './statements.ts';
+
+const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+const seal = createRecordSeal(masterKey);
+
+let database: TestDatabase;
+let pool: Pool;
+let ended: EndedGrant[] = [];
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
+  await migrateRevocations(pool);
+  await migrateAuthStorage(pool);
+});
+beforeEach(async () => {
+  ended = [];
+  await pool.query('truncate auth.record, auth.device_poll, auth.used_once, auth.revoked');
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const ender = () => createGrantEnder({ pool, onEnded: async (grant) => void ended.push(grant) });
+const adapterOf = (kind: string) =>
+  createAdapterFactory({ pool, seal, endGrant: ender().endGrant, findClient: async () => undefined })(kind);
+
+const code = {
+  jti: 'the-code',
+  kind: 'AuthorizationCode',
+  grantId: 'g',
+  accountId: '7',
+  clientId: 'web',
+  scope: 'openid',
+  exp: 9_999_999_999,
+};
+
+describe('a record', () => {
+  test('comes back as it was saved, and as it was saved last', async () => {
+    const codes = adapterOf('AuthorizationCode');
+    await codes.upsert('the-code', code, 60);
+    expect(await codes.find('the-code')).toEqual(code);
+    await codes.upsert('the-code', { ...code, scope: 'email' }, 60);
+    expect(await codes.find('the-code')).toMatchObject({ scope: 'email' });
+    await codes.destroy('the-code');
+    expect(await codes.find('the-code')).toBeUndefined();
+  });
+
+  test('is of its kind: a code is not a refresh token', async () => {
+    await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
+    expect(await adapterOf('RefreshToken').find('the-code')).toBeUndefined();
+  });
+
+  test('that was consumed is still found, and says so', async () => {
+    const codes = adapterOf('AuthorizationCode');
+    await codes.upsert('the-code', code, 60);
+    await codes.consume('the-code');
+    expect(await codes.find('the-code')).toEqual({ ...code, consumed: expect.any(Number) });
+  });
+
+  test('is found by its other name', async () => {
+    await adapterOf('DeviceCode').upsert('d', { jti: 'd', kind: 'DeviceCode', userCode: 'BCDFGHJK' }, 60);
+    expect(await adapterOf('DeviceCode').findByUserCode('BCDFGHJK')).toMatchObject({ jti: 'd' });
+    await adapterOf('Session').upsert('s', { jti: 's', kind: 'Session', uid: 'u' }, 60);
+    expect(await adapterOf('Session').findByUid('u')).toMatchObject({ jti: 's' });
+    expect(await adapterOf('Session').findByUid('s')).toBeUndefined();
+  });
+
+  test('shows nothing of itself to who reads the table, and opens in no other row', async () => {
+    await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
+    await adapterOf('DeviceCode').upsert('the-device', { jti: 'the-device', kind: 'DeviceCode', userCode: 'BCDFGHJK' }, 60);
+    const { rows } = await pool.query<{ row: string }>(`select record::text || encode(sealed, 'escape') as row from auth.record`);
+    expect(rows).toHaveLength(2);
+    for (const { row } of rows) expect(row).not.toMatch(/the-code|the-device|BCDFGHJK|openid/);
+    await adapterOf('AuthorizationCode').upsert('other', code, 60);
+    await pool.query('update auth.record set sealed = (select sealed from auth.record where id_hash = $1) where id_hash <> $1', [
+      seal.hash('AuthorizationCode', 'the-code'),
+    ]);
+    await expect(adapterOf('AuthorizationCode').find('other')).rejects.toThrow('does not open');
+  });
+});
+
+describe('what may be used once', () => {
+  const AT_ONCE = 20;
+  const succeeded = async (attempts: readonly Promise<unknown>[]) =>
+    (await Promise.allSettled(attempts)).filter(({ status }) => status === 'fulfilled').length;
+
+  test.each(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])(
+    '%s: one of many succeeds, and the grant ends with the second',
+    async (kind) => {
+      const adapter = adapterOf(kind);
+      await adapterOf('Grant').upsert('g', { jti: 'g', kind: 'Grant', accountId: '7', clientId: 'web' }, 60);
+      await adapter.upsert('x', { ...code, kind, jti: 'x' }, 60);
+      expect(await succeeded(Array.from({ length: AT_ONCE }, () => adapter.consume('x')))).toBe(1);
+      await expect(adapter.consume('x')).rejects.toThrow(errors.InvalidGrant);
+      expect(await adapterOf('Grant').find('g')).toBeUndefined();
+      expect(ended).toEqual([{ grantId: 'g', accountId: '7', clientId: 'web' }]);
+    },
+  );
+
+  test('a pushed request is refused in its own words', async () => {
+    const adapter = adapterOf('PushedAuthorizationRequest');
+    await adapter.upsert('x', { jti: 'x', kind: 'PushedAuthorizationRequest', request: 'e30.e30.' }, 60);
+    expect(await succeeded(Array.from({ length: AT_ONCE }, () => adapter.consume('x')))).toBe(1);
+    await expect(adapter.consume('x')).rejects.toThrow(errors.InvalidRequestUri);
+  });
+
+  test('a proof', async () => {
+    const digest = seal.hash('used once', 'proof');
+    const firsts = await Promise.all(Array.from({ length: AT_ONCE }, () => insertUsedOnce(pool, digest, 60)));
+    expect(firsts.filter(Boolean)).toHaveLength(1);
+  });
+
+  const waiting = { jti: 'd', kind: 'DeviceCode', userCode: 'BCDFGHJK', clientId: 'tv' };
+  const taken = { ...waiting, inFlight: true };
+  test('a user code is taken by one, and decided by that one', async () => {
+    const codes = adapterOf('DeviceCode');
+    await codes.upsert('d', waiting, 60);
+    expect(await succeeded(Array.from({ length: AT_ONCE }, () => codes.upsert('d', taken, 60)))).toBe(1);
+    const deciding = Array.from({ length: AT_ONCE }, (_, user) => codes.upsert('d', { ...taken, accountId: String(user + 1) }, 60));
+    expect(await succeeded(deciding)).toBe(1);
+    await expect(codes.upsert('d', { ...taken, error: 'access_denied' }, 60)).rejects.toThrow(errors.AccessDenied);
+  });
+
+  test('a user code that somebody has taken cannot be declined by another', async () => {
+    const codes = adapterOf('DeviceCode');
+    await codes.upsert('d', waiting, 60);
+    await codes.upsert('d', taken, 60);
+    await expect(codes.upsert('d', { ...waiting, error: 'access_denied' }, 60)).rejects.toThrow(errors.AccessDenied);
+  });
+});
+
+describe('a grant', () => {
+  const fill = async (grantId: string, accountId = '7', clientId = 'web') => {
+    await adapterOf('Grant').upsert(grantId, { jti: grantId, kind: 'Grant', accountId, clientId }, 60);
+    await adapterOf('RefreshToken').upsert(`r-${grantId}`, { ...code, kind: 'RefreshToken', grantId, accountId, clientId }, 60);
+  };
+  const token = (grantId: string | undefined, userId = 7, clientId = 'web') => ({
+    jti: `j-${grantId}`,
+    grantId,
+    userId,
+    clientId,
+    issuedAtS: Math.floor(Date.now() / 1_000) - 1,
+  });
+
+  test('ends with everything under it, and with nothing else', async () => {
+    await fill('one');
+    await fill('two');
+    await adapterOf('Grant').destroy('one');
+    await adapterOf('Grant').destroy('one');
+    expect(await adapterOf('RefreshToken').find('r-one')).toBeUndefined();
+    expect(await adapterOf('RefreshToken').find('r-two')).toBeDefined();
+    expect([await isRevokedNow(pool, token('one')), await isRevokedNow(pool, token('two'))]).toEqual([true, false]);
+    expect(ended.map(({ grantId }) => grantId)).toEqual(['one']);
+  });
+
+  test('ends with its user, or with its client', async () => {
+    await fill('one', '7', 'web');
+    await fill('two', '8', 'web');
+    await fill('three', '8', 'app');
+    await ender().endGrantsOfUser(7);
+    await ender().endGrantsOfClient('app');
+    expect(ended.map(({ grantId }) => grantId)).toEqual(['one', 'three']);
+    expect(await isRevokedNow(pool, token(undefined, 7, 'elsewhere'))).toBe(true);
+    expect(await isRevokedNow(pool, token('two', 8, 'web'))).toBe(false);
+  });
+});
+
+test('what has expired is removed after a while, in batches', async () => {
+  const codes = adapterOf('AuthorizationCode');
+  for (let each = 0; each < 7; each += 1) await codes.upsert(`old-${each}`, code, -7_200);
+  await codes.upsert('just-expired', code, -60);
+  await codes.upsert('alive', code, 60);
+  await insertUsedOnce(pool, seal.hash('used once', 'old'), -7_200);
+  expect(await cleanUp(pool, 2)).toBe(8);
+  expect(await codes.find('just-expired')).toBeDefined();
+  expect(await codes.find('alive')).toBeDefined();
+  expect(await cleanUp(pool, 2)).toBe(0);
+});

@@ -1,0 +1,27 @@
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+import express from 'express';
+import { pino } from 'pino';
+import { openPool } from '../shared/database/pool.ts';
+import { openResourceServer } from '../shared/http/authenticate/resource-server.ts';
+import { listen } from '../shared/http/listen.ts';
+
+// The smallest thing that answers, alone and behind the check of tokens.
+const { values } = parseArgs({ options: { url: { type: 'string' }, jwks: { type: 'string' }, audience: { type: 'string' } } });
+const app = express();
+app.disable('x-powered-by');
+app.disable('etag');
+app.set('query parser', 'simple');
+app.get('/open', (_request, response) => void response.json({ ok: true }));
+const pool = openPool({ url: String(values.url), applicationName: 'bench', connectionsMax: 8 });
+const resource = await openResourceServer({
+  pool,
+  log: pino({ level: 'silent' }),
+  issuer: String(values.audience),
+  audience: String(values.audience),
+  trustsProxy: false,
+  loadKeys: async () => JSON.parse(String(values.jwks)),
+});
+app.get('/checked', resource.handler, (request, response) => void response.json({ ok: resource.callerOf(request).kind === 'user' }));
+const url = await listen(createServer(app), { port: 0, host: '127.0.0.1', setting: 'PORT' });
+process.send?.({ url });

@@ -1,0 +1,72 @@
+import { ZodError } from 'zod';
+import { AUTH_METHODS, ClientSettings, clientId } from '../auth/clients/client.ts';
+import { representationOf } from '../auth/clients/representation.ts';
+import { withClients } from './client-store.ts';
+import type { Command, Given } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+export const clientCreate: Command = {
+  name: 'client create',
+  summary: 'Registers an OAuth client, and shows its secret this once.',
+  positionals: ['<name>'],
+  options: {
+    id: { type: 'string', placeholder: '<id>', description: 'A readable id, instead of one made up.' },
+    'redirect-uri': {
+      type: 'string',
+      multiple: true,
+      placeholder: '<uri>',
+      description: 'Lets users sign in and come back here; may be given several times.',
+    },
+    device: { type: 'boolean', description: 'Lets users sign in on another device, by a code.' },
+    service: { type: 'boolean', description: 'Lets it act for itself, as a user of its own.' },
+    role: { type: 'string', placeholder: '<role>', description: 'The role of that user: reader, author, or admin (reader).' },
+    scope: { type: 'string', placeholder: '<scopes>', description: 'The scopes that it may ask for, separated by spaces.' },
+    'default-scope': { type: 'string', placeholder: '<scopes>', description: 'Those it gets when it names none; else all of them.' },
+    auth: { type: 'string', placeholder: '<method>', description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.` },
+    'first-party': { type: 'boolean', description: 'Is our own: its users are not asked for consent.' },
+    'require-dpop': { type: 'boolean', description: 'Gets only tokens that are bound to a key.' },
+  },
+  examples: [
+    `client create 'Importer' --id importer --service --role author --scope 'read:articles write:articles'`,
+    `client create 'Web' --redirect-uri https://app.example/callback --scope 'openid read:articles'`,
+  ],
+  async run(given, terminal) {
+    const { id, settings } = readRequest(given);
+    const made = await withClients(terminal, (clients, by) => clients.register({ clientId: id, settings }, by));
+    await terminal.write(JSON.stringify(representationOf(made), undefined, 2));
+    if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
+  },
+};
+
+const readRequest = (given: Given): { readonly id: string | undefined; readonly settings: ClientSettings } => {
+  const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
+  const words = (option: string): string[] | undefined => one(option)?.split(' ').filter(Boolean);
+  const redirectUris = given.values.get('redirect-uri') ?? [];
+  const isService = given.flags.has('service');
+  const isForPersons = redirectUris.length > 0 || given.flags.has('device');
+  const scopes = words('scope') ?? [];
+  if (!isService && !isForPersons) throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
+  try {
+    const settings = ClientSettings.parse({
+      name: given.positionals[0],
+      grantTypes: [
+        ...(redirectUris.length > 0 ? ['authorization_code'] : []),
+        ...(given.flags.has('device') ? ['urn:ietf:params:oauth:grant-type:device_code'] : []),
+        ...(isForPersons ? ['refresh_token'] : []),
+        ...(isService ? ['client_credentials'] : []),
+      ],
+      redirectUris,
+      scopes,
+      defaultScopes: words('default-scope') ?? scopes,
+      tokenEndpointAuthMethod: one('auth') ?? (isService ? 'client_secret_basic' : 'none'),
+      firstParty: given.flags.has('first-party'),
+      requireDpop: given.flags.has('require-dpop'),
+      serviceAccountRole: one('role'),
+    });
+    return { id: one('id') === undefined ? undefined : clientId.parse(one('id')), settings };
+  } catch (error) {
+    if (error instanceof ZodError)
+      throw new UsageError(error.issues.map(({ path, message }) => `${path.join('.') || 'id'}: ${message}`).join(' '));
+    throw error;
+  }
+};

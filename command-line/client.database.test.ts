@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { createDatabase } from '../test/engines/database.ts';
+import { runCommandLine } from './program.ts';
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+
+const open = async () => {
+  const database = await createDatabase();
+  const call = async (...args: readonly string[]) => {
+    const [lines, complaints]: [string[], string[]] = [[], []];
+    const exit = await runCommandLine(['client', ...args], {
+      environment: { DATABASE_URL: database.url, MASTER_KEY },
+      signal: new AbortController().signal,
+      write: async (line) => void lines.push(line),
+      complain: (line) => void complaints.push(line),
+    });
+    return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+  };
+  return { call, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+};
+
+test('a client is made, listed, shown, given another secret, and deleted', async () => {
+  await using annals = await open();
+  const made = await annals.call(
+    'create',
+    'Importer',
+    '--id',
+    'importer',
+    '--service',
+    '--role',
+    'author',
+    '--scope',
+    'read:articles write:articles',
+  );
+  expect(made).toMatchObject({ exit: 0, complaint: 'Keep the secret: it is not shown again.' });
+  const { secret, ...shown } = JSON.parse(made.output);
+  expect(secret).toMatch(/^annals_secret_/);
+  expect(shown).toMatchObject({
+    serviceAccount: expect.any(Number),
+    scopes: ['read:articles', 'write:articles'],
+    grantTypes: ['client_credentials'],
+  });
+  expect(await annals.call('list')).toMatchObject({ exit: 0, output: 'importer  "Importer"  read:articles write:articles' });
+  expect(JSON.parse((await annals.call('show', 'importer')).output)).toEqual(shown);
+  const rotated = await annals.call('rotate-secret', 'importer');
+  expect(rotated.output).toMatch(/^annals_secret_/);
+  expect(rotated.output).not.toBe(secret);
+  expect(await annals.call('delete', 'importer')).toMatchObject({ exit: 0, output: 'importer is deleted.' });
+  expect(await annals.call('list')).toMatchObject({ exit: 0, output: '' });
+});
+
+test('a client for persons may refresh what they grant', async () => {
+  await using annals = await open();
+  const { output } = await annals.call(
+    'create',
+    'Web',
+    '--redirect-uri',
+    'https://a.example/1',
+    '--redirect-uri',
+    'https://a.example/2',
+    '--device',
+  );
+  expect(JSON.parse(output)).toMatchObject({
+    grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+    redirectUris: ['https://a.example/1', 'https://a.example/2'],
+    tokenEndpointAuthMethod: 'none',
+  });
+});
+
+test.each<[string, readonly string[], number, string]>([
+  ['a client for nothing', ['create', 'Web'], 64, 'say what it is for: --redirect-uri, --device, or --service'],
+  ['an unsafe redirect', ['create', 'Web', '--redirect-uri', 'http://a.example/'], 64, 'redirectUris.0: Must be https'],
+  ['an unknown scope', ['create', 'Web', '--device', '--scope', 'everything'], 64, 'scopes.0:'],
+  ['a bad id', ['create', 'Web', '--device', '--id', 'A B'], 64, 'id: Must be 3 to 63'],
+  ['an unknown client', ['show', 'nobody'], 1, 'There is no client nobody.'],
+  ['an unknown client to delete', ['delete', 'nobody'], 1, 'There is no such client.'],
+  ['an unknown client to rotate', ['rotate-secret', 'nobody'], 1, 'There is no such client.'],
+])('%s is refused', async (_, args, exit, complaint) => {
+  await using annals = await open();
+  expect(await annals.call(...args)).toMatchObject({ exit, complaint: expect.stringContaining(complaint) });
+});

@@ -1,0 +1,31 @@
+import { openPool } from '#shared/database/pool.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { OVERLAP_S, rotateSigningKeys } from '../auth/signing-keys/signing-keys.ts';
+import { migrateSigningKeys } from '../auth/signing-keys/statements.ts';
+import { type Command, numberOf } from './command.ts';
+import { openInstallation } from './installation.ts';
+
+const OVERLAP_MAX_S = 86_400;
+
+export const keysRotate: Command = {
+  name: 'keys rotate',
+  summary: 'Makes a new key to sign tokens with; it is published now and signs after an overlap, without a restart.',
+  positionals: [],
+  options: {
+    overlap: {
+      type: 'string',
+      placeholder: '<seconds>',
+      description: `How long it is published before it signs; ${OVERLAP_S} unless told. The very first key signs at once.`,
+    },
+  },
+  examples: ['keys rotate', 'keys rotate --overlap 60'],
+  async run(given, terminal) {
+    const overlapS = numberOf(given, 'overlap', { minimum: 0, maximum: OVERLAP_MAX_S }) ?? OVERLAP_S;
+    await using installation = await openInstallation(terminal);
+    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+    await migrateSigningKeys(pool);
+    const masterKey = await openMasterKey(installation.config);
+    const { kid, signsFrom } = await rotateSigningKeys({ pool, masterKey }, { overlapS });
+    await terminal.write(`Key ${kid} is published, and signs from ${signsFrom.toISOString()} on.`);
+  },
+};

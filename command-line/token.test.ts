@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
+import { runCommandLine } from './program.ts';
+
+const temporaryFolder = async () => {
+  const path = await mkdtemp(join(tmpdir(), 'annals-token-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
+
+const call = async (args: readonly string[], environment: Record<string, string>) => {
+  const [lines, complaints]: [string[], string[]] = [[], []];
+  const exit = await runCommandLine(['token', ...args], {
+    environment,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+/** Something that answers every request in one way; what it was asked is kept. */
+const answering = async (status: number, body: string) => {
+  const asked: { authorization: string | undefined; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    asked.push({ authorization: request.headers.authorization, body: text });
+    response.writeHead(status).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
+};
+
+const CONTENT = { client: { clientId: 'development-admin', secret: 's' }, author: { email: 'demo@example.com', password: 'p' } };
+
+test('without a start before, it says what to do', async () => {
+  await using folder = await temporaryFolder();
+  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({ exit: 1, complaint: expect.stringContaining('run npm start first') });
+});
+
+test('without a running server, it says so', async () => {
+  await using folder = await temporaryFolder();
+  await writeFirstMinute(folder.path, { ...CONTENT, url: 'http://127.0.0.1:1' });
+  expect(await call([], { DATA_DIR: folder.path })).toEqual({
+    exit: 1,
+    output: '',
+    complaint: 'Annals does not answer at http://127.0.0.1:1: start it with npm start, or say where it is with --url.',
+  });
+});
+
+test.each<[string, readonly string[], string]>([
+  ['a secret without a client', ['--secret', 's'], '--secret goes with --client'],
+  ['a client without a secret', ['--client', 'importer'], '--client importer goes with --secret'],
+  ['an address that is none', ['--client', 'a', '--secret', 's', '--url', 'annals'], '--url must be an http or https URL'],
+  ['an option that there is not', ['--scopes', 'x'], "Unknown option '--scopes'"],
+])('%s is refused', async (_, args, complaint) => {
+  await using folder = await temporaryFolder();
+  expect(await call(args, { DATA_DIR: folder.path })).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+});
+
+test('it prints the token and nothing else', async () => {
+  await using folder = await temporaryFolder();
+  await using server = await answering(200, JSON.stringify({ access_token: 'abc', token_type: 'Bearer' }));
+  await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });
+  expect(await call(['--scope', 'read:articles'], { DATA_DIR: folder.path })).toEqual({ exit: 0, output: 'abc', complaint: '' });
+  expect(server.asked).toEqual([
+    { authorization: `Basic ${btoa('development-admin:s')}`, body: 'grant_type=client_credentials&scope=read%3Aarticles' },
+  ]);
+});
+
+test('another client and server can be named', async () => {
+  await using folder = await temporaryFolder();
+  await using server = await answering(200, JSON.stringify({ access_token: 'abc' }));
+  const called = await call(['--client', 'importer', '--url', `${server.url}/`], { DATA_DIR: folder.path, CLIENT_SECRET: 'x' });
+  expect(called).toMatchObject({ exit: 0, output: 'abc' });
+  expect(server.asked).toEqual([{ authorization: `Basic ${btoa('importer:x')}`, body: 'grant_type=client_credentials' }]);
+});
+
+test.each<[string, number, string, string]>([
+  [
+    'a refusal',
+    400,
+    '{"error":"invalid_scope","error_description":"there is no such scope"}',
+    'There is no token for development-admin: invalid_scope, there is no such scope.',
+  ],
+  ['something else that answers', 200, '<html>', 'is not Annals (status 200)'],
+])('%s is told', async (_, status, body, complaint) => {
+  await using folder = await temporaryFolder();
+  await using server = await answering(status, body);
+  await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });
+  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({ exit: 1, output: '', complaint: expect.stringContaining(complaint) });
+});
+
+test('the secrets are for their owner alone, and what is damaged counts as absent', async () => {
+  await using folder = await temporaryFolder();
+  await writeFirstMinute(folder.path, CONTENT);
+  expect((await stat(firstMinutePath(folder.path))).mode & 0o777).toBe(0o600);
+  expect(await readFirstMinute(folder.path)).toEqual(CONTENT);
+  await writeFirstMinute(folder.path, {} as never);
+  expect(await readFirstMinute(folder.path)).toBeUndefined();
+});

@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import { loadConfig } from '#shared/config.ts';
+import { firstMinutePath, readFirstMinute } from '#shared/first-minute-file.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Command, Given } from './command.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const TIMEOUT_MS = 10_000;
+
+export const token: Command = {
+  name: 'token',
+  summary: 'Prints an access token of the running server, for a service client.',
+  positionals: [],
+  options: {
+    scope: {
+      type: 'string',
+      placeholder: '<scopes>',
+      description: 'What it is for, such as "read:articles write:articles"; else all that the client has by default.',
+    },
+    client: { type: 'string', placeholder: '<id>', description: 'The client, instead of the one that development begins with.' },
+    secret: {
+      type: 'string',
+      placeholder: '<secret>',
+      description: 'Its secret; goes with --client. CLIENT_SECRET in the environment is not seen by others.',
+    },
+    url: { type: 'string', placeholder: '<url>', description: 'Where Annals is, instead of on this machine.' },
+  },
+  examples: [
+    `token --scope 'read:articles write:articles'`,
+    'token --client importer --secret annals_secret_… --url https://annals.example',
+  ],
+  async run(given, terminal) {
+    const request = await readRequest(given, terminal);
+    await terminal.write(await requestToken(request));
+  },
+};
+
+type Request = { readonly url: string; readonly clientId: string; readonly secret: string; readonly scope: string | undefined };
+
+const readRequest = async (given: Given, { environment }: Terminal): Promise<Request> => {
+  const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
+  const [clientId, scope] = [one('client'), one('scope')];
+  const secret = one('secret') ?? environment.CLIENT_SECRET;
+  if (one('secret') !== undefined && clientId === undefined) throw new UsageError('--secret goes with --client');
+  if (clientId !== undefined && secret === undefined) throw new UsageError(`--client ${clientId} goes with --secret`);
+  const { dataDir, publicUrl } = loadConfig(environment);
+  const known = await readFirstMinute(dataDir);
+  const url = one('url') ?? known?.url ?? publicUrl;
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
+  if (clientId !== undefined && secret !== undefined) return { url, clientId, secret, scope };
+  if (known === undefined) {
+    throw new StartRefused(`There is no ${firstMinutePath(dataDir)}: run npm start first, in development, or give --client and --secret.`);
+  }
+  return { url, ...known.client, scope };
+};
+
+const Answer = z.union([z.object({ access_token: z.string() }), z.object({ error: z.string(), error_description: z.string().optional() })]);
+
+/** Client credentials (RFC 6749, section 4.4). */
+const requestToken = async ({ url, clientId, secret, scope }: Request): Promise<string> => {
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64');
+  const response = await fetch(`${url.replace(/\/+$/, '')}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}`, accept: 'application/json' },
+    body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((cause: unknown) => {
+    throw new StartRefused(`Annals does not answer at ${url}: start it with npm start, or say where it is with --url.`, { cause });
+  });
+  const answer = Answer.safeParse(await response.json().catch(() => undefined));
+  if (!answer.success)
+    throw new StartRefused(`What answers at ${url} is not Annals (status ${response.status}): say where it is with --url.`);
+  if ('access_token' in answer.data) return answer.data.access_token;
+  const { error, error_description: description } = answer.data;
+  throw new StartRefused(`There is no token for ${clientId}: ${error}${description === undefined ? '' : `, ${description}`}.`);
+};

@@ -1,0 +1,63 @@
+import pg from 'pg';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** The setting that an address comes from, for the message when it is of no use. */
+export type AddressSetting = 'DATABASE_URL' | 'EVENT_LOG_URL';
+
+type Demand = { readonly url: string; readonly setting: AddressSetting; readonly majorMin?: number };
+
+const MAJOR_MIN = 15;
+const ANSWER_WITHIN_MS = 10_000;
+
+/** Makes sure that the server of a setting can be used, before anything is begun; what is wrong with it is one sentence. */
+export const demandPostgres = async (demand: Demand): Promise<void> => {
+  const { url, setting, majorMin = MAJOR_MIN } = demand;
+  const major = await askMajor(url).catch((cause: unknown) => {
+    throw new StartRefused(explain(cause, demand), { cause });
+  });
+  if (major < majorMin)
+    throw new StartRefused(
+      `At ${placeOf(url)} is PostgreSQL ${major}, and Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to one that is.`,
+    );
+};
+
+/** Where an address leads, without the user and the password that it may hold. */
+export const placeOf = (url: string): string => {
+  const { host, searchParams } = new URL(url);
+  return host || searchParams.get('host') || 'localhost';
+};
+
+const askMajor = async (url: string): Promise<number> => {
+  const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS };
+  const client = new pg.Client({ connectionString: url, application_name: 'annals-start', ...limits });
+  // A connection that is lost between two steps fails the next.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(`select current_setting('server_version_num')::integer as version`);
+    return Math.floor((rows[0]?.version ?? 0) / 10_000);
+  } finally {
+    void client.end().catch(() => {});
+  }
+};
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const WRONG_USER = new Set(['28000', '28P01']);
+const NO_SUCH_DATABASE = '3D000';
+
+/** Whatever goes wrong here has to do with the address, or with what is found there. */
+const explain = (error: unknown, { url, setting }: Demand): string => {
+  const place = placeOf(url);
+  if (!(error instanceof pg.DatabaseError))
+    return `No PostgreSQL answers at ${place} (${reasonOf(error)}): start it, or set ${setting} to one that runs.`;
+  const { code = '', message } = error;
+  if (WRONG_USER.has(code)) return `PostgreSQL at ${place} refuses the user of ${setting}: ${message}.`;
+  if (code === NO_SUCH_DATABASE) return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
+  return `PostgreSQL at ${place} takes no connection: ${message}. Try again, or set ${setting} to another.`;
+};
+
+/** Where a name has several addresses, the failure of all of them has a code and no message. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
+};

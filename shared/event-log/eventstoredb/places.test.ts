@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { Position, Version } from '#shared/brands.ts';
+import { START } from '../event-log.ts';
+import { placeOf, positionAt, revisionOf, versionAt } from './places.ts';
+
+test('a position is where the server holds the record, as a number', () => {
+  expect(positionAt({ commit: 548n, prepare: 548n })).toBe(548);
+  expect(placeOf(548 as Position)).toEqual({ commit: 548n, prepare: 548n });
+  expect(placeOf(START)).toBe('start');
+});
+
+test('a version is one more than the revision', () => {
+  expect(versionAt(0n)).toBe(1);
+  expect(revisionOf(1 as Version)).toBe(0n);
+});
+
+test.each([2n ** 53n, 2n ** 64n - 1n, -1n])('a position %s that is no safe integer is refused', (value) => {
+  expect(() => positionAt({ commit: value, prepare: value })).toThrow('no safe integer');
+});
+
+test('a position of two parts is refused', () => {
+  expect(() => positionAt({ commit: 9n, prepare: 8n })).toThrow('explicit transaction');
+});

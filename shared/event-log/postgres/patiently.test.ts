@@ -1,0 +1,18 @@
+import { expect, test, vi } from 'vitest';
+import { patiently } from './patiently.ts';
+
+test('a clock that is put forward does not end the patience', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    let asked = 0;
+    const answer = patiently(async () => {
+      asked += 1;
+      vi.setSystemTime(Date.now() + 3_600_000);
+      if (asked === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      return 'answer';
+    });
+    expect(await answer).toBe('answer');
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { defineEvent } from './define-event.ts';
+import { token, userId } from './fields.ts';
+
+/**
+ * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold
+ * no personal field: who was concerned is said by number.
+ */
+const session = { kind: 'session', key: 'sessionId' } as const;
+const grant = { kind: 'grant', key: 'grantId' } as const;
+const client = { kind: 'client', key: 'clientId' } as const;
+
+const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
+
+const NAMES_MAX = 50;
+const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<readonly string[], readonly string[]>;
+
+const SESSION_EVENTS = {
+  'session.signed_in': defineEvent({
+    ...common,
+    type: 'session.signed_in',
+    description: 'Somebody signed in.',
+    stream: session,
+    schema: z.strictObject({ sessionId: token, userId, method: token }),
+    example: { sessionId: 'gK3v', userId: 7001, method: 'password' },
+  }),
+  'session.sign_in_failed': defineEvent({
+    ...common,
+    type: 'session.sign_in_failed',
+    description: 'Signing in failed so often that it was locked for a while; single failures are not told.',
+    stream: session,
+    schema: z.strictObject({ sessionId: token, userId: userId.nullable(), attempts: z.int().positive() }),
+    example: { sessionId: 'gK3v', userId: 7001, attempts: 10 },
+  }),
+  'session.signed_out': defineEvent({
+    ...common,
+    type: 'session.signed_out',
+    description: 'Somebody signed out.',
+    stream: session,
+    schema: z.strictObject({ sessionId: token, userId }),
+    example: { sessionId: 'gK3v', userId: 7001 },
+  }),
+};
+
+const GRANT_EVENTS = {
+  'grant.consented': defineEvent({
+    ...common,
+    type: 'grant.consented',
+    description: 'A user allowed a client to act for them within scopes.',
+    stream: grant,
+    schema: z.strictObject({ grantId: token, userId, clientId: token, scopes: names }),
+    example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', scopes: ['read:articles'] },
+  }),
+  'grant.revoked': defineEvent({
+    ...common,
+    type: 'grant.revoked',
+    description: 'A grant was ended before its time, and its tokens with it.',
+    stream: grant,
+    schema: z.strictObject({ grantId: token, userId: userId.nullable(), clientId: token.nullable() }),
+    example: { grantId: 'pQ7x', userId: 7001, clientId: 'web' },
+  }),
+  'grant.reuse_detected': defineEvent({
+    ...common,
+    type: 'grant.reuse_detected',
+    description: 'A code or refresh token was presented a second time, so it is in wrong hands; its grant was ended.',
+    stream: grant,
+    schema: z.strictObject({
+      grantId: token,
+      userId: userId.nullable(),
+      clientId: token.nullable(),
+      reused: z.enum(['authorization_code', 'refresh_token', 'device_code']),
+    }),
+    example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', reused: 'refresh_token' },
+  }),
+};
+
+const CLIENT_EVENTS = {
+  'client.registered': defineEvent({
+    ...common,
+    type: 'client.registered',
+    description: 'A client was registered.',
+    stream: client,
+    schema: z.strictObject({ clientId: token, selfRegistered: z.boolean() }),
+    example: { clientId: 'web', selfRegistered: false },
+  }),
+  'client.changed': defineEvent({
+    ...common,
+    type: 'client.changed',
+    description: 'The settings of a client were changed; their names are there, not their values.',
+    stream: client,
+    schema: z.strictObject({ clientId: token, changed: names }),
+    example: { clientId: 'web', changed: ['redirectUris'] },
+  }),
+  'client.secret_rotated': defineEvent({
+    ...common,
+    type: 'client.secret_rotated',
+    description: 'A client got a new secret.',
+    stream: client,
+    schema: z.strictObject({ clientId: token }),
+    example: { clientId: 'web' },
+  }),
+  'client.deleted': defineEvent({
+    ...common,
+    type: 'client.deleted',
+    description: 'A client was deleted, and its tokens revoked.',
+    stream: client,
+    schema: z.strictObject({ clientId: token }),
+    example: { clientId: 'web' },
+  }),
+};
+
+export const SECURITY_EVENTS = { ...SESSION_EVENTS, ...GRANT_EVENTS, ...CLIENT_EVENTS };

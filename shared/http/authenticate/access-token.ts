@@ -1,0 +1,126 @@
+import { jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import * as z from 'zod';
+import type { UserId } from '#shared/brands.ts';
+import { role, token, userId } from '#shared/events/fields.ts';
+import type { Caller } from '#shared/policy.ts';
+import { HttpProblem } from '../http-problem.ts';
+import type { VerificationKeys } from './keys.ts';
+
+/** What an access token says, once its signature, issuer, audience, and form are known to be right. */
+export type AccessToken = {
+  readonly caller: Extract<Caller, { kind: 'user' }>;
+  readonly clientId: string;
+  readonly jti: string;
+  readonly grantId: string | undefined;
+  readonly issuedAtS: number;
+  readonly notBeforeS: number;
+  readonly expiresAtS: number;
+  readonly kid: string;
+  /** What the caller must prove to possess, beside the token. */
+  readonly bound: { readonly jkt?: string | undefined; readonly 'x5t#S256'?: string | undefined };
+};
+
+/** Why a token is not good; its message may be told to the client. */
+export class InvalidToken extends Error {
+  readonly code = 'invalid_token';
+}
+
+const ALGORITHM = 'ES256';
+const CLOCK_TOLERANCE_S = 5;
+const CACHED_MAX = 20_000;
+const SCOPES_MAX = 50;
+
+const thumbprint = z.string().regex(/^[\w-]{43}$/);
+
+/** RFC 9068, section 2.2. A kind of binding that we do not know could not be checked, so it is refused. */
+const Claims = z.object({
+  sub: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/)
+    .transform(Number)
+    .pipe(userId),
+  client_id: token,
+  jti: token,
+  iat: z.number(),
+  nbf: z.number().default(0),
+  exp: z.number(),
+  scope: z
+    .string()
+    .default('')
+    .transform((text) => text.split(' ').filter(Boolean))
+    .pipe(z.array(z.string()).max(SCOPES_MAX)),
+  role,
+  grant_id: token.optional(),
+  cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
+});
+
+type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys };
+
+/**
+ * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key stands, so that a
+ * signature is checked once and not at every request; what can change meanwhile is the caller's to check each time.
+ */
+export const createTokenVerifier = (options: Options): ((token: string, digest: string) => Promise<AccessToken>) => {
+  const verified = new LRUCache<string, AccessToken>({ max: CACHED_MAX });
+  return async (jwt, digest) => {
+    let known = verified.get(digest);
+    if (known === undefined || !options.keys.has(known.kid)) {
+      known = await verify(jwt, options);
+      verified.set(digest, known);
+    }
+    const nowS = Date.now() / 1_000;
+    if (nowS >= known.expiresAtS + CLOCK_TOLERANCE_S) {
+      verified.delete(digest);
+      throw new InvalidToken('The token has expired.');
+    }
+    if (nowS < known.notBeforeS - CLOCK_TOLERANCE_S || nowS < known.issuedAtS - CLOCK_TOLERANCE_S)
+      throw new InvalidToken('The token is not valid yet.');
+    return known;
+  };
+};
+
+const verify = async (jwt: string, { issuer, audience, keys }: Options): Promise<AccessToken> => {
+  let kid = '';
+  const findKey = async (header: { kid?: string }) => {
+    kid = header.kid ?? '';
+    const key = await keys.find(kid);
+    if (key === undefined) throw new InvalidToken('The token is signed by a key that is not ours.');
+    return key;
+  };
+  try {
+    const { payload } = await jwtVerify(jwt, findKey, {
+      issuer,
+      audience,
+      algorithms: [ALGORITHM],
+      typ: 'at+jwt',
+      clockTolerance: CLOCK_TOLERANCE_S,
+      requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id'],
+    });
+    return accessTokenOf(Claims.parse(payload), kid);
+  } catch (error) {
+    if (error instanceof InvalidToken || error instanceof HttpProblem) throw error;
+    throw new InvalidToken(reasonOf(error), { cause: error });
+  }
+};
+
+const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken => ({
+  caller: { kind: 'user', userId: claims.sub satisfies UserId, role: claims.role, scopes: new Set(claims.scope), client: claims.client_id },
+  clientId: claims.client_id,
+  jti: claims.jti,
+  grantId: claims.grant_id,
+  issuedAtS: claims.iat,
+  notBeforeS: claims.nbf,
+  expiresAtS: claims.exp,
+  kid,
+  bound: claims.cnf,
+});
+
+/** Enough for whoever mixes up two tokens or two servers, and nothing for who forges one. */
+const reasonOf = (error: unknown): string => {
+  const { code, claim } = error as { code?: unknown; claim?: unknown };
+  if (code === 'ERR_JWT_EXPIRED') return 'The token has expired.';
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'aud') return 'The token is meant for another audience.';
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'iss') return 'The token is of another issuer.';
+  return 'This is not an access token of ours.';
+};

@@ -1,0 +1,141 @@
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bearer, createResourceWorld, type ResourceWorld } from '../../../test/engines/resource-world.ts';
+import { until } from '../../../test/engines/until.ts';
+import { AUDIENCE, createProofMint, createTokenMint, ISSUER, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
+
+const METADATA = `resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource"`;
+const ALGS = 'algs="ES256 Ed25519 EdDSA"';
+
+let world: ResourceWorld;
+let mint: TokenMint;
+let holder: ProofMint;
+beforeAll(async () => {
+  world = await createResourceWorld();
+  mint = world.mint;
+  holder = await createProofMint();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+const get: ResourceWorld['get'] = (...asked) => world.get(...asked);
+
+describe('a request', () => {
+  test('without a token is anonymous', async () => {
+    expect(await get({})).toEqual({ status: 200, body: { kind: 'anonymous' }, challenge: null });
+  });
+
+  test('with a token is its user’s, by its client, in its role, within its scopes', async () => {
+    const token = await mint.token({ scope: 'read:articles write:articles' });
+    const expected = { kind: 'user', userId: 7001, role: 'author', scopes: ['read:articles', 'write:articles'], client: 'web' };
+    expect(await get(bearer(token))).toMatchObject({ status: 200, body: expected });
+    expect(await get({ Authorization: `bEARER  ${token}` })).toMatchObject({ status: 200, body: expected });
+  });
+
+  test('with credentials of another scheme is anonymous', async () => {
+    expect(await get({ Authorization: 'Basic YTpi' })).toMatchObject({ status: 200, body: { kind: 'anonymous' } });
+  });
+
+  test('that lacks a token learns where to get one', async () => {
+    expect(await get({}, '/signed-in')).toMatchObject({
+      status: 401,
+      body: { code: 'unauthenticated' },
+      challenge: `Bearer ${METADATA}, DPoP ${ALGS}, ${METADATA}`,
+    });
+  });
+
+  test('that lacks a scope learns which', async () => {
+    const { status, challenge } = await get(bearer(await mint.token()), '/scoped');
+    expect(status).toBe(403);
+    expect(challenge).toMatch(/^Bearer error="insufficient_scope", error_description="[^"]+", scope="write:articles", resource_metadata=/);
+  });
+});
+
+describe('a token', () => {
+  type Make = () => Promise<string>;
+  const HOUR_S = 3_600;
+  const cases: readonly (readonly [string, Make])[] = [
+    ['of another issuer', () => mint.token({ iss: 'https://evil.example' })],
+    ['for another audience', () => mint.token({ aud: 'https://other.example' })],
+    ['for an audience that only begins like ours', () => mint.token({ aud: `${AUDIENCE}.evil.example` })],
+    ['without an audience', () => mint.token({ aud: undefined })],
+    ['that has expired', () => mint.token({ iat: nowS() - HOUR_S, exp: nowS() - 6 })],
+    ['without an expiry', () => mint.token({ exp: undefined })],
+    ['that is not valid yet', () => mint.token({ nbf: nowS() + 60 })],
+    ['issued in the future', () => mint.token({ iat: nowS() + 60 })],
+    ['that is an ID token', () => mint.token({}, { typ: 'JWT' })],
+    ['without a type', () => mint.token({}, { typ: undefined })],
+    ['without a role', () => mint.token({ role: undefined })],
+    ['of a role that there is not', () => mint.token({ role: 'root' })],
+    ['of nobody', () => mint.token({ sub: undefined })],
+    ['of a subject that is no user', () => mint.token({ sub: 'ada' })],
+    ['of no client', () => mint.token({ client_id: undefined })],
+    ['without an id', () => mint.token({ jti: undefined })],
+    ['bound in a way that we do not know', () => mint.token({ cnf: { kid: 'x' } })],
+    ['with a critical extension', () => mint.token({}, { crit: ['x-unknown'], 'x-unknown': 1 })],
+    ['signed by a key that is not ours', async () => (await createTokenMint()).token()],
+    ['signed by another key under our key’s id', async () => (await createTokenMint(mint.kid)).token()],
+    ['that is unsigned', async () => new UnsecuredJWT({}).setIssuer(ISSUER).setAudience(AUDIENCE).setExpirationTime('1h').encode()],
+    [
+      'signed with the public key as a shared secret',
+      async () =>
+        new SignJWT({ role: 'admin', client_id: 'web', jti: 'x' })
+          .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: mint.kid })
+          .setIssuer(ISSUER)
+          .setAudience(AUDIENCE)
+          .setSubject('7001')
+          .setIssuedAt()
+          .setExpirationTime('1h')
+          .sign(Buffer.from(JSON.stringify(mint.jwks.keys[0]))),
+    ],
+    ['whose payload was changed', async () => withPayload(await mint.token(), { role: 'admin' })],
+    ['whose signature is missing', async () => (await mint.token()).replace(/[^.]+$/, '')],
+    ['that is no JWT', async () => 'abc'],
+    ['that needs a certificate, without one', () => mint.token({ cnf: { 'x5t#S256': 'A'.repeat(43) } })],
+    ['that is bound to a key, as if it were not', () => mint.token({ cnf: { jkt: holder.jkt } })],
+  ];
+  test.each(cases)('%s is refused', async (_, make) => {
+    const { status, body, challenge } = await get(bearer(await make()));
+    expect({ status, code: body.code }).toEqual({ status: 401, code: 'invalid_token' });
+    expect(challenge).toMatch(/^Bearer error="invalid_token", error_description="[^"]+", resource_metadata="[^"]+", DPoP algs=/);
+  });
+
+  test('that has just expired is good for the few seconds that clocks differ', async () => {
+    expect(await get(bearer(await mint.token({ exp: nowS() - 2 })))).toMatchObject({ status: 200 });
+  });
+
+  test('for several audiences, ours among them, is good', async () => {
+    expect(await get(bearer(await mint.token({ aud: ['https://other.example', AUDIENCE] })))).toMatchObject({ status: 200 });
+  });
+
+  test('that was good is refused once it expires', async () => {
+    const token = await mint.token({ exp: nowS() - 4 });
+    expect(await get(bearer(token))).toMatchObject({ status: 200 });
+    await until(
+      () => get(bearer(token)),
+      ({ status }) => status === 401,
+    );
+  });
+
+  test.each<[string, () => Promise<Response>]>([
+    ['in the query', async () => fetch(`${world.url}/me?access_token=${await mint.token()}`)],
+    ['in the query, beside a good one', async () => fetch(`${world.url}/me?access_token=x`, { headers: bearer(await mint.token()) })],
+    ['with something after it', async () => fetch(`${world.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } })],
+    ['that is empty', async () => fetch(`${world.url}/me`, { headers: { Authorization: 'Bearer' } })],
+  ])('%s is a malformed request', async (_, send) => {
+    const response = await send();
+    expect(response.status).toBe(400);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_request", error_description="/);
+  });
+
+  test('in a form counts as none', async () => {
+    const response = await fetch(`${world.url}/me`, { method: 'POST', body: new URLSearchParams({ access_token: await mint.token() }) });
+    expect(await response.json()).toEqual({ kind: 'anonymous' });
+  });
+});
+
+const withPayload = (token: string, claims: Record<string, unknown>): string => {
+  const [header, payload = '', signature] = token.split('.');
+  const changed = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), ...claims };
+  return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.');
+};

@@ -1,0 +1,117 @@
+import { createHash, hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler } from 'express';
+import type { Caller } from '#shared/policy.ts';
+import { clientCertificateOf } from '../client-certificate.ts';
+import { HttpProblem } from '../http-problem.ts';
+import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
+import { rememberChallenge } from './challenge.ts';
+import { type Credentials, credentialsOf } from './credentials.ts';
+import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
+import type { VerificationKeys } from './keys.ts';
+import type { Revocations } from './revocations.ts';
+import type { SpentProofs } from './spent-proofs.ts';
+import { TokenRefusal } from './token-refusal.ts';
+
+export type AuthenticateOptions = {
+  readonly issuer: string;
+  /** The resource's own URL: what `aud` must name, and what the URLs of DPoP proofs begin with. */
+  readonly audience: string;
+  readonly keys: VerificationKeys;
+  readonly revocations: Revocations;
+  readonly spentProofs: SpentProofs;
+  /** Whether the certificate of a client is what the proxy in front says it is. */
+  readonly trustsProxy: boolean;
+  /** Paths whose tokens are for somebody else to check, such as `/userinfo`. */
+  readonly elsewhere?: ReadonlySet<string>;
+};
+
+/** How long we go by what was revoked when the database last answered. */
+const REVOCATIONS_STALE_MAX_MS = 60_000;
+
+const callers = new WeakMap<IncomingMessage, Caller>();
+const ANONYMOUS: Caller = { kind: 'anonymous' };
+
+/** Who sends a request, once it has passed `authenticate`; before that, nobody. */
+export const callerOf = (request: IncomingMessage): Caller => callers.get(request) ?? ANONYMOUS;
+
+/**
+ * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous: whether that is
+ * enough is for the policy to say.
+ */
+export const authenticate = (options: AuthenticateOptions): RequestHandler => {
+  const { elsewhere = new Set() } = options;
+  const metadataUrl = metadataUrlOf(options.audience);
+  const identify = createIdentifier(options);
+  return async (request, _response, next) => {
+    if (elsewhere.has(request.path)) return next();
+    rememberChallenge(request, { metadataUrl, scheme: undefined });
+    const credentials = credentialsOf(request);
+    if (credentials === undefined) return next();
+    rememberChallenge(request, { metadataUrl, scheme: credentials.scheme });
+    callers.set(request, await identify(request, credentials));
+    next();
+  };
+};
+
+/** RFC 9728, section 3.1: between the host and the path of the resource. */
+const metadataUrlOf = (resource: string): string => {
+  const { origin, pathname } = new URL(resource);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`;
+};
+
+type Identify = (request: Request, credentials: Credentials) => Promise<Caller>;
+
+const createIdentifier = (options: AuthenticateOptions): Identify => {
+  const { revocations } = options;
+  const verifyToken = createTokenVerifier(options);
+  const demandProof = createProofDemand(options);
+  return async (request, { scheme, token }) => {
+    // The same digest is the `ath` of a DPoP proof.
+    const digest = hash('sha256', token, 'base64url');
+    try {
+      const accessToken = await verifyToken(token, digest);
+      if (revocations.staleMs() > REVOCATIONS_STALE_MAX_MS) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
+      const { jti, grantId, clientId, issuedAtS, caller } = accessToken;
+      if (revocations.isRevoked({ jti, grantId, clientId, userId: caller.userId, issuedAtS }))
+        throw new InvalidToken('The token was revoked.');
+      demandCertificate(request, accessToken, options.trustsProxy);
+      // Last, because a proof is spent by being looked at.
+      await demandProof(request, { accessToken, scheme, digest });
+      return caller;
+    } catch (error) {
+      if (error instanceof InvalidToken || error instanceof InvalidProof)
+        throw new TokenRefusal(error.code, error.message, { scheme, cause: error });
+      throw error;
+    }
+  };
+};
+
+/** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
+const demandCertificate = (request: Request, { bound }: AccessToken, trustsProxy: boolean): void => {
+  const expected = bound['x5t#S256'];
+  if (expected === undefined) return;
+  const certificate = clientCertificateOf(request, trustsProxy);
+  if (certificate === undefined) throw new InvalidToken('The token is bound to a client certificate, and there is none.');
+  const thumbprint = createHash('sha256').update(certificate.raw).digest('base64url');
+  if (thumbprint !== expected) throw new InvalidToken('The token is bound to another client certificate.');
+};
+
+type Presented = { readonly accessToken: AccessToken; readonly scheme: Credentials['scheme']; readonly digest: string };
+
+/** RFC 9449, section 7: a bound token comes with a proof and by its own scheme, and another comes without. */
+const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
+  const verifyProof = createProofVerifier();
+  const base = audience.replace(/\/$/, '');
+  return async (request: Request, { accessToken, scheme, digest }: Presented): Promise<void> => {
+    const { jkt } = accessToken.bound;
+    if (scheme === 'Bearer' && jkt === undefined) return;
+    if (scheme === 'Bearer') throw new InvalidToken('The token is bound to a key: send it by the DPoP scheme, with a proof.');
+    if (jkt === undefined) throw new InvalidToken('The token is not bound to a key: send it by the Bearer scheme.');
+    const [proof, ...others] = request.headersDistinct.dpop ?? [];
+    if (proof === undefined || others.length > 0) throw new InvalidProof('Send one DPoP header.');
+    const [path = ''] = request.originalUrl.split('?', 1);
+    const { jti, expiresAtS } = await verifyProof(proof, { method: request.method, url: `${base}${path}`, tokenDigest: digest, jkt });
+    if (!(await spentProofs.spend({ jkt, jti, expiresAtS }))) throw new InvalidProof('The proof was used before.');
+  };
+};

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { Rejection } from '#shared/rejection.ts';
+import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
+import { type Scheme, TokenRefusal } from './token-refusal.ts';
+
+/** What a challenge needs to know of the request that it answers. */
+export type Challenged = {
+  /** Where the metadata of the resource lies (RFC 9728, section 5.1): from it a client finds the authorization server. */
+  readonly metadataUrl: string;
+  /** By which scheme the caller came. */
+  readonly scheme: Scheme | undefined;
+};
+
+const challenged = new WeakMap<IncomingMessage, Challenged>();
+
+export const rememberChallenge = (request: IncomingMessage, by: Challenged): void => void challenged.set(request, by);
+
+/** The `WWW-Authenticate` of a refusal, or nothing where it is not about who asks, or the request never came to be authenticated. */
+export const challengeFor = (request: IncomingMessage, error: unknown): string | undefined => {
+  const by = challenged.get(request);
+  if (by === undefined) return undefined;
+  if (error instanceof TokenRefusal) return format(by, error.scheme, { error: error.error, error_description: error.message });
+  if (!(error instanceof Rejection)) return undefined;
+  if (error.code === 'unauthenticated') return format(by, by.scheme, {});
+  if (error.code === 'insufficient_scope') {
+    const { scope } = error.details;
+    const named: Parameters = typeof scope === 'string' ? { scope } : {};
+    return format(by, by.scheme, { error: 'insufficient_scope', error_description: error.message, ...named });
+  }
+  return undefined;
+};
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** Both schemes are offered; what went wrong is told under the one that was tried (RFC 9449, section 7.1). */
+const format = ({ metadataUrl }: Challenged, tried: Scheme | undefined, parameters: Parameters): string =>
+  (['Bearer', 'DPoP'] as const)
+    .toSorted((one, other) => Number(other === tried) - Number(one === tried))
+    .map((scheme) => {
+      const own = scheme === (tried ?? 'Bearer') ? parameters : {};
+      const algorithms: Parameters = scheme === 'DPoP' ? { algs: DPOP_ALGORITHMS.join(' ') } : {};
+      const all = Object.entries({ ...own, ...algorithms, resource_metadata: metadataUrl });
+      return `${scheme} ${all.map(([name, value]) => `${name}="${quotable(value)}"`).join(', ')}`;
+    })
+    .join(', ');
+
+/** RFC 6750 allows these characters in its parameters, and a quoted string needs no escape for them. */
+const quotable = (text: string): string => text.replaceAll('’', "'").replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, ' ');

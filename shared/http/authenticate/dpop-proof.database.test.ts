@@ -1,0 +1,104 @@
+import { exportJWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
+import { AUDIENCE, createProofMint, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
+
+let world: ResourceWorld;
+let mint: TokenMint;
+let holder: ProofMint;
+beforeAll(async () => {
+  world = await createResourceWorld();
+  mint = world.mint;
+  holder = await createProofMint();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+const get: ResourceWorld['get'] = (...asked) => world.get(...asked);
+
+describe('DPoP', () => {
+  const bound = () => mint.token({ cnf: { jkt: holder.jkt } });
+  const dpop = (token: string, proof: string) => ({ Authorization: `DPoP ${token}`, DPoP: proof });
+
+  test('a bound token with its proof is good, and the same proof a second time is not', async () => {
+    const token = await bound();
+    const proof = await holder.proof({ token });
+    expect(await get(dpop(token, proof))).toMatchObject({ status: 200, body: { userId: 7001 } });
+    expect(await get(dpop(token, proof))).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 200 });
+  });
+
+  test('Ed25519 proves as well', async () => {
+    const edwards = await createProofMint('Ed25519');
+    const token = await mint.token({ cnf: { jkt: edwards.jkt } });
+    expect(await get(dpop(token, await edwards.proof({ token })))).toMatchObject({ status: 200 });
+  });
+
+  test('the query of a URL does not count, nor does its spelling', async () => {
+    const token = await bound();
+    expect(await get(dpop(token, await holder.proof({ token, url: 'HTTPS://API.example:443/me?b=2#c' })), '/me?a=1')).toMatchObject({
+      status: 200,
+    });
+  });
+
+  type Make = (token: string) => Promise<string>;
+  const stranger = () => createProofMint();
+  const cases: readonly (readonly [string, Make])[] = [
+    ['for another method', (token) => holder.proof({ token, method: 'POST' })],
+    ['for another method in another case', (token) => holder.proof({ token, method: 'get' })],
+    ['for another path', (token) => holder.proof({ token, url: `${AUDIENCE}/me/` })],
+    ['for another host', (token) => holder.proof({ token, url: 'https://evil.example/me' })],
+    ['for another scheme', (token) => holder.proof({ token, url: AUDIENCE.replace('https', 'http').concat('/me') })],
+    ['for no URL', (token) => holder.proof({ token }, { htu: undefined })],
+    ['for another token', async () => holder.proof({ token: await bound() })],
+    ['for no token', (token) => holder.proof({ token }, { ath: undefined })],
+    ['that is too old', (token) => holder.proof({ token }, { iat: nowS() - 65 })],
+    ['from the future', (token) => holder.proof({ token }, { iat: nowS() + 30 })],
+    ['without a time', (token) => holder.proof({ token }, { iat: undefined })],
+    ['without an id', (token) => holder.proof({ token }, { jti: undefined })],
+    ['of another type', (token) => holder.proof({ token }, {}, { typ: 'JWT' })],
+    ['of another key', async (token) => (await stranger()).proof({ token })],
+    ['without a key', (token) => holder.proof({ token }, {}, { jwk: undefined })],
+    ['signed by another key than it shows', async (token) => (await stranger()).proof({ token }, {}, { jwk: holder.publicJwk })],
+    ['with its private key', async (token) => holder.proof({ token }, {}, { jwk: await exportJWK(holder.privateKey) })],
+    ['by a shared secret', async () => `${btoa('{"alg":"HS256","typ":"dpop+jwt"}')}.${btoa('{}')}.x`],
+    ['that is no JWT', async () => 'x'],
+    ['that is endless', async (token) => holder.proof({ token }, { more: 'x'.repeat(4_000) })],
+  ];
+  test.each(cases)('a proof %s is refused', async (_, make) => {
+    const token = await bound();
+    const { status, body, challenge } = await get(dpop(token, await make(token)));
+    expect({ status, code: body.code }).toEqual({ status: 401, code: 'invalid_dpop_proof' });
+    expect(challenge).toMatch(
+      /^DPoP error="invalid_dpop_proof", error_description="[^"]+", algs="[^"]+", resource_metadata="[^"]+", Bearer resource_metadata=/,
+    );
+  });
+
+  test('a bound token without a proof is refused, and so are two proofs', async () => {
+    const token = await bound();
+    expect(await get({ Authorization: `DPoP ${token}` })).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+    const two = `${await holder.proof({ token })}, ${await holder.proof({ token })}`;
+    expect(await get(dpop(token, two))).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+  });
+
+  test('a token that is not bound is refused under DPoP', async () => {
+    const token = await mint.token();
+    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+  });
+
+  test('a token that is both bound to a key and to a certificate needs both', async () => {
+    const token = await mint.token({ cnf: { jkt: holder.jkt, 'x5t#S256': 'A'.repeat(43) } });
+    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+  });
+
+  test('of many requests with one proof to several processes exactly one is answered', async () => {
+    await using other = await openResourceProcess(world.databaseUrl, async () => mint.jwks);
+    for (let round = 0; round < 10; round += 1) {
+      const token = await bound();
+      const proof = await holder.proof({ token });
+      const send = (base: string) => get(dpop(token, proof), '/me', base);
+      const answers = await Promise.all([world.url, other.url, world.url, other.url, world.url, other.url].map(send));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    }
+  });
+});

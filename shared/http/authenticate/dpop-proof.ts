@@ -1,0 +1,102 @@
+import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK, type JWTHeaderParameters, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import * as z from 'zod';
+import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
+
+/** What a proof must be about. */
+export type Proven = {
+  readonly method: string;
+  /** Without query and fragment. */
+  readonly url: string;
+  /** SHA-256 of the access token, in base64url. */
+  readonly tokenDigest: string;
+  /** The thumbprint of the key to which the token is bound. */
+  readonly jkt: string;
+};
+
+/** Why a proof is not good; its message may be told to the client. */
+export class InvalidProof extends Error {
+  readonly code = 'invalid_dpop_proof';
+}
+
+/** A proof that is right in itself; it must not have been used before. */
+export type Proof = { readonly jti: string; readonly expiresAtS: number };
+
+const PROOF_AGE_MAX_S = 60;
+/** Clocks of clients go wrong, and a proof made a little in the future is of no more use to a thief. */
+const PROOF_AHEAD_MAX_S = 15;
+const PROOF_CHARACTERS_MAX = 4_000;
+const KEYS_CACHED_MAX = 5_000;
+
+const Payload = z.object({
+  jti: z.string().min(1).max(200),
+  htm: z.string(),
+  htu: z.string(),
+  iat: z.number(),
+  ath: z.string(),
+});
+
+/** Verifies the value of a `DPoP` header (RFC 9449, section 4.3), apart from its being new. */
+export const createProofVerifier = (): ((proof: string, about: Proven) => Promise<Proof>) => {
+  const keys = new LRUCache<string, CryptoKey>({ max: KEYS_CACHED_MAX });
+  return async (proof, about) => {
+    const payload = await readProof(proof, (header) => keyOf(header, about.jkt, keys));
+    const nowS = Date.now() / 1_000;
+    if (payload.iat < nowS - PROOF_AGE_MAX_S) throw new InvalidProof('The proof is too old.');
+    if (payload.iat > nowS + PROOF_AHEAD_MAX_S) throw new InvalidProof('The proof was made in the future.');
+    if (payload.htm !== about.method) throw new InvalidProof('The proof is for another method.');
+    if (!isSameUrl(payload.htu, about.url)) throw new InvalidProof(`The proof is for another URL than ${about.url}`);
+    if (payload.ath !== about.tokenDigest) throw new InvalidProof('The proof is for another token.');
+    return { jti: payload.jti, expiresAtS: payload.iat + PROOF_AGE_MAX_S };
+  };
+};
+
+type FindKey = (header: JWTHeaderParameters) => Promise<CryptoKey>;
+
+const readProof = async (proof: string, findKey: FindKey): Promise<z.infer<typeof Payload>> => {
+  if (proof.length > PROOF_CHARACTERS_MAX) throw new InvalidProof('The proof is too long.');
+  try {
+    // The times are judged by the window above, whatever else the proof may claim.
+    const { payload } = await jwtVerify(proof, findKey, {
+      typ: 'dpop+jwt',
+      algorithms: [...DPOP_ALGORITHMS],
+      clockTolerance: PROOF_AGE_MAX_S,
+    });
+    return Payload.parse(payload);
+  } catch (error) {
+    if (error instanceof InvalidProof) throw error;
+    throw new InvalidProof('This is not a DPoP proof as RFC 9449 has it.', { cause: error });
+  }
+};
+
+/** The key of the proof, which must be that of the token. Its import costs as much as a signature, so it is kept. */
+const keyOf = async (header: JWTHeaderParameters, jkt: string, keys: LRUCache<string, CryptoKey>): Promise<CryptoKey> => {
+  const jwk = publicPartOf(header.jwk);
+  if ((await calculateJwkThumbprint(jwk)) !== jkt) throw new InvalidProof('The token is bound to another key.');
+  const id = `${header.alg} ${jkt}`;
+  const known = keys.get(id);
+  if (known !== undefined) return known;
+  const key = await importJWK(jwk, header.alg);
+  if (key instanceof Uint8Array) throw new InvalidProof('The key of the proof is a shared secret.');
+  keys.set(id, key);
+  return key;
+};
+
+const PublicJwk = z.union([
+  z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string(), d: z.never().optional() }),
+  z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.never().optional() }),
+]);
+
+const publicPartOf = (jwk: unknown): JWK => {
+  const result = PublicJwk.safeParse(jwk);
+  if (!result.success) throw new InvalidProof('The proof must hold its public key, and no private one.');
+  const { d: _, ...publicPart } = result.data;
+  return publicPart as JWK;
+};
+
+/** Spellings of one URL count as the same (RFC 3986, section 6.2); query and fragment do not count. */
+const isSameUrl = (given: string, expected: string): boolean => {
+  if (!URL.canParse(given)) return false;
+  const [one, other] = [new URL(given), new URL(expected)];
+  return one.origin === other.origin && one.pathname === other.pathname && one.username === '' && one.password === '';
+};

@@ -1,0 +1,89 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import * as z from 'zod';
+import type { Log } from '#shared/log.ts';
+import { HttpProblem } from '../http-problem.ts';
+
+/** Gives the key set of the authorization server (RFC 7517). */
+export type LoadKeys = () => Promise<unknown>;
+
+/** The keys by which tokens are verified. */
+export type VerificationKeys = {
+  /** Undefined where the authorization server has no such key. Throws `unavailable` where it never answered, or not for too long. */
+  find(kid: string): Promise<CryptoKey | undefined>;
+  /** Whether it was in the set when that was last read. */
+  has(kid: string): boolean;
+};
+
+/** A known set is used for this long before it is read again, in the background. */
+const REFRESH_MS = 5 * 60_000;
+/** An unknown key makes us read the set, but not more often: anyone can name an unknown key. */
+const COOLDOWN_MS = 5_000;
+/** How long we go on without the authorization server. Its keys change by the month. */
+const STALE_MAX_MS = 60 * 60_000;
+const KEYS_MAX = 50;
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(KEYS_MAX) });
+
+type Options = { readonly load: LoadKeys; readonly log: Log; readonly now?: () => number };
+
+export const createVerificationKeys = ({ load, log, now = () => performance.now() }: Options): VerificationKeys => {
+  let keys: ReadonlyMap<string, CryptoKey> = new Map();
+  let readAtMs = -Infinity;
+  let triedAtMs = -Infinity;
+  let reading: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    triedAtMs = now();
+    try {
+      keys = await importKeys(await load());
+      readAtMs = triedAtMs;
+    } catch (err) {
+      log.warn({ err }, 'The keys of the authorization server could not be read; those known before still count.');
+    }
+  };
+  const refresh = async (cooldownMs: number): Promise<void> => {
+    if (reading === undefined && now() - triedAtMs < cooldownMs) return;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    await reading;
+  };
+  return {
+    has: (kid) => keys.has(kid),
+    async find(kid) {
+      const ageMs = now() - readAtMs;
+      if (!keys.has(kid) || ageMs > STALE_MAX_MS) await refresh(COOLDOWN_MS);
+      else if (ageMs > REFRESH_MS) void refresh(COOLDOWN_MS);
+      if (now() - readAtMs > STALE_MAX_MS) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
+      return keys.get(kid);
+    },
+  };
+};
+
+/** Tokens are signed by ES256 alone, so other keys of the set do not concern us. */
+const importKeys = async (loaded: unknown): Promise<ReadonlyMap<string, CryptoKey>> => {
+  const ours = KeySet.parse(loaded).keys.filter(({ kty, crv, use }) => kty === 'EC' && crv === 'P-256' && (use ?? 'sig') === 'sig');
+  const entries = await Promise.all(ours.map(async ({ kid, kty, ...rest }) => [kid ?? '', await importEcKey({ kty, ...rest })] as const));
+  return new Map(entries);
+};
+
+/** Only its public part, whatever came. */
+const importEcKey = async ({ kty, crv, x, y }: JWK & { kty: string }): Promise<CryptoKey> => {
+  const key = await importJWK({ kty, crv, x, y } as JWK, 'ES256');
+  if (key instanceof Uint8Array) throw new Error('the key is a shared secret');
+  return key;
+};
+
+const FETCH_TIMEOUT_MS = 5_000;
+
+/** Reads the set of an authorization server in another process. */
+export const fetchKeys =
+  (url: string): LoadKeys =>
+  async () => {
+    const response = await fetch(url, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+      headers: { accept: 'application/json' },
+    });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    return response.json();
+  };

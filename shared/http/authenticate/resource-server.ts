@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import type { Caller } from '#shared/policy.ts';
+import { type AuthenticateOptions, authenticate, callerOf } from './authenticate.ts';
+import { createVerificationKeys, type LoadKeys } from './keys.ts';
+import { followRevocations, migrateRevocations } from './revocations.ts';
+import { createSpentProofs } from './spent-proofs.ts';
+import { startSweeping } from './sweep.ts';
+
+/** Finds out who sends a request, and tells it afterwards. */
+export type ResourceServer = AsyncDisposable & { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
+
+type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'trustsProxy' | 'elsewhere'> & {
+  readonly pool: Pool;
+  readonly log: Log;
+  /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
+  readonly loadKeys: LoadKeys;
+};
+
+/** The one check of tokens, for every interface of every role. */
+export const openResourceServer = async ({ pool, log, loadKeys, ...options }: Options): Promise<ResourceServer> => {
+  await migrateRevocations(pool);
+  await using opening = new AsyncDisposableStack();
+  const revocations = opening.use(await followRevocations({ pool, log }));
+  opening.use(startSweeping({ pool, log }));
+  const keys = createVerificationKeys({ load: loadKeys, log });
+  const handler = authenticate({ ...options, keys, revocations, spentProofs: createSpentProofs(pool) });
+  const resources = opening.move();
+  return { handler, callerOf, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

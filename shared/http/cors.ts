@@ -1,0 +1,46 @@
+import { type RequestHandler, Router } from 'express';
+
+/** Which web pages may read our answers: any, or those of the named origins. */
+export type CorsOrigins = 'any' | ReadonlySet<string>;
+
+const EXPOSED = [
+  'ETag',
+  'Location',
+  'Link',
+  'Consistency-Token',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'DPoP-Nonce',
+  'Deprecation',
+  'Sunset',
+  'X-Request-Id',
+];
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const MAX_AGE_S = '7200';
+const REQUESTED_HEADERS = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1000}$/;
+
+export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean => origins === 'any' || origins.has(origin);
+
+/**
+ * Cross-origin requests by web pages (the Fetch standard). They carry a token at most, never a cookie, so that a page can do
+ * nothing that it could not do from a server of its own.
+ */
+export const cors = (origins: CorsOrigins): Router => Router().use(corsHandler(origins));
+
+const corsHandler =
+  (origins: CorsOrigins): RequestHandler =>
+  (request, response, next) => {
+    if (origins !== 'any') response.vary('Origin');
+    const origin = request.get('Origin');
+    if (origin === undefined || !isAllowedOrigin(origins, origin)) return next();
+    response.set('Access-Control-Allow-Origin', origins === 'any' ? '*' : origin);
+    response.set('Access-Control-Expose-Headers', EXPOSED.join(', '));
+    if (request.method !== 'OPTIONS' || request.get('Access-Control-Request-Method') === undefined) return next();
+    // Whatever it wants to send it may: no header of ours does harm by itself.
+    const headers = request.get('Access-Control-Request-Headers') ?? '';
+    if (REQUESTED_HEADERS.test(headers)) response.set('Access-Control-Allow-Headers', headers);
+    response.vary('Access-Control-Request-Headers');
+    response.set({ 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Max-Age': MAX_AGE_S }).status(204).end();
+  };

@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http';
+import { type Response as Answer, type Request, type RequestHandler, Router } from 'express';
+import { expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createRateLimit } from '#shared/rate-limit/gcra.ts';
+import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { captureLog, serve } from '../../test/serve.ts';
+import { createApp } from './app.ts';
+import { type Authentication, limitRate, takeMore } from './limit-rate.ts';
+
+const client = { name: 'default', unitsPerSecond: 100, burst: 2_000 };
+const anonymous = { name: 'anonymous', unitsPerSecond: 20, burst: 500 };
+
+/** As the real one: fails on a token that is not good, and knows the caller of one that is. */
+const authenticate = (): Authentication => {
+  const callers = new WeakMap<IncomingMessage, Caller>();
+  const handler: RequestHandler = (request, _response, next) => {
+    const [user, from = null] = request.get('X-Caller')?.split(' ') ?? [];
+    if (user === 'forged') throw new Rejection('unauthenticated');
+    if (user !== undefined) {
+      callers.set(request, { kind: 'user', userId: Number(user) as UserId, role: 'reader', scopes: new Set(), client: from });
+    }
+    next();
+  };
+  return { handler, callerOf: (request) => callers.get(request) ?? { kind: 'anonymous' } };
+};
+
+type Options = { readonly trustProxy?: number; readonly bursts?: { client: number; anonymous: number }; readonly units?: number };
+
+/** The clock stands still, so that what is left is a matter of counting. */
+const start = async ({ trustProxy = 0, bursts = { client: 2_000, anonymous: 500 }, units = 0 }: Options = {}) => {
+  const clock = { us: 0 };
+  const arrivals = memoryArrivals({ nowUs: () => clock.us });
+  const metrics = createMetrics();
+  const limited = limitRate({
+    limits: { of: (policy) => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} },
+    client: { ...client, burst: bursts.client },
+    anonymous: { ...anonymous, burst: bursts.anonymous },
+    metrics,
+    authentication: authenticate(),
+  });
+  const answer = async (request: Request, response: Answer) => {
+    await takeMore(request, response, units);
+    response.json({});
+  };
+  const server = await serve(createApp({ log: captureLog().log, metrics, routes: [limited, Router().get('/x', answer)], trustProxy }));
+  const get = (headers: Record<string, string> = {}) => fetch(`${server.url}/x`, { headers });
+  return { get, clock, metrics, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+};
+
+const fieldsOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
+
+test('the policy tells the burst and how long it takes to come back', async () => {
+  await using app = await start();
+  expect(fieldsOf(await app.get({ 'X-Caller': '1 a' }))).toEqual(['"default";q=2000;w=20', '"default";r=1999;t=1']);
+  expect(fieldsOf(await app.get())).toEqual(['"anonymous";q=500;w=25', '"anonymous";r=499;t=1']);
+});
+
+test('whoever never takes more than q in w seconds is never refused', async () => {
+  await using app = await start({ bursts: { client: 2_000, anonymous: 30 } });
+  for (let window = 0; window < 3; window += 1) {
+    for (let index = 0; index < 30; index += 1) {
+      const response = await app.get();
+      expect([response.status, fieldsOf(response)[0]]).toEqual([200, '"anonymous";q=30;w=2']);
+    }
+    expect((await app.get()).status).toBe(429);
+    app.clock.us += 2_000_000;
+  }
+});
+
+test('what is too much is a problem that says when to come back', async () => {
+  await using app = await start({ bursts: { client: 10, anonymous: 1 } });
+  await app.get();
+  const response = await app.get();
+  expect(response.status).toBe(429);
+  expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(fieldsOf(response)).toEqual(['"anonymous";q=1;w=1', '"anonymous";r=0;t=1']);
+  expect(await response.json()).toMatchObject({ code: 'rate_limited', status: 429, detail: 'At most 1 units at once, and 20 per second.' });
+  app.clock.us += 50_000;
+  expect((await app.get()).status).toBe(200);
+});
+
+test('each user by each client has a limit of its own, and addresses have theirs', async () => {
+  await using app = await start({ bursts: { client: 1, anonymous: 1 } });
+  for (const caller of ['1 a', '1 b', '2 a', '12 a', undefined]) {
+    const headers: Record<string, string> = caller === undefined ? {} : { 'X-Caller': caller };
+    expect((await app.get(headers)).status).toBe(200);
+    expect((await app.get(headers)).status).toBe(429);
+  }
+});
+
+test('a token that is not good is charged to the address', async () => {
+  await using app = await start({ bursts: { client: 1, anonymous: 2 } });
+  const statuses = [];
+  for (let index = 0; index < 3; index += 1) statuses.push((await app.get({ 'X-Caller': 'forged' })).status);
+  expect(statuses).toEqual([401, 401, 429]);
+  expect((await app.get()).status).toBe(429);
+});
+
+test.each([
+  { trustProxy: 0, forwarded: ['192.0.2.1', '192.0.2.2'], statuses: [200, 429], what: 'what nobody vouches for is not believed' },
+  { trustProxy: 1, forwarded: ['192.0.2.1', '192.0.2.2'], statuses: [200, 200], what: 'the proxy is believed' },
+  { trustProxy: 1, forwarded: ['1.1.1.1, 192.0.2.1', '2.2.2.2, 192.0.2.1'], statuses: [200, 429], what: 'no more than the proxy is' },
+  { trustProxy: 2, forwarded: ['192.0.2.1, 10.0.0.1', '192.0.2.2, 10.0.0.1'], statuses: [200, 200], what: 'two of them are' },
+  { trustProxy: 1, forwarded: ['unknown', 'nonsense'], statuses: [200, 429], what: 'what is no address does not count as one' },
+  { trustProxy: 1, forwarded: ['2001:db8::1', '2001:db8::ffff:1'], statuses: [200, 429], what: 'one /64 is one client' },
+])('behind $trustProxy proxies: $what', async ({ trustProxy, forwarded, statuses }) => {
+  await using app = await start({ trustProxy, bursts: { client: 1, anonymous: 1 } });
+  const seen = [];
+  for (const address of forwarded) seen.push((await app.get({ 'X-Forwarded-For': address })).status);
+  expect(seen).toEqual(statuses);
+});
+
+test('a route may take more, and is refused what is not there', async () => {
+  await using app = await start({ bursts: { client: 10, anonymous: 10 }, units: 5 });
+  expect(fieldsOf(await app.get())[1]).toBe('"anonymous";r=4;t=1');
+  const refused = await app.get();
+  expect([refused.status, fieldsOf(refused)[1]]).toEqual([429, '"anonymous";r=3;t=1']);
+});
+
+test('what costs more than a burst is told to ask for less, and not to come back', async () => {
+  await using app = await start({ bursts: { client: 10, anonymous: 10 }, units: 11 });
+  const response = await app.get();
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, null]);
+  expect(await response.json()).toMatchObject({ detail: 'This costs 11 units, and at most 10 are given at once: ask for less.' });
+});
+
+test('what was given and refused is counted', async () => {
+  await using app = await start({ bursts: { client: 1, anonymous: 1 } });
+  await app.get();
+  await app.get({ 'X-Caller': 'forged' });
+  const metrics = await app.metrics.metrics();
+  expect(metrics).toContain('annals_rate_limit_requests_total{policy="anonymous",outcome="refused"} 1');
+  expect(metrics).toMatch(/annals_rate_limit_requests_total\{policy="anonymous",outcome="allowed"\} \d/);
+});

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
+import { Counter, type Registry } from 'prom-client';
+import type { Caller } from '#shared/policy.ts';
+import type { RateLimit, RateLimits, RatePolicy, Taken } from '#shared/rate-limit/rate-limit.ts';
+import { clientAddress } from './client-address.ts';
+import { HttpProblem } from './http-problem.ts';
+
+/** Finds out who sends a request, and tells it afterwards. A handler that fails has found nobody. */
+export type Authentication = { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
+
+export type RateLimitOptions = {
+  readonly limits: RateLimits;
+  /** For callers with a verified token, each user by each client apart. */
+  readonly client: RatePolicy;
+  /** For addresses. */
+  readonly anonymous: RatePolicy;
+  readonly metrics: Registry;
+  /** Without it everybody is anonymous. */
+  readonly authentication?: Authentication | undefined;
+};
+
+type Account = { readonly limit: RateLimit; readonly key: string; readonly requests: Requests };
+
+const accounts = new WeakMap<IncomingMessage, Account>();
+
+/**
+ * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has its own limit;
+ * a request whose check fails is charged to its address, or guessing would be free.
+ */
+export const limitRate = ({ limits, client, anonymous, metrics, authentication }: RateLimitOptions): Router => {
+  const requests = requestsIn(metrics);
+  const ofClients = limits.of(client);
+  const ofAddresses = limits.of(anonymous);
+  const ofAddress = (request: Request): Account => ({ limit: ofAddresses, key: clientAddress(request), requests });
+  const accountOf = (request: Request): Account => {
+    const caller = authentication?.callerOf(request);
+    return caller?.kind === 'user' ? { limit: ofClients, key: `${caller.userId} ${caller.client ?? ''}`, requests } : ofAddress(request);
+  };
+  const chargeRequest: RequestHandler = async (request, response, next) => {
+    accounts.set(request, accountOf(request));
+    await takeMore(request, response, 1);
+    next();
+  };
+  const chargeFailure: ErrorRequestHandler = async (error: unknown, request, response, next) => {
+    if (!accounts.has(request)) {
+      accounts.set(request, ofAddress(request));
+      await takeMore(request, response, 1);
+    }
+    next(error);
+  };
+  const router = Router();
+  if (authentication !== undefined) router.use(authentication.handler);
+  return router.use(chargeRequest, chargeFailure);
+};
+
+/** For a request that turns out to be dearer than the one unit it has been charged; throws where that is too much. */
+export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> => {
+  const account = accounts.get(request);
+  // Some listeners do not limit.
+  if (account === undefined) return;
+  const { limit, key, requests } = account;
+  const taken = await limit.take(key, units);
+  response.set(headersOf(limit, taken));
+  requests.inc({ policy: limit.policy.name, outcome: taken.allowed ? 'allowed' : 'refused' });
+  if (!taken.allowed) throw refusalOf(limit.policy, taken, units);
+};
+
+const refusalOf = ({ burst, unitsPerSecond }: RatePolicy, { retryAfterMs }: Taken, units: number): HttpProblem =>
+  Number.isFinite(retryAfterMs)
+    ? new HttpProblem('rate_limited', {
+        detail: `At most ${burst} units at once, and ${unitsPerSecond} per second.`,
+        headers: { 'Retry-After': String(secondsOf(retryAfterMs)) },
+      })
+    : new HttpProblem('rate_limited', { detail: `This costs ${units} units, and at most ${burst} are given at once: ask for less.` });
+
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers-10. The policy tells the burst and how long it takes to come back: who
+ * never takes more than `q` in any `w` seconds is never refused, because n such windows on end hold at most q + rate · (n-1) · w.
+ * `t` is when there will be more than `r`, not when all is there again.
+ */
+const headersOf = ({ policy: { name, burst }, windowMs }: RateLimit, { remaining, refillMs }: Taken) => ({
+  RateLimit: `"${name}";r=${remaining}${refillMs > 0 ? `;t=${secondsOf(refillMs)}` : ''}`,
+  'RateLimit-Policy': `"${name}";q=${burst};w=${secondsOf(windowMs)}`,
+});
+
+const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+
+type Requests = Counter<'policy' | 'outcome'>;
+
+const NAME = 'annals_rate_limit_requests_total';
+
+const requestsIn = (registry: Registry): Requests =>
+  (registry.getSingleMetric(NAME) as Requests | undefined) ??
+  new Counter({
+    name: NAME,
+    help: 'Requests that asked for units, by whether they were given.',
+    labelNames: ['policy', 'outcome'],
+    registers: [registry],
+  });

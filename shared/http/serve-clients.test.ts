@@ -1,0 +1,66 @@
+import { Router } from 'express';
+import { expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { openRateLimits } from '#shared/rate-limit/open.ts';
+import { until } from '../../test/engines/until.ts';
+import { captureLog } from '../../test/serve.ts';
+import { Health } from './health.ts';
+import { type Served, serveClients } from './serve-clients.ts';
+
+const start = async (resources: AsyncDisposableStack, served: Partial<Served> = {}): Promise<string> => {
+  const config = loadConfig({
+    PORT: '0',
+    METRICS_PORT: '0',
+    RATE_LIMIT_ANONYMOUS: '1',
+    RATE_LIMIT_ANONYMOUS_BURST: '1',
+    DRAIN_MS: '10000',
+  });
+  const { log } = captureLog();
+  const rateLimits = resources.use(await openRateLimits({ url: config.rateLimits.url, log }));
+  const foundation = { health: new Health(log), metrics: createMetrics(), rateLimits };
+  const { url } = await serveClients({ config, log, resources }, foundation, { routes: [], links: [], ...served });
+  return url;
+};
+
+test('every path is limited, but those of health are not', async () => {
+  await using resources = new AsyncDisposableStack();
+  const url = await start(resources);
+  const statusOf = async (path: string) => (await fetch(url + path)).status;
+  expect(await statusOf('/')).toBe(200);
+  expect(await statusOf('/nowhere')).toBe(429);
+  for (let index = 0; index < 5; index += 1) expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 200]);
+});
+
+test('two servers are drained at the same time', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  let isAsked = false;
+  let isDraining = false;
+  const slow = Router().get('/slow', async (_request, response) => {
+    isAsked = true;
+    await answered;
+    response.end('done');
+  });
+  const beside = {
+    [Symbol.asyncDispose]: async () => {
+      isDraining = true;
+    },
+  };
+  const url = await start(resources, { routes: [slow], beside });
+  const asked = fetch(`${url}/slow`);
+  await until(
+    () => isAsked,
+    (is) => is,
+  );
+  const stopped = resources.disposeAsync();
+  // The first request is still open when the second server hears that it is to stop.
+  await until(
+    () => isDraining,
+    (is) => is,
+    5_000,
+  );
+  answer();
+  expect(await (await asked).text()).toBe('done');
+  await stopped;
+});

@@ -1,0 +1,49 @@
+import type { Arrivals } from '../gcra.ts';
+
+/** Keys of one policy; beyond it whoever was away longest is forgotten, which favours them, but not the memory of this process. */
+const KEYS_MAX = 100_000;
+/** More than the one that is added, so that what has expired goes faster than new keys come. */
+const LOOKS_PER_NEW_KEY = 2;
+
+const monotonicUs = (): number => Math.floor(performance.now() * 1_000);
+
+/** Keeps arrivals for one process. The clock can be exchanged, because here it is not the engine's own. */
+export const memoryArrivals = ({
+  nowUs = monotonicUs,
+  keysMax = KEYS_MAX,
+}: {
+  nowUs?: () => number;
+  keysMax?: number;
+} = {}): Arrivals & {
+  readonly size: () => number;
+} => {
+  const policies = new Map<string, Map<string, number>>();
+  return {
+    async charge({ policy, key, costUs, toleranceUs }) {
+      const arrivals = policies.get(policy) ?? new Map<string, number>();
+      policies.set(policy, arrivals);
+      const now = nowUs();
+      // Beyond the tolerance: the clock was set back, or the policy was larger. It is not held against the key.
+      const before = Math.min(Math.max(arrivals.get(key) ?? now, now), now + toleranceUs);
+      const allowed = before + costUs <= now + toleranceUs;
+      const arrival = allowed ? before + costUs : before;
+      // Deleted first, so that the map is in the order in which its keys were last seen.
+      if (!arrivals.delete(key)) makeRoom(arrivals, now, keysMax);
+      if (arrival > now) arrivals.set(key, arrival);
+      return { allowed, aheadUs: arrival - now };
+    },
+    size: () => [...policies.values()].reduce((sum, arrivals) => sum + arrivals.size, 0),
+    [Symbol.asyncDispose]: async () => {},
+  };
+};
+
+/** An arrival that has passed says no more than none at all. */
+const makeRoom = (arrivals: Map<string, number>, now: number, keysMax: number): void => {
+  let looks = 0;
+  for (const [key, arrival] of arrivals) {
+    const isFull = arrivals.size >= keysMax;
+    if (!isFull && (looks >= LOOKS_PER_NEW_KEY || arrival > now)) return;
+    arrivals.delete(key);
+    looks += 1;
+  }
+};

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis, ReplyError } from 'ioredis';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Arrivals, Charge, Charged } from '../gcra.ts';
+import { storedKey } from '../stored-key.ts';
+
+const CHARGE = readFileSync(new URL('./charge.lua', import.meta.url), 'utf8');
+const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A connection whose other end has gone silent is given up and made anew. */
+const SILENCE_MAX_MS = 5_000;
+const RECONNECT_STEP_MS = 100;
+const RECONNECT_MAX_MS = 1_000;
+
+/** Keeps arrivals in Redis for any number of processes, by the server's clock. What Redis forgets, such as in a restart, is forgiven. */
+export const openRedisArrivals = async ({ url, log }: { url: string; log: Log }): Promise<Arrivals> => {
+  const redis = new Redis(url, {
+    connectionName: 'annals-rate-limit',
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_MAX_MS,
+    retryStrategy: (attempt) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
+    // A request that waits for Redis to come back is worse than one that is not counted.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  });
+  const connection = { lastError: undefined as Error | undefined };
+  redis.on('error', (error: Error) => {
+    connection.lastError = error;
+  });
+  await connect(redis, { log, lastError: () => connection.lastError });
+  return {
+    charge: (charge) =>
+      chargeKey(redis, charge).catch((error: unknown) => {
+        // While there is no connection, what the driver says of the command hides what it said of the connection.
+        throw redis.status === 'ready' ? error : (connection.lastError ?? error);
+      }),
+    [Symbol.asyncDispose]: async () => redis.disconnect(),
+  };
+};
+
+/** Redis may come up later than this process; one that turns it away will do so later, too. */
+const connect = async (redis: Redis, { log, lastError }: { log: Log; lastError: () => Error | undefined }): Promise<void> => {
+  const waiting = new AbortController();
+  const late = delay(CONNECT_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
+    () => {
+      throw new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`);
+    },
+    () => {},
+  );
+  try {
+    await Promise.race([redis.connect().then(() => redis.ping()), late]);
+  } catch (error) {
+    const refusal = [error, lastError()].find(isReply);
+    if (refusal !== undefined) {
+      redis.disconnect();
+      throw new StartRefused(`The Redis of RATE_LIMIT_URL turns us away (${refusal.message}): give its user and password.`, {
+        cause: refusal,
+      });
+    }
+    log.warn({ err: lastError() ?? error }, 'Redis does not answer yet; rate limits are shared as soon as it does.');
+  } finally {
+    waiting.abort();
+  }
+};
+
+const chargeKey = async (redis: Redis, charge: Charge): Promise<Charged> => {
+  const key = `annals:rate-limit:${storedKey(charge)}`;
+  const answer = await redis.evalsha(CHARGE_SHA, 1, key, charge.costUs, charge.toleranceUs).catch((error: unknown) => {
+    // Redis forgets scripts when it restarts.
+    if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return redis.eval(CHARGE, 1, key, charge.costUs, charge.toleranceUs);
+  });
+  const [allowed, aheadUs] = answer as [number, number];
+  return { allowed: allowed === 1, aheadUs };
+};
+
+/** What the server said, rather than that nothing came of it. */
+const isReply = (error: unknown): error is Error => error instanceof ReplyError;

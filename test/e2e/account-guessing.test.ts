@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type AccountVisit, anAddress, from, openAccountVisit, password } from '../engines/account-visit.ts';
+import type { AccountsSite } from '../engines/accounts-site.ts';
+import { type HandBrowser, openHandBrowser, type Seen } from '../engines/browser-by-hand.ts';
+import { until } from '../engines/until.ts';
+
+let visit: AccountVisit;
+let site: AccountsSite;
+let browser: HandBrowser;
+beforeAll(async () => {
+  visit = await openAccountVisit();
+  site = visit.site;
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  browser = openHandBrowser();
+});
+
+const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
+const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
+
+describe('guessing', () => {
+  const guess = (page: Seen, who: string, address: string, using: HandBrowser) =>
+    using.post(page.action, { ...page.hidden, email: who, password: 'a wrong password' }, from(address));
+
+  test.each([
+    [
+      'an account',
+      async () => {
+        const who = anAddress();
+        await site.addPerson({ email: who, password });
+        return who;
+      },
+    ],
+    ['an address of nobody', async () => anAddress()],
+  ])('the password of %s is over after ten tries, whatever the address and the sign-in', async (_what, make) => {
+    const who = await make();
+    for (let times = 1; times <= 10; times += 1) {
+      const fresh = openHandBrowser();
+      expect((await guess(await begin({}, fresh), who, `192.0.2.${times}`, fresh)).status).toBe(422);
+    }
+    const refused = await guess(await begin(), who, '192.0.2.100', browser);
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatch(/Too many attempts\. Try again in \d+ seconds\./);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
+  });
+
+  test('is told to the event log when it locks an account, and by nobody’s name', async () => {
+    const who = anAddress();
+    const userId = await site.addPerson({ email: who, password });
+    const page = await begin();
+    for (let times = 1; times <= 10; times += 1) await guess(page, who, '198.51.100.7', browser);
+    const event = await until(() => eventOf('session.sign_in_failed', userId), Boolean);
+    expect(event).toMatchObject({ data: { userId, attempts: 10 }, metadata: { actor: 'anonymous', client: 'reading-list' } });
+  });
+
+  test('from one address is over after fifty tries, whoever is guessed at', async () => {
+    const page = await begin();
+    const statuses = [];
+    for (let times = 1; times <= 51; times += 1) statuses.push((await guess(page, anAddress(), '203.0.113.9', browser)).status);
+    expect(statuses.lastIndexOf(422)).toBe(49);
+    expect(statuses.at(-1)).toBe(429);
+  }, 60_000);
+});

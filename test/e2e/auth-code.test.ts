@@ -1,0 +1,179 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  CALLBACK,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { openBrowser, signInAndAllow } from '../engines/browser.ts';
+import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';
+
+let world: AuthWorld;
+let auth: AuthInstance;
+let client: StoredClient;
+let person: TestPerson;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open();
+  client = await registerClient(auth, webClient);
+  person = await registerPerson(auth);
+});
+afterAll(async () => {
+  await auth?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+test('the shortest requests work, and give what the client asks for by default', async () => {
+  const { verifier, challenge } = newVerifier();
+  const url = authorizeUrl({ client_id: client.clientId, redirect_uri: CALLBACK, code_challenge: challenge, state: 'kept' });
+  const end = await signInAndAllow(openBrowser(auth), url, person);
+  expect(end.statuses.at(-1)).toBe(302);
+  expect(end.url.origin + end.url.pathname).toBe(CALLBACK);
+  expect(Object.fromEntries(end.url.searchParams)).toEqual({ code: expect.any(String), state: 'kept', iss: ISSUER });
+
+  const code = end.url.searchParams.get('code') ?? '';
+  const { status, headers, body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
+  expect(status).toBe(200);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(body).toEqual({
+    access_token: expect.any(String),
+    token_type: 'Bearer',
+    expires_in: 300,
+    scope: 'read:articles',
+    refresh_token: expect.any(String),
+  });
+  const accessToken = String(body.access_token);
+  expect(decodeProtectedHeader(accessToken)).toMatchObject({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+  const claims = decodeJwt(accessToken);
+  expect(claims).toEqual({
+    iss: ISSUER,
+    sub: String(person.userId),
+    aud: ISSUER,
+    iat: expect.any(Number),
+    exp: Number(claims.iat) + 300,
+    jti: expect.any(String),
+    client_id: client.clientId,
+    scope: 'read:articles',
+    role: 'author',
+    grant_id: expect.any(String),
+  });
+});
+
+test('a name and an address are told to who was allowed to know them', async () => {
+  const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId, scope: 'openid profile email' });
+  const { body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
+  expect(decodeJwt(String(body.id_token))).toMatchObject({ iss: ISSUER, sub: String(person.userId), aud: client.clientId });
+  const response = await auth.fetch(`${ISSUER}/userinfo`, { headers: { authorization: `Bearer ${body.access_token}` } });
+  expect(await response.json()).toEqual({ sub: String(person.userId), name: 'Ada Lovelace', role: 'author', email: person.email });
+});
+
+describe('/authorize', () => {
+  const full = () => ({
+    client_id: client.clientId,
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    code_challenge: newVerifier().challenge,
+    code_challenge_method: 'S256',
+    state: 'kept',
+  });
+  type Change = Readonly<Record<string, string | undefined>>;
+  const changed = (change: Change) =>
+    authorizeUrl(Object.fromEntries(Object.entries({ ...full(), ...change }).filter((entry): entry is [string, string] => !!entry[1])));
+
+  test.each<[string, Change, string]>([
+    ['no PKCE (RFC 9700, 2.1.1)', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a challenge that is no digest', { code_challenge: 'short' }, 'invalid_request'],
+    ['the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
+    ['the hybrid flow', { response_type: 'code id_token', nonce: 'n' }, 'unsupported_response_type'],
+    ['a scope that the client may not ask for', { scope: 'manage:clients' }, 'invalid_scope'],
+    ['a scope that there is not', { scope: 'read:everything' }, 'invalid_scope'],
+    ['another resource (RFC 8707)', { resource: 'https://elsewhere.test' }, 'invalid_target'],
+    ['a resource that is no URL', { resource: 'articles' }, 'invalid_target'],
+    ['an unsigned request object', { request: 'e30.e30.' }, 'request_not_supported'],
+    ['a request object from elsewhere', { request_uri: 'https://app.test/request' }, 'request_uri_not_supported'],
+    ['no interaction where one is needed', { prompt: 'none' }, 'login_required'],
+  ])('tells the client, with state and iss, when there is %s', async (_, change, error) => {
+    const response = await auth.fetch(changed(change));
+    expect([302, 303]).toContain(response.status);
+    const location = new URL(response.headers.get('location') ?? '');
+    expect(location.origin + location.pathname).toBe(CALLBACK);
+    // What asks for a token from here is told so where its token would have been.
+    const told = new URLSearchParams(location.search || location.hash.slice(1));
+    expect(Object.fromEntries(told)).toMatchObject({ error, state: 'kept', iss: ISSUER });
+  });
+
+  test.each<[string, Change, string]>([
+    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    ['no client', { client_id: undefined }, 'invalid_request'],
+    ['another redirect URI', { redirect_uri: 'https://evil.test/callback' }, 'invalid_redirect_uri'],
+    ['a redirect URI that only begins the same', { redirect_uri: `${CALLBACK}/more` }, 'invalid_redirect_uri'],
+    ['a redirect URI with a query', { redirect_uri: `${CALLBACK}?a=b` }, 'invalid_redirect_uri'],
+    ['a redirect URI in capitals', { redirect_uri: CALLBACK.toUpperCase() }, 'invalid_redirect_uri'],
+  ])('never redirects to where it was not registered: %s', async (_, change, error) => {
+    const response = await auth.fetch(changed(change));
+    expect(response.status).toBe(400);
+    expect(response.headers.get('location')).toBeNull();
+    expect(await response.text()).toContain(error);
+  });
+
+  test('takes no other method', async () => {
+    const response = await auth.fetch(`${ISSUER}/authorize`, { method: 'POST', body: new URLSearchParams(full()) });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test('makes its addresses from the issuer, whatever the request says', async () => {
+    const response = await auth.fetch(changed({}), { headers: { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'http' } });
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toMatch(/^\/sign-in\//);
+    const discovery = await auth.fetch(`${ISSUER}/.well-known/openid-configuration`, { headers: { 'x-forwarded-host': 'evil.test' } });
+    expect(JSON.stringify(await discovery.json())).not.toContain('evil');
+  });
+
+  test('sets cookies that no script and no other site can use', async () => {
+    const cookies = (await auth.fetch(changed({}))).headers.getSetCookie();
+    expect(cookies.length).toBeGreaterThan(0);
+    for (const cookie of cookies) {
+      expect(cookie).toMatch(/; secure/i);
+      expect(cookie).toMatch(/; httponly/i);
+      expect(cookie).toMatch(/; samesite=lax/i);
+    }
+  });
+});
+
+describe('/token with a code', () => {
+  type Change = Readonly<Record<string, string | undefined>>;
+  test.each<[string, Change, string]>([
+    ['no verifier', { code_verifier: undefined }, 'invalid_grant'],
+    ['another verifier', { code_verifier: newVerifier().verifier }, 'invalid_grant'],
+    ['another redirect URI', { redirect_uri: 'https://evil.test/callback' }, 'invalid_grant'],
+    ['another code', { code: 'made-up' }, 'invalid_grant'],
+    ['another resource', { resource: 'https://elsewhere.test' }, 'invalid_target'],
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ])('is refused with %s', async (_, change, error) => {
+    const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
+    const form = { grant_type: 'authorization_code', client_id: client.clientId, code, code_verifier: verifier, ...change };
+    const { status, body } = await post(
+      auth,
+      '/token',
+      Object.fromEntries(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    );
+    expect(status).toBe(400);
+    expect(body.error).toBe(error);
+  });
+
+  test('is refused to another client', async () => {
+    const other = await registerClient(auth, webClient);
+    const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
+    const { body } = await post(auth, '/token', { client_id: other.clientId, code, code_verifier: verifier, redirect_uri: CALLBACK });
+    expect(body.error).toBe('invalid_grant');
+  });
+});

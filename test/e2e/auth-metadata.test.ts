@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCOPES } from '#shared/policy.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  serviceClient,
+  webClient,
+} from '../engines/auth-world.ts';
+import { basic, post } from '../engines/oauth.ts';
+
+let world: AuthWorld;
+let auth: AuthInstance;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open({ settings: { CORS_ORIGINS: 'https://friend.test' } });
+});
+afterAll(async () => {
+  await auth?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const json = async (path: string) => (await auth.fetch(`${ISSUER}${path}`)).json() as Promise<Record<string, unknown>>;
+
+test.each(['openid-configuration', 'oauth-authorization-server'])(
+  '/.well-known/%s names every endpoint under the issuer (RFC 8414)',
+  async (name) => {
+    expect(await json(`/.well-known/${name}`)).toMatchObject({
+      issuer: ISSUER,
+      authorization_endpoint: `${ISSUER}/authorize`,
+      token_endpoint: `${ISSUER}/token`,
+      device_authorization_endpoint: `${ISSUER}/device_authorization`,
+      introspection_endpoint: `${ISSUER}/introspect`,
+      revocation_endpoint: `${ISSUER}/revoke`,
+      jwks_uri: `${ISSUER}/jwks`,
+      userinfo_endpoint: `${ISSUER}/userinfo`,
+      pushed_authorization_request_endpoint: `${ISSUER}/par`,
+      end_session_endpoint: `${ISSUER}/sign-out`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      scopes_supported: expect.arrayContaining([...SCOPES, 'openid']),
+      grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'],
+      authorization_response_iss_parameter_supported: true,
+      tls_client_certificate_bound_access_tokens: true,
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
+      id_token_signing_alg_values_supported: ['ES256'],
+    });
+  },
+);
+
+test('/.well-known/oauth-protected-resource tells where tokens for our API are to be had (RFC 9728)', async () => {
+  expect(await json('/.well-known/oauth-protected-resource')).toMatchObject({
+    resource: ISSUER,
+    authorization_servers: [ISSUER],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+  });
+});
+
+test('registration is named where it is open, and only there', async () => {
+  expect(await json('/.well-known/openid-configuration')).not.toHaveProperty('registration_endpoint');
+  await using open = await world.open({ settings: { REGISTRATION: 'on' } });
+  const metadata = (await (await open.fetch(`${ISSUER}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
+  expect(metadata.registration_endpoint).toBe(`${ISSUER}/register`);
+});
+
+test.each([
+  ['POST', '/.well-known/openid-configuration'],
+  ['POST', '/.well-known/oauth-protected-resource'],
+  ['POST', '/jwks'],
+  ['GET', '/par'],
+  ['GET', '/introspect'],
+  ['GET', '/revoke'],
+  ['GET', '/device_authorization'],
+  ['DELETE', '/userinfo'],
+  ['POST', '/sign-out'],
+])('%s %s is 405', async (method, path) => {
+  const response = await auth.fetch(`${ISSUER}${path}`, { method });
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')).toBeTruthy();
+});
+
+test('what is no endpoint is left to others', async () => {
+  const response = await auth.fetch(`${ISSUER}/nowhere`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+});
+
+describe('a page of another origin', () => {
+  const tokenFor = async (origin: string) => {
+    const client = await registerClient(auth, webClient);
+    return post(auth, '/token', { client_id: client.clientId, code: 'made-up' }, { origin });
+  };
+
+  test.each(['https://app.test', 'https://friend.test'])(
+    'may ask for a token from %s: its client is at home there, or we trust it',
+    async (origin) => {
+      const { body, headers } = await tokenFor(origin);
+      expect(body.error).toBe('invalid_grant');
+      expect(headers.get('access-control-allow-origin')).toBe(origin);
+    },
+  );
+
+  test('may not from elsewhere', async () => {
+    const { body, headers } = await tokenFor('https://evil.test');
+    expect(body.error).toBe('invalid_request');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('/userinfo is refused', () => {
+  const ask = (headers: Record<string, string>) => auth.fetch(`${ISSUER}/userinfo`, { headers });
+
+  test.each<[string, () => Promise<Record<string, string>>]>([
+    ['without a token', async () => ({})],
+    ['with a made-up one', async () => ({ authorization: 'Bearer made-up' })],
+    ['with one for our API', async () => ({ authorization: `Bearer ${await apiToken()}` })],
+  ])('%s', async (_, make) => {
+    const response = await ask(await make());
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+  });
+
+  const apiToken = async () => {
+    const client = await registerClient(auth, serviceClient);
+    return String((await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token);
+  };
+});

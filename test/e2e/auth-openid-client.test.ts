@@ -1,0 +1,113 @@
+import * as client from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  CALLBACK,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  serviceClient,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { openBrowser, signInAndAllow } from '../engines/browser.ts';
+import { CLIENT } from '../engines/certificates.ts';
+import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
+import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
+
+/** The library as it is, in the way in which its documentation uses it. */
+let world: AuthWorld;
+let auth: AuthInstance;
+let person: TestPerson;
+let web: StoredClient;
+let service: StoredClient & { secret: string };
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open({ settings: { DPOP_NONCE: 'required' } });
+  person = await registerPerson(auth);
+  web = await registerClient(auth, webClient);
+  service = await registerClient(auth, serviceClient);
+});
+afterAll(async () => {
+  await auth?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const discover = (clientId: string, proof: client.ClientAuth = client.None(), fetchIt: typeof fetch = auth.fetch) =>
+  client.discovery(new URL(ISSUER), clientId, undefined, proof, { [client.customFetch]: fetchIt as never });
+
+const bind = async (bound: 'bearer' | 'DPoP', config: client.Configuration) =>
+  bound === 'DPoP' ? { DPoP: client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256')) } : {};
+
+describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
+  test.each(['directly', 'by a pushed request'])('authorization code %s, user info, refresh, revocation, and sign-out', async (way) => {
+    const config = await discover(web.clientId);
+    const options = await bind(bound, config);
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const parameters = {
+      redirect_uri: CALLBACK,
+      scope: 'openid email',
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+    };
+    const url =
+      way === 'directly'
+        ? client.buildAuthorizationUrl(config, parameters)
+        : await client.buildAuthorizationUrlWithPAR(config, parameters, options);
+    const browser = openBrowser(auth);
+    const end = await signInAndAllow(browser, url.href, person);
+    const checks = { pkceCodeVerifier, expectedState: parameters.state, expectedNonce: parameters.nonce };
+    const tokens = await client.authorizationCodeGrant(config, end.url, checks, undefined, options);
+    expect(tokens.token_type).toBe(bound.toLowerCase());
+    const sub = tokens.claims()?.sub ?? '';
+    const user = await client.fetchUserInfo(config, tokens.access_token, sub, options);
+    expect(user.email).toBe(person.email);
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, options);
+    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+    await client.tokenRevocation(config, refreshed.refresh_token ?? '');
+    await expect(client.refreshTokenGrant(config, refreshed.refresh_token ?? '', undefined, options)).rejects.toThrow();
+
+    const signOut = client.buildEndSessionUrl(config, {
+      id_token_hint: tokens.id_token ?? '',
+      post_logout_redirect_uri: 'https://app.test/signed-out',
+      state: 'kept',
+    });
+    const asked = await browser.visit(signOut.href);
+    expect((await browser.submit(asked, { logout: 'yes' })).url.href).toBe('https://app.test/signed-out?state=kept');
+    expect((await browser.visit(client.buildAuthorizationUrl(config, parameters).href)).url.pathname).toMatch(/^\/sign-in\//);
+  });
+
+  test('client credentials and introspection', async () => {
+    const config = await discover(service.clientId, client.ClientSecretPost(service.secret));
+    const tokens = await client.clientCredentialsGrant(config, { scope: 'read:articles' }, await bind(bound, config));
+    expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, scope: 'read:articles' });
+    await client.tokenRevocation(config, tokens.access_token);
+    expect(await client.tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
+  });
+
+  test('device code', async () => {
+    const device = await registerClient(auth, { grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    const config = await discover(device.clientId);
+    const started = await client.initiateDeviceAuthorization(config, {});
+    await enterUserCode(auth, person, started.user_code);
+    // Five seconds would be right; nothing has been asked yet, so the server takes the first question at once.
+    const tokens = await client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.01 }, undefined, await bind(bound, config));
+    expect(tokens.scope).toBe('read:articles');
+  });
+});
+
+test('mutual TLS', async () => {
+  await using tls = await serveTls(auth.handler);
+  const robot = await registerClient(auth, {
+    ...serviceClient,
+    tokenEndpointAuthMethod: 'tls_client_auth',
+    tlsClientAuthSubject: 'CN=robot,O=Annals tests',
+  });
+  const config = await discover(robot.clientId, client.TlsClientAuth(), fetchWithCertificate(tls.url, CLIENT));
+  expect((await client.clientCredentialsGrant(config)).access_token).toBeTruthy();
+});

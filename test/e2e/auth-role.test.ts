@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { listen } from '#shared/http/listen.ts';
+import { runAnnals } from '../annals-process.ts';
+import { createDatabase } from '../engines/database.ts';
+import { startRole } from '../engines/role-process.ts';
+
+/** A port that was free a moment ago; the issuer must be known before the server listens. */
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
+  await new Promise((resolve) => server.close(resolve));
+  return Number(new URL(url).port);
+};
+
+test('the roles apart: auth registers a client through command, and issues a token; in production it first needs a key', async () => {
+  await using database = await createDatabase();
+  const port = String(await freePort());
+  const settings = {
+    NODE_ENV: 'production',
+    DATABASE_URL: database.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: `http://localhost:${port}`,
+    HOST: '127.0.0.1',
+  };
+  await using command = startRole('command/main.ts', settings);
+  const { url: commandUrl } = await command.logged('Commands of the other roles are taken.');
+
+  const alone = { ...settings, COMMAND_URL: String(commandUrl), PORT: port };
+  const refused = await runAnnals(['auth/main.ts'], alone);
+  expect(refused.exit).toBe(1);
+  expect(refused.output).toContain('npm run annals -- keys rotate');
+  const made = await runAnnals(['annals.ts', 'keys', 'rotate'], settings);
+  expect(made).toMatchObject({ exit: 0, output: expect.stringMatching(/^Key [\w-]{43} is published, and signs from \S+ on\./) });
+
+  await using auth = startRole('auth/main.ts', alone);
+  await auth.logged('Annals is ready.');
+  const metadata = await fetch(`http://127.0.0.1:${port}/.well-known/openid-configuration`);
+  expect(await metadata.json()).toMatchObject({ issuer: settings.PUBLIC_URL });
+  const { keys } = (await (await fetch(`http://127.0.0.1:${port}/jwks`)).json()) as { keys: unknown[] };
+  expect(keys).toHaveLength(1);
+  expect(await auth.kill('SIGTERM')).toBe(0);
+});

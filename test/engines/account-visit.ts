@@ -1,0 +1,67 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { type AccountsSite, openAccountsSite } from './accounts-site.ts';
+import type { HandBrowser, Seen } from './browser-by-hand.ts';
+
+export const email = 'ada@example.com';
+export const password = 'correct horse battery';
+export const anAddress = () => `${randomUUID()}@example.com`;
+
+export const verifier = randomBytes(32).toString('base64url');
+export const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+export const titleOf = ({ body }: Seen) => /<title>(.*) · Annals<\/title>/.exec(body)?.[1];
+
+/** Of a client on the web, which cannot be mistaken for another program on the person's machine. Nobody is there. */
+export const WEB_REDIRECT_URI = 'https://reader.example/callback';
+
+/** An address of its own for each request, so that tests do not use up each other's attempts. */
+export const from = (address = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`) => ({
+  'x-forwarded-for': address,
+});
+
+type More = Readonly<Record<string, string>>;
+
+/** The steps that a person takes who was sent here by a client. */
+export type AccountVisit = {
+  readonly site: AccountsSite;
+  authorizeUrl(more?: More): string;
+  /** As far as the first page. */
+  begin(browser: HandBrowser, more?: More): Promise<Seen>;
+  signInWith(browser: HandBrowser, page: Seen, fields: More): Promise<Seen>;
+  /** As far as the page after sign-in. */
+  signIn(browser: HandBrowser, more?: More): Promise<Seen>;
+  /** The first event of a type that is about somebody. */
+  eventOf(type: string, userId: number): Promise<DecodedEvent | undefined>;
+};
+
+export const openAccountVisit = async (): Promise<AccountVisit> => {
+  const site = await openAccountsSite({ trustProxy: 1 });
+  await site.addClient('reading-list');
+  await site.addClient('annals-app', { firstParty: true, name: 'Annals App' });
+  await site.addClient('web-reader', { redirectUris: [WEB_REDIRECT_URI], name: 'Web Reader' });
+  await site.addPerson({ email, password });
+  const authorizeUrl: AccountVisit['authorizeUrl'] = (more = {}) => {
+    const query = { client_id: 'reading-list', redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st', ...more };
+    return `${site.url}/authorize?${new URLSearchParams(query)}`;
+  };
+  const begin: AccountVisit['begin'] = async (browser, more) => browser.follow(await browser.get(authorizeUrl(more)));
+  const signInWith: AccountVisit['signInWith'] = (browser, page, fields) =>
+    browser.post(page.action, { ...page.hidden, ...fields }, from());
+  return {
+    site,
+    authorizeUrl,
+    begin,
+    signInWith,
+    signIn: async (browser, more) => browser.follow(await signInWith(browser, await begin(browser, more), { email, password })),
+    async eventOf(type, userId) {
+      const head = await site.eventLog.head();
+      for await (const page of site.eventLog.follow(0 as never, new AbortController().signal)) {
+        const events = await site.codec.decodeAll(page);
+        const found = events.find((event) => event.type === type && (event.data as { userId?: number }).userId === userId);
+        if (found !== undefined || (page.at(-1)?.position ?? 0) >= head) return found;
+      }
+      return undefined;
+    },
+  };
+};

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { pino } from 'pino';
+import type { UserId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { type Codec, createCodec } from '#shared/events/codec.ts';
+import { createApp } from '#shared/http/app.ts';
+import { listen } from '#shared/http/listen.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { createCredentials } from '../../auth/accounts/credentials.ts';
+import { ClientSettings } from '../../auth/clients/client.ts';
+import { type AuthService, startAuthService } from '../../auth/service.ts';
+import { startCommandService } from '../../command/service.ts';
+import { by, registerUser, system } from './command-side.ts';
+import { createDatabase } from './database.ts';
+
+export type AccountsSite = AsyncDisposable & {
+  readonly url: string;
+  /** Another origin: where the client's redirect URI is. It answers everything with a page. */
+  readonly appUrl: string;
+  readonly auth: AuthService;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly codec: Codec;
+  addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
+  addPerson(person: { email: string; password: string; role?: 'reader' | 'author' | 'admin' }): Promise<UserId>;
+  deletePerson(userId: UserId): Promise<void>;
+};
+
+type Options = { readonly signUp?: 'off' | 'reader' | 'author'; readonly trustProxy?: number; readonly issuerUrl?: string };
+
+const silent = pino({ level: 'silent' });
+
+/** The authorization server with its pages and the command side behind it, on a database of its own, by HTTP. */
+export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issuerUrl }: Options = {}): Promise<AccountsSite> => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
+  const eventLog = opening.use(await openEventLog({ url: database.url }));
+  const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+  const base = { pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics() };
+  const gateway = opening.use(await startCommandService(base));
+
+  let app: RequestListener = (_request, response) => void response.writeHead(503).end();
+  const server = opening.use(await serve((request, response) => app(request, response)));
+  const application = opening.use(await serve(answerAsApplication));
+  const config = { ...CONFIG, issuerUrl: issuerUrl ?? server.url, publicUrl: server.url, signUp, trustProxy };
+  const auth = opening.use(await startAuthService({ ...base, config, gateway }));
+  app = createApp({ log: silent, metrics: createMetrics(), routes: [auth.routes], trustProxy });
+  const credentials = await createCredentials(pool);
+
+  const resources = opening.move();
+  return {
+    url: server.url,
+    appUrl: application.url,
+    auth,
+    pool,
+    eventLog,
+    codec: createCodec({ keys }),
+    async addClient(clientId, settings = {}) {
+      const wanted = ClientSettings.parse({ ...clientAt(application.url), ...settings });
+      await auth.clients.register({ clientId, settings: wanted }, by(system));
+    },
+    async addPerson({ email, password, role = 'author' }) {
+      const userId = await registerUser(gateway, { email, role });
+      await auth.persons.register({ userId, version: 1 as never, email, role });
+      await credentials.set(userId, password);
+      return userId;
+    },
+    async deletePerson(userId) {
+      await gateway.send({ type: 'DeleteUser', userId }, by(system));
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const CONFIG = {
+  environment: 'test',
+  dpopNonce: 'offered',
+  corsOrigins: new Set<string>(),
+  registration: 'off',
+  limits: {
+    bodyBytesMax: 1_048_576,
+    headerBytesMax: 8_192,
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 30_000,
+    connectionsMax: 1_000,
+  },
+} as const;
+
+const clientAt = (url: string) => ({
+  name: 'Reading List',
+  grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+  redirectUris: [`${url}/callback`],
+  postLogoutRedirectUris: [`${url}/bye`],
+  scopes: ['openid', 'profile', 'offline_access', 'read:articles', 'write:articles', 'write:comments'],
+  defaultScopes: ['openid', 'read:articles', 'write:articles'],
+});
+
+const answerAsApplication: RequestListener = (_request, response) =>
+  void response
+    .writeHead(200, { 'content-type': 'text/html' })
+    .end('<!doctype html><html lang="en"><title>Reading List</title><h1>Reading List</h1>');
+
+const serve = async (handler: RequestListener): Promise<AsyncDisposable & { url: string }> => {
+  const server = createServer(handler);
+  const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};

@@ -1,0 +1,31 @@
+import type { RequestListener } from 'node:http';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { createApp } from '#shared/http/app.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { serve } from '../serve.ts';
+import { type AuthInstance, type AuthWorld, ISSUER } from './auth-world.ts';
+
+export type AuthProcess = AsyncDisposable & { readonly auth: AuthInstance; readonly url: string; readonly handler: RequestListener };
+
+const settings = { TRUST_PROXY: '1', REGISTRATION: 'on' };
+
+/** The auth role with its own check of tokens, as a process has it. */
+export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> => {
+  await using opening = new AsyncDisposableStack();
+  const auth = opening.use(await world.open({ settings }));
+  const log = pino({ level: 'silent' });
+  const { loadKeys, elsewhere } = auth.service;
+  const options = { pool: auth.pool, log, issuer: ISSUER, audience: ISSUER, trustsProxy: true, loadKeys, elsewhere };
+  const resource = opening.use(await openResourceServer(options));
+  const handler = createApp({
+    log,
+    metrics: createMetrics(),
+    routes: [Router().use(resource.handler), auth.service.routes],
+    trustProxy: 1,
+  });
+  const server = opening.use(await serve(handler));
+  const resources = opening.move();
+  return { auth, url: server.url, handler, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

@@ -1,0 +1,147 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { pino } from 'pino';
+import type { UserId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { loadConfig } from '#shared/config.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { createApp } from '#shared/http/app.ts';
+import { listen } from '#shared/http/listen.ts';
+import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { createCredentials } from '../../auth/accounts/credentials.ts';
+import { ClientSettings, type StoredClient } from '../../auth/clients/client.ts';
+import { type AuthService, startAuthService } from '../../auth/service.ts';
+import { startCommandService } from '../../command/service.ts';
+import { system } from './command-side.ts';
+import { createDatabase } from './database.ts';
+import { until } from './until.ts';
+
+/** Clients know the server by this name, wherever an instance of it listens. */
+export const ISSUER = 'https://annals.test';
+export const CALLBACK = 'https://app.test/callback';
+export const PASSWORD = 'correct horse battery staple';
+
+/** One process's authorization server. */
+export type AuthInstance = AsyncDisposable & {
+  readonly service: AuthService;
+  readonly url: string;
+  readonly pool: Pool;
+  /** As `fetch`, for URLs that begin with the issuer. */
+  readonly fetch: typeof fetch;
+  readonly handler: RequestListener;
+  readonly gateway: CommandGateway;
+  readonly eventLog: EventLog;
+};
+
+type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
+
+/** A database of its own, on which any number of authorization servers can be opened, as many processes would. */
+export type AuthWorld = AsyncDisposable & {
+  readonly masterKey: MasterKey;
+  readonly databaseUrl: string;
+  open(options?: Options): Promise<AuthInstance>;
+};
+
+export const createAuthWorld = async (): Promise<AuthWorld> => {
+  const database = await createDatabase();
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  return {
+    masterKey,
+    databaseUrl: database.url,
+    open: (options = {}) => openInstance({ url: database.url, masterKey }, options),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+};
+
+const openInstance = async ({ url, masterKey }: { url: string; masterKey: MasterKey }, { settings, keysPollMs }: Options) => {
+  await using opening = new AsyncDisposableStack();
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
+  const eventLog = opening.use(await openEventLog({ url }));
+  const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+  const base = { pool, eventLog, keys, masterKey, log, metrics: createMetrics() };
+  const gateway = opening.use(await startCommandService(base));
+  const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
+  const service = opening.use(await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }));
+  const handler = createApp({ log, metrics: base.metrics, routes: [service.routes], trustProxy: config.trustProxy });
+  const server = createServer(handler);
+  opening.defer(() => closeNow(server));
+  const origin = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
+  const resources = opening.move();
+  return {
+    service,
+    pool,
+    url: origin,
+    handler,
+    gateway,
+    eventLog,
+    fetch: fetchAt(origin),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  } satisfies AuthInstance;
+};
+
+const closeNow = async (server: Server): Promise<void> => {
+  server.close();
+  server.closeAllConnections();
+};
+
+const fetchAt =
+  (origin: string): typeof fetch =>
+  (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    return fetch(new URL(url.pathname + url.search, origin), { redirect: 'manual', ...init });
+  };
+
+const by = () => ({ caller: system, requestId: randomUUID() });
+
+/** Registers a client; its secret is there where it has one. */
+export const registerClient = async (
+  { service }: AuthInstance,
+  settings: Partial<Parameters<typeof ClientSettings.parse>[0] & object> & Record<string, unknown>,
+): Promise<StoredClient & { secret: string }> => {
+  const parsed = ClientSettings.parse({ name: 'A client', ...settings });
+  const { client, secret = '' } = await service.clients.register({ settings: parsed }, by());
+  // The directory of persons follows the log, and tokens need the service account's role.
+  const { serviceAccount } = client;
+  if (serviceAccount !== undefined)
+    await until(
+      () => service.persons.byId(serviceAccount),
+      (person) => person !== undefined,
+    );
+  return { ...client, secret };
+};
+
+export const webClient = {
+  grantTypes: ['authorization_code', 'refresh_token'],
+  redirectUris: [CALLBACK],
+  postLogoutRedirectUris: ['https://app.test/signed-out'],
+  scopes: ['openid', 'profile', 'email', 'read:articles', 'write:articles'],
+  defaultScopes: ['read:articles'],
+} as const;
+
+export const serviceClient = {
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  scopes: ['read:articles', 'write:articles'],
+  defaultScopes: ['read:articles'],
+  serviceAccountRole: 'author',
+} as const;
+
+export type TestPerson = { readonly userId: UserId; readonly email: string };
+
+export const registerPerson = async (instance: AuthInstance, role: Role = 'author'): Promise<TestPerson> => {
+  const email = `${randomUUID()}@example.com`;
+  const context = { caller: system, requestId: randomUUID() };
+  const userId = (await instance.gateway.send({ type: 'RegisterUser', name: 'Ada Lovelace', email, role }, context)).id as UserId;
+  await (await createCredentials(instance.pool)).set(userId, PASSWORD);
+  await until(
+    () => instance.service.persons.byId(userId),
+    (person) => person !== undefined,
+  );
+  return { userId, email };
+};

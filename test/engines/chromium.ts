@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Debian's package. Nothing is installed from here: `.ci/run` does that. */
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Why there is no browser to test with; on CI that is a failure and no reason. */
+export const chromiumMissing = (): string | undefined => {
+  if (existsSync(EXECUTABLE)) return undefined;
+  const reason = `there is no Chromium at ${EXECUTABLE}: apt-get install chromium, or set CHROMIUM to one`;
+  if (process.env.CI === 'true') throw new Error(reason);
+  return reason;
+};
+
+/** Root, as whom containers run, cannot use Chromium's sandbox. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath: EXECUTABLE, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [], handleSIGINT: false });
+
+/** Keeps a picture where SCREENSHOTS names a folder, for somebody to look at. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined && folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+};
+
+type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
+
+type Judged = { readonly violations: readonly Violation[]; readonly passes: readonly unknown[] };
+
+/** Fewer would mean that it has not seen the page. */
+const PASSES_MIN = 5;
+
+/** What axe-core finds: nothing. It needs scripts, so it is given a copy of the page in a browser that runs them. */
+export const expectAccessible = async (page: Page, scripted: Page): Promise<void> => {
+  await scripted.setContent(await page.content());
+  await scripted.evaluate(axe.source);
+  const { violations, passes } = await scripted.evaluate<Judged>('axe.run(document)');
+  expect(passes.length).toBeGreaterThan(PASSES_MIN);
+  const found = violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  expect(found, await page.title()).toEqual([]);
+};
+
+/** Nothing sticks out to the right, where nobody would look for it. */
+export const expectFitting = async (page: Page): Promise<void> => {
+  const sticksOut = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  expect(sticksOut, await page.title()).toBe(false);
+};

@@ -1,0 +1,87 @@
+import { type Request, Router } from 'express';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { migrateClients } from '../../auth/clients/client-table.ts';
+import { type Clients, createClients } from '../../auth/clients/clients.ts';
+import { registrationRoutes } from '../../auth/clients/registration.ts';
+import { clientRoutes } from '../../auth/clients/routes.ts';
+import { createSecurityLog } from '../../auth/security-log.ts';
+import { createGrantEnder } from '../../auth/storage/end-grants.ts';
+import { migrateAuthStorage } from '../../auth/storage/statements.ts';
+import { type Served, serveRoutes } from '../serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
+import { type CommandSide, createCommandWorld } from './command-side.ts';
+
+export type ClientWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly clients: Clients;
+  readonly server: Served;
+  readonly mint: TokenMint;
+};
+
+/** The routes as the auth role has them, behind the real check of tokens, on a real command side. */
+export const createClientWorld = async (): Promise<ClientWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open());
+  const { pool, eventLog, codec } = side;
+  await migrateClients(pool);
+  await migrateAuthStorage(pool);
+  const mint = await createTokenMint();
+  const loadKeys = async () => mint.jwks;
+  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, trustsProxy: false, loadKeys };
+  const resource = opening.use(await openResourceServer(options));
+  const clients = createClients({
+    pool,
+    gateway: side,
+    persons: { register: async () => {} },
+    record: createSecurityLog({ eventLog, codec }),
+    endGrants: createGrantEnder({ pool, onEnded: async () => {} }).endGrantsOfClient,
+  });
+  const me = (request: Request) => ({ kind: resource.callerOf(request).kind });
+  const routes = Router()
+    .use(resource.handler, clientRoutes({ clients, bodyBytesMax: 10_000 }), registrationRoutes(clients))
+    .get('/me', (request, response) => void response.json(me(request)));
+  const server = opening.use(await serveRoutes(routes));
+  const resources = opening.move();
+  return { side, clients, server, mint, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+export const MANAGER = { role: 'admin', scope: 'manage:clients', client_id: 'console' };
+export const SERVICE = { name: 'Importer', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic' };
+export const WEB = { name: 'Web', grantTypes: ['authorization_code'], redirectUris: ['https://app.example/callback'] };
+
+export type Sent = {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly claims?: Readonly<Record<string, unknown>> | null;
+};
+
+export const sendTo = async (world: ClientWorld, method: string, path: string, { body, headers = {}, claims = MANAGER }: Sent = {}) => {
+  const authorization = claims === null ? {} : { Authorization: `Bearer ${await world.mint.token(claims)}` };
+  const response = await fetch(`${world.server.url}${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...authorization, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  // Every answer with a body is JSON.
+  return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as Record<string, unknown> };
+};
+
+export const createAt = async (world: ClientWorld, settings: object = SERVICE) => {
+  const { status, body } = await sendTo(world, 'POST', '/clients', { body: settings });
+  expect(status).toBe(201);
+  return body as { clientId: string; secret: string; serviceAccount: number };
+};
+
+export const clientEventsOf = async (world: ClientWorld, clientId: string) => {
+  const types: unknown[] = [];
+  for await (const page of world.side.eventLog.read(`client-${clientId}` as StreamName)) {
+    for (const event of await world.side.codec.decodeAll(page))
+      types.push({ type: event.type, data: event.data, actor: event.metadata.actor });
+  }
+  return types;
+};

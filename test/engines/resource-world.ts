@@ -1,0 +1,74 @@
+import { Router } from 'express';
+import { pino } from 'pino';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { serveRoutes } from '../serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
+import { createDatabase } from './database.ts';
+
+/** A process that checks tokens, on connections of its own. */
+export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
+
+/** `/me` tells who asks; `/signed-in` and `/scoped` refuse everybody. */
+export const openResourceProcess = async (databaseUrl: string, loadKeys: () => Promise<unknown>): Promise<ResourceProcess> => {
+  await using opening = new AsyncDisposableStack();
+  const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
+  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, trustsProxy: false, loadKeys };
+  const resource = opening.use(await openResourceServer(options));
+  const routes = Router()
+    .use(resource.handler)
+    .all('/me', (request, response) => {
+      const caller = resource.callerOf(request);
+      response.json(caller.kind === 'user' ? { ...caller, scopes: [...caller.scopes] } : caller);
+    })
+    .get('/signed-in', () => {
+      throw new Rejection('unauthenticated');
+    })
+    .get('/scoped', () => {
+      throw new Rejection('insufficient_scope', { scope: 'write:articles' });
+    });
+  const server = opening.use(await serveRoutes(routes));
+  const resources = opening.move();
+  return { url: server.url, pool, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+type ResourceAnswer = {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly challenge: string | null;
+};
+
+export type ResourceWorld = AsyncDisposable & {
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  readonly url: string;
+  readonly mint: TokenMint;
+  get(headers: Readonly<Record<string, string>>, path?: string, base?: string): Promise<ResourceAnswer>;
+};
+
+/** A database of its own with one process on it, and who signs the tokens that it takes. */
+export const createResourceWorld = async (): Promise<ResourceWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const mint = await createTokenMint();
+  const { url, pool } = opening.use(await openResourceProcess(database.url, async () => mint.jwks));
+  const resources = opening.move();
+  return {
+    databaseUrl: database.url,
+    pool,
+    url,
+    mint,
+    async get(headers, path = '/me', base = url) {
+      const response = await fetch(`${base}${path}`, { headers });
+      return {
+        status: response.status,
+        body: (await response.json()) as Readonly<Record<string, unknown>>,
+        challenge: response.headers.get('www-authenticate'),
+      };
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { loadConfig } from '#shared/config.ts';
+import { startHttpServer } from '#shared/http/server.ts';
+import { AUTHORITY, SERVER } from './certificates.ts';
+
+/** Serves by TLS as production does, asking clients for certificates. */
+export const serveTls = async (handler: RequestListener): Promise<AsyncDisposable & { readonly url: string }> => {
+  await using opening = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'annals-tls-'));
+  opening.defer(() => rm(folder, { recursive: true }));
+  const [certFile, keyFile, clientCaFile] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) => join(folder, name)) as [string, string, string];
+  await Promise.all([writeFile(certFile, SERVER.cert), writeFile(keyFile, SERVER.key), writeFile(clientCaFile, AUTHORITY)]);
+  const { limits } = loadConfig({});
+  const { url } = opening.use(
+    await startHttpServer({
+      handler,
+      listener: { port: 0, host: '127.0.0.1' },
+      setting: 'PORT',
+      tls: { certFile, keyFile, clientCaFile },
+      limits,
+      drainMs: 1_000,
+      log: pino({ level: 'silent' }),
+    }),
+  );
+  const resources = opening.move();
+  return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** `fetch` with a client certificate, which the one of Node has no option for. */
+export const fetchWithCertificate =
+  (origin: string, pair: { readonly cert: string; readonly key: string } | undefined): typeof fetch =>
+  async (input, init = {}) => {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    const headers = Object.fromEntries(new Headers(init.headers as Record<string, string>));
+    const options = { method: init.method ?? 'GET', headers, ca: AUTHORITY, agent: false as const, ...pair };
+    const sent = request(new URL(pathname + search, origin), options);
+    sent.end(init.body === undefined || init.body === null ? undefined : String(init.body));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+    const status = answer.statusCode ?? 0;
+    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), { status, headers: answer.headers as Record<string, string> });
+  };

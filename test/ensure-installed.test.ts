@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const SCRIPT = join(import.meta.dirname, '../scripts/ensure-installed.mjs');
+
+const LOCKED = {
+  '': { name: 'annals' },
+  'node_modules/needed': { version: '1.0.0' },
+  'node_modules/tool': { version: '1.0.0', dev: true },
+  'node_modules/both': { version: '1.0.0', devOptional: true },
+  'node_modules/elsewhere': { version: '1.0.0', optional: true },
+};
+const WHOLE = ['needed', 'tool', 'both'];
+
+/** A checkout in which some of the packages are installed, and an npm that installs the whole and says that it was called. */
+const openCheckout = async (installed: readonly string[]) => {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'annals-checkout-'));
+  const at = (...path: readonly string[]) => join(folder.path, ...path);
+  const listing = (names: readonly string[]) =>
+    JSON.stringify({ packages: Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0' }])) });
+  await mkdir(at('scripts'));
+  await mkdir(at('node_modules'));
+  await copyFile(SCRIPT, at('scripts/ensure-installed.mjs'));
+  await writeFile(at('package-lock.json'), JSON.stringify({ packages: LOCKED }));
+  await writeFile(at('node_modules/.package-lock.json'), listing(installed));
+  const install = `const fs = require('node:fs');
+    fs.writeFileSync(${JSON.stringify(at('node_modules/.package-lock.json'))}, ${JSON.stringify(listing(WHOLE))});
+    fs.appendFileSync(${JSON.stringify(at('installs'))}, process.argv[2] + ' ');`;
+  await writeFile(at('npm.js'), install);
+  return {
+    /** Runs what npm runs before a script, and answers with the installs so far. */
+    before: async (script: string) => {
+      const env = { PATH: process.env.PATH, npm_execpath: at('npm.js'), npm_lifecycle_event: `pre${script}` };
+      await promisify(execFile)(process.execPath, [at('scripts/ensure-installed.mjs')], { env });
+      return (await readFile(at('installs'), 'utf8').catch(() => '')).trim();
+    },
+    [Symbol.asyncDispose]: () => folder.remove(),
+  };
+};
+
+test('what is installed is not installed again, and what is not is installed once', async () => {
+  await using whole = await openCheckout(WHOLE);
+  for (const script of ['start', 'test']) expect(await whole.before(script)).toBe('');
+  await using empty = await openCheckout([]);
+  for (const script of ['start', 'test']) expect(await empty.before(script)).toBe('ci');
+});
+
+test('an install without the tools of development is enough to run Annals, and not to check it', async () => {
+  await using checkout = await openCheckout(['needed']);
+  for (const script of ['start', 'annals', 'token', 'start']) expect(await checkout.before(script)).toBe('');
+  for (const script of ['test', 'check', 'start']) expect(await checkout.before(script)).toBe('ci');
+});
+
+test('a package that running needs is installed also before a start', async () => {
+  await using checkout = await openCheckout(['tool', 'both']);
+  expect(await checkout.before('start')).toBe('ci');
+});
