@@ -6,6 +6,8 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,sha
 
 export default defineConfig({
   test: {
+    // Most tests wait for servers rather than for the processor, so more of them run at once than there are cores.
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [

