@@ -15,11 +15,10 @@ export const openAuth = async (
   if (config.environment === 'production' && (await forgetFirstMinute(auth))) {
     log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
   }
-  const { issuerUrl: issuer, publicUrl: audience, trustProxy } = config;
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const { loadKeys, elsewhere } = auth;
-  const trustsProxy = trustProxy > 0;
   const authentication = resources.use(
-    await openResourceServer({ pool: foundation.pool, log, issuer, audience, trustsProxy, loadKeys, elsewhere }),
+    await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys, elsewhere }),
   );
   return { auth, authentication };
 };

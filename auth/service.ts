@@ -37,7 +37,7 @@ export type AuthDependencies = Pick<Foundation, 'pool' | 'eventLog' | 'keys' | '
 
 type AuthConfig = Pick<
   Config,
-  'environment' | 'issuerUrl' | 'publicUrl' | 'trustProxy' | 'dpopNonce' | 'corsOrigins' | 'registration' | 'signUp' | 'limits'
+  'environment' | 'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration' | 'signUp' | 'limits'
 >;
 
 export type AuthService = AsyncDisposable & {

@@ -78,6 +78,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   PUBLIC_URL: 'annals.example',
   ISSUER_URL: 'https://annals.example/auth',
   TRUST_PROXY: 'yes',
+  CLIENT_CERT_SECRET: 'short',
   TLS_CERT: '-----BEGIN CERTIFICATE-----',
   TLS_KEY: '-----BEGIN hunter2-----',
   TLS_CLIENT_CA: '-----BEGIN CERTIFICATE-----',

@@ -19,6 +19,8 @@ export type Config = {
   readonly signUp: 'off' | 'reader' | 'author';
   /** How many proxies stand in front of this process. */
   readonly trustProxy: number;
+  /** By which the ingress shows that what it says of clients' certificates is its own. */
+  readonly ingressSecret: string | undefined;
   /** Files in PEM; undefined means plain HTTP. */
   readonly tls: TlsFiles | undefined;
   /** The web pages that may call us. */
@@ -127,6 +129,7 @@ const assemble = (values: Values): Config => ({
   issuerUrl: values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin,
   signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : 'author'),
   trustProxy: values.TRUST_PROXY,
+  ingressSecret: values.CLIENT_CERT_SECRET,
   tls: tlsOf(values),
   corsOrigins: values.CORS_ORIGINS ?? (values.NODE_ENV === 'production' ? new Set() : 'any'),
   registration: values.REGISTRATION,

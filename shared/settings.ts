@@ -80,8 +80,17 @@ export const SETTINGS = {
     schema: integer(0, 10),
     expected: 'a whole number from 0 to 10',
     fallback: '0',
-    description: 'How many proxies stand in front; with 0 no `X-Forwarded-…` and no `X-Client-Cert` header is believed.',
+    description: 'How many proxies stand in front; with 0 no `X-Forwarded-…` header is believed.',
   },
+  CLIENT_CERT_SECRET: {
+    schema: z.string().regex(/^[\x21-\x7e]{16,200}$/),
+    expected: '16 to 200 visible ASCII characters',
+    fallbackText: 'none: the header is never believed',
+    description:
+      'What the ingress sends as `X-Client-Cert-Secret` beside `X-Client-Cert` and `X-Client-Verify`, where it ends mutual TLS for us.',
+    secret: true,
+  },
+
   TLS_CERT: {
     ...file,
     fallbackText: 'plain HTTP',

@@ -197,3 +197,27 @@ test('a password hashed with other parameters is hashed anew at the next sign-in
   expect(rows[0]?.phc).toMatch(/^\$argon2id\$v=19\$m=19456,/);
   expect(await credentials.verify(userId, 'password')).toBe(true);
 });
+
+test('a changed role ends the tokens that name the earlier one, any other change does not', async () => {
+  await using directory = await open();
+  const userId = await registerUser(side, { role: 'admin' });
+  await until(
+    () => directory.byId(userId),
+    (person) => person?.role === 'admin',
+  );
+  const endedTokens = async () =>
+    (await pool.query(`select from auth.revoked where kind = 'user' and value = $1`, [String(userId)])).rowCount;
+  const email = anAddress();
+  await side.send({ type: 'UpdateUser', userId, name: 'Another', email }, by(system));
+  await until(
+    () => directory.byEmail(email),
+    (person) => person?.userId === userId,
+  );
+  expect(await endedTokens()).toBe(0);
+  await side.send({ type: 'UpdateUser', userId, role: 'reader' }, by(system));
+  await until(
+    () => directory.byId(userId),
+    (person) => person?.role === 'reader',
+  );
+  expect(await endedTokens()).toBe(1);
+});

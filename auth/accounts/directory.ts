@@ -8,6 +8,7 @@ import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec
 import { MalformedEvent } from '#shared/events/errors.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { startFollower } from '#shared/follower/follower.ts';
+import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
@@ -40,6 +41,7 @@ export type DirectoryDependencies = {
 /** Opens the directory and keeps it up with the log, in one process at a time. */
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
   const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
+  await migrateRevocations(pool);
   await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
@@ -113,5 +115,7 @@ const hear = async (connection: Connection, event: DecodedEvent<Followed>, email
   const { userId, email, role } = event.data;
   await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role });
   // Where the process that had begun the sign-up is gone, the person still gets the password.
-  if (event.type === 'user.registered') await settleSignUp(connection, event.metadata.correlation, userId);
+  if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
+  // A token says what role its user had. Those of before end, and the next refresh says what they have now.
+  if (role !== undefined) await revoke(connection, 'user', String(userId));
 };

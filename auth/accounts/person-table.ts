@@ -23,8 +23,14 @@ export const selectPersonByEmail = async (database: Queryable, emailHash: string
   return rows[0];
 };
 
+/** Asked for with every token, so it is planned once. */
+const BY_ID = {
+  name: 'auth-person-by-id',
+  text: `select user_id as "userId", role, status from auth.person where user_id = $1`,
+};
+
 export const selectPersonById = async (database: Queryable, userId: UserId): Promise<Person | undefined> => {
-  const { rows } = await database.query<Person>(`select user_id as "userId", role, status from auth.person where user_id = $1`, [userId]);
+  const { rows } = await database.query<Person>({ ...BY_ID, values: [userId] });
   return rows[0];
 };
 

@@ -22,7 +22,12 @@ export const createFindAccount =
         const scopes = new Set(scope.split(' '));
         const wantsProfile = scopes.has('profile') || scopes.has('email');
         const { name, email } = wantsProfile ? await readProfile(person.userId) : {};
-        return { sub, ...(scopes.has('profile') && { name, role: person.role }), ...(scopes.has('email') && { email }) };
+        return {
+          sub,
+          ...(scopes.has('profile') && { name, role: person.role }),
+          // Nobody has shown that the address is theirs, so no client may take it for proof of who they are.
+          ...(scopes.has('email') && email !== undefined && { email, email_verified: false }),
+        };
       },
     };
   };

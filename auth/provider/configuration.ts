@@ -17,7 +17,7 @@ export type ProviderSettings = {
   /** The URL of our API: the audience of access tokens. */
   readonly resource: string;
   readonly masterKey: MasterKey;
-  readonly trustsProxy: boolean;
+  readonly ingressSecret: string | undefined;
   readonly dpopNonce: 'offered' | 'required';
   readonly corsOrigins: CorsOrigins;
   readonly registrationUrl: string | undefined;
@@ -32,7 +32,7 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   responseTypes: ['code'],
   pkce: { required: () => true },
   scopes: [...OIDC_SCOPES],
-  claims: { openid: ['sub'], profile: ['name', 'role'], email: ['email'] },
+  claims: { openid: ['sub'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
   subjectTypes: ['public'],
   clientAuthMethods: [
     'client_secret_basic',
@@ -76,7 +76,7 @@ export const ROUTES = {
 } as const;
 
 const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['features']> => {
-  const { resource, masterKey, dpopNonce, trustsProxy, pages } = settings;
+  const { resource, masterKey, dpopNonce, ingressSecret, pages } = settings;
   return {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },
@@ -91,7 +91,7 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
     introspection: { enabled: true, allowedPolicy: refuseAnonymousIntrospection },
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },
     dPoP: { enabled: true, nonceSecret: deriveKey(masterKey, 'dpop-nonce'), requireNonce: () => dpopNonce === 'required' },
-    mTLS: mutualTls(trustsProxy),
+    mTLS: mutualTls(ingressSecret),
     pushedAuthorizationRequests: { enabled: true },
     resourceIndicators: resourceIndicators(resource),
     rpInitiatedLogout: {

@@ -5,15 +5,15 @@ import { clientCertificateOf, isCertificateVerified } from '#shared/http/client-
 type MutualTls = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
 
 /** Mutual TLS (RFC 8705): as a client's authentication, and as what its tokens are bound to. */
-export const mutualTls = (trustsProxy: boolean): MutualTls => {
-  const presented = (ctx: KoaContextWithOIDC) => clientCertificateOf(ctx.req, trustsProxy);
+export const mutualTls = (ingressSecret: string | undefined): MutualTls => {
+  const presented = (ctx: KoaContextWithOIDC) => clientCertificateOf(ctx.req, ingressSecret);
   return {
     enabled: true,
     certificateBoundAccessTokens: true,
     selfSignedTlsClientAuth: true,
     tlsClientAuth: true,
     getCertificate: (ctx) => presented(ctx),
-    certificateAuthorized: (ctx) => isCertificateVerified(ctx.req, trustsProxy),
+    certificateAuthorized: (ctx) => isCertificateVerified(ctx.req, ingressSecret),
     certificateSubjectMatches(ctx, property, expected) {
       const certificate = presented(ctx);
       return certificate !== undefined && subjectMatches(certificate, property, expected);

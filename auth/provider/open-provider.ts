@@ -24,7 +24,7 @@ import { createReadProfile } from './profile.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
-  readonly config: Pick<Config, 'issuerUrl' | 'publicUrl' | 'trustProxy' | 'dpopNonce' | 'corsOrigins' | 'registration'>;
+  readonly config: Pick<Config, 'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration'>;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly codec: Codec;
@@ -71,7 +71,7 @@ const settingsOf = ({ config, eventLog, codec, masterKey, persons }: Dependencie
   issuer: config.issuerUrl,
   resource: config.publicUrl,
   masterKey,
-  trustsProxy: config.trustProxy > 0,
+  ingressSecret: config.ingressSecret,
   dpopNonce: config.dpopNonce,
   corsOrigins: config.corsOrigins,
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,

@@ -2,6 +2,7 @@ import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, error
 import type { Pool } from '#shared/database/pool.ts';
 import { DEVICE_INTERVAL_S, DEVICE_SLOW_DOWN_S, LIFETIMES_S } from '../lifetimes.ts';
 import type { EndGrant } from './end-grants.ts';
+import { buryRecord } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';
 import {
   consumeRecord,
@@ -36,6 +37,8 @@ export const createAdapterFactory =
         return clientAdapter(dependencies);
       case 'Grant':
         return grantAdapter(dependencies);
+      case 'Session':
+        return sessionAdapter(dependencies);
       case 'DeviceCode':
         return deviceCodeAdapter(dependencies);
       default:
@@ -66,7 +69,7 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
         clientId: payload.clientId ?? null,
         expiresInS: expiresInS ?? null,
       });
-      if (!saved) throw new errors.AccessDenied('the code is already in use');
+      if (!saved) refuseSaving(kind);
     },
     find: async (id) => open(await selectRecord(pool, keyOf(id))),
     findByUserCode: openByOtherName,
@@ -84,6 +87,12 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
   };
 };
 
+const refuseSaving = (kind: string): void => {
+  // Every request saves its session at its end; one that began before the sign-out has its answer, and the session stays ended.
+  if (kind === 'Session') return;
+  throw new errors.AccessDenied(kind === 'Grant' ? 'what was allowed has just been ended' : 'the code is already in use');
+};
+
 /** RFC 8628: a code waits for a person, is taken by one, and is decided by that one. */
 const stagesOf = (kind: string, { accountId, error, inFlight }: AdapterPayload): { stage: number; stageBefore: number } => {
   if (kind !== 'DeviceCode') return { stage: 0, stageBefore: 0 };
@@ -96,6 +105,15 @@ const grantAdapter = (dependencies: StorageDependencies): Adapter => ({
   ...recordAdapter('Grant', dependencies),
   destroy: (id) => dependencies.endGrant(id),
 });
+
+/** Requests that are under way would otherwise bring back a session from which somebody signs out. */
+const sessionAdapter = (dependencies: StorageDependencies): Adapter => {
+  const { pool, seal } = dependencies;
+  return {
+    ...recordAdapter('Session', dependencies),
+    destroy: (id) => buryRecord(pool, { kind: 'Session', idHash: seal.hash('Session', id) }),
+  };
+};
 
 /** At the token endpoint a device code is only looked up when a device polls. */
 const deviceCodeAdapter = (dependencies: StorageDependencies): Adapter => {

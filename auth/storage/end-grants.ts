@@ -1,6 +1,7 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
+import { endRecords, type RecordOwner } from './end-records.ts';
 
 export type EndedGrant = { readonly grantId: string; readonly accountId: string | null; readonly clientId: string | null };
 
@@ -16,41 +17,32 @@ export type GrantEnder = {
   endGrantsOfClient(clientId: string): Promise<void>;
 };
 
-/** What is stored is deleted; what was handed out as a signed token is put on the list that resource servers consult. */
+/** Ends in transactions of its own, and tells of each grant after the commit. */
 export const createGrantEnder = ({ pool, onEnded }: Dependencies): GrantEnder => {
   const end = async (work: (connection: Connection) => Promise<readonly EndedGrant[]>): Promise<void> => {
-    const ended = await inTransaction(pool, async (connection) => {
-      const grants = await work(connection);
-      for (const { grantId } of grants) await revoke(connection, 'grant', grantId);
-      return grants;
-    });
-    for (const grant of ended) await onEnded(grant);
+    for (const grant of await inTransaction(pool, work)) await onEnded(grant);
   };
   return {
-    endGrant: (grantId) => end((connection) => deleteRecords(connection, 'grant_id', grantId)),
-    endGrantsOfUser: (userId) =>
-      end(async (connection) => {
-        await revoke(connection, 'user', String(userId));
-        return deleteRecords(connection, 'account_id', String(userId));
-      }),
-    endGrantsOfClient: (clientId) =>
-      end(async (connection) => {
-        await revoke(connection, 'client', clientId);
-        return deleteRecords(connection, 'client_id', clientId);
-      }),
+    endGrant: (grantId) => end((connection) => endGrants(connection, 'grant_id', grantId)),
+    endGrantsOfUser: (userId) => end((connection) => endGrantsOfUser(connection, userId)),
+    endGrantsOfClient: (clientId) => end((connection) => endGrantsOfClient(connection, clientId)),
   };
 };
 
-/** Answers with the grants among them. */
-const deleteRecords = async (
-  connection: Connection,
-  column: 'grant_id' | 'account_id' | 'client_id',
-  value: string,
-): Promise<readonly EndedGrant[]> => {
-  const { rows } = await connection.query<EndedGrant>(
-    `with gone as (delete from auth.record where ${column} = $1 returning kind, grant_id, account_id, client_id)
-     select grant_id as "grantId", account_id as "accountId", client_id as "clientId" from gone where kind = 'Grant'`,
-    [value],
-  );
-  return rows;
+const endGrantsOfUser = async (connection: Connection, userId: number): Promise<readonly EndedGrant[]> => {
+  await revoke(connection, 'user', String(userId));
+  return endGrants(connection, 'account_id', String(userId));
+};
+
+/** Ends them in the caller's transaction; after its commit the caller tells of those that are answered. */
+export const endGrantsOfClient = async (connection: Connection, clientId: string): Promise<readonly EndedGrant[]> => {
+  await revoke(connection, 'client', clientId);
+  return endGrants(connection, 'client_id', clientId);
+};
+
+/** What is stored ends here; what was handed out as a signed token is put on the list that resource servers consult. */
+const endGrants = async (connection: Connection, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+  const ended = await endRecords(connection, owner, value);
+  for (const { grantId } of ended) await revoke(connection, 'grant', grantId);
+  return ended;
 };

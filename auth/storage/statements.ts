@@ -22,7 +22,10 @@ export type RecordRow = RecordKey & {
 
 export type FoundRecord = { readonly idHash: Buffer; readonly sealed: Buffer; readonly consumedAt: Date | null };
 
-/** Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the next, one does. */
+/**
+ * Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the next, one does,
+ * and what has ended is not brought back by whoever loaded it before.
+ */
 export const upsertRecord = async (database: Queryable, row: RecordRow): Promise<boolean> => {
   const { rowCount } = await database.query({
     name: 'auth-upsert-record',
@@ -31,7 +34,7 @@ export const upsertRecord = async (database: Queryable, row: RecordRow): Promise
            on conflict (kind, id_hash) do update
              set sealed = excluded.sealed, other_hash = coalesce(excluded.other_hash, known.other_hash), grant_id = excluded.grant_id,
                  account_id = excluded.account_id, client_id = excluded.client_id, stage = excluded.stage, expires_at = excluded.expires_at
-             where known.stage = $10`,
+             where known.stage = $10 and known.ended_at is null`,
     values: [...columnsOf(row), row.stageBefore],
   });
   return rowCount === 1;
@@ -54,7 +57,7 @@ const FOUND = 'id_hash as "idHash", sealed, consumed_at as "consumedAt"';
 export const selectRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<FoundRecord | undefined> => {
   const { rows } = await database.query<FoundRecord>({
     name: 'auth-select-record',
-    text: `select ${FOUND} from auth.record where kind = $1 and id_hash = $2`,
+    text: `select ${FOUND} from auth.record where kind = $1 and id_hash = $2 and ended_at is null`,
     values: [kind, idHash],
   });
   return rows[0];
@@ -94,12 +97,15 @@ export const deleteRecordsOfGrant = async (database: Queryable, kind: string, gr
   await database.query('delete from auth.record where kind = $1 and grant_id = $2', [kind, grantId]);
 };
 
+/** A client says itself how long its assertion is good, and no time that the database cannot write down may be the answer. */
+const USED_ONCE_KEPT_MAX_S = 10 * 365 * 86_400;
+
 /** The digest of what may be used once; answers whether it was not used before. */
 export const insertUsedOnce = async (database: Queryable, digest: Buffer, expiresInS: number): Promise<boolean> => {
   const { rowCount } = await database.query({
     name: 'auth-insert-used-once',
     text: `insert into auth.used_once (digest, expires_at) values ($1, now() + $2 * interval '1 second') on conflict do nothing`,
-    values: [digest, expiresInS],
+    values: [digest, Math.min(expiresInS, USED_ONCE_KEPT_MAX_S)],
   });
   return rowCount === 1;
 };

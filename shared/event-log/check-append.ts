@@ -1,6 +1,6 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { AppendTooLarge, InvalidAppend } from './errors.ts';
-import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, METADATA_BYTES_MAX, type NewEvent } from './event-log.ts';
+import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type ExpectedVersion, METADATA_BYTES_MAX, type NewEvent } from './event-log.ts';
 
 /** An event as it goes to an engine: checked, and turned into JSON once. */
 export type CheckedEvent = {
@@ -19,7 +19,11 @@ const TYPE = /^[a-z][a-z_.]{0,99}$/;
  * Refuses what an engine could not store, before anything is sent:
  * EventStoreDB answers a malformed append in a way that kills its client's process, and the engines' limits differ.
  */
-export const checkAppend = (stream: StreamName, events: readonly NewEvent[]): readonly CheckedEvent[] => {
+export const checkAppend = (stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[]): readonly CheckedEvent[] => {
+  // A negative number means any version to the engines.
+  if (expected !== 'any' && !(Number.isSafeInteger(expected) && expected >= 0)) {
+    throw new InvalidAppend(`${expected} is no version that an append may expect`);
+  }
   if (!STREAM.test(stream)) throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
   if (events.length === 0) throw new InvalidAppend(`an append to ${stream} holds no events`);
   if (events.length > APPEND_EVENTS_MAX)

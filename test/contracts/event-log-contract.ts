@@ -86,6 +86,8 @@ const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
   test.each<[string, Parameters<EventLog['append']>]>([
     ['no events', [aStream(), NO_STREAM, []]],
     ['too many events', [aStream(), NO_STREAM, Array.from({ length: APPEND_EVENTS_MAX + 1 }, () => anEvent())]],
+    ['a negative version', [aStream(), version(-1), [anEvent()]]],
+    ['a version that is no whole number', [aStream(), version(0.5), [anEvent()]]],
     ['an empty type', [aStream(), NO_STREAM, [anEvent({}, '')]]],
     ["a system's type", [aStream(), NO_STREAM, [anEvent({}, '$metadata')]]],
     ['an id that is no UUID', [aStream(), NO_STREAM, [{ ...anEvent(), id: 'not-a-uuid' as never }]]],

@@ -71,7 +71,13 @@ test('a name and an address are told to who was allowed to know them', async () 
   const { body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
   expect(decodeJwt(String(body.id_token))).toMatchObject({ iss: ISSUER, sub: String(person.userId), aud: client.clientId });
   const response = await auth.fetch(`${ISSUER}/userinfo`, { headers: { authorization: `Bearer ${body.access_token}` } });
-  expect(await response.json()).toEqual({ sub: String(person.userId), name: 'Ada Lovelace', role: 'author', email: person.email });
+  expect(await response.json()).toEqual({
+    sub: String(person.userId),
+    name: 'Ada Lovelace',
+    role: 'author',
+    email: person.email,
+    email_verified: false,
+  });
 });
 
 describe('/authorize', () => {

@@ -8,6 +8,9 @@ import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
 type Pair = typeof CLIENT;
 
+/** By which the ingress shows that it is the ingress. */
+const SECRET = 'ingress-secret-of-the-tests';
+
 let world: AuthWorld;
 let direct: AuthInstance;
 let behindProxy: AuthInstance;
@@ -17,7 +20,7 @@ let selfSigned: StoredClient;
 beforeAll(async () => {
   world = await createAuthWorld();
   direct = await world.open();
-  behindProxy = await world.open({ settings: { TRUST_PROXY: '1' } });
+  behindProxy = await world.open({ settings: { TRUST_PROXY: '1', CLIENT_CERT_SECRET: SECRET } });
   tls = await serveTls(direct.handler);
   known = await registerClient(direct, {
     ...serviceClient,
@@ -91,10 +94,14 @@ describe('by TLS itself', () => {
   });
 });
 
-const headersOf = ({ cert }: Pair, verify = 'SUCCESS') => ({ 'x-client-cert': encodeURIComponent(cert), 'x-client-verify': verify });
+const headersOf = ({ cert }: Pair, verify = 'SUCCESS') => ({
+  'x-client-cert': encodeURIComponent(cert),
+  'x-client-verify': verify,
+  'x-client-cert-secret': SECRET,
+});
 
 describe('behind an ingress', () => {
-  test('its header counts where proxies are expected', async () => {
+  test('its header counts beside the secret that it has', async () => {
     const { status, body } = await ask(behindProxy.fetch, known.clientId, headersOf(CLIENT));
     expect(status).toBe(200);
     expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(CLIENT) });
@@ -110,10 +117,21 @@ describe('behind an ingress', () => {
     ['rubbish', { 'x-client-cert': 'rubbish', 'x-client-verify': 'SUCCESS' }],
     ['a broken escape', { 'x-client-cert': '%', 'x-client-verify': 'SUCCESS' }],
   ])('%s in it is no certificate', async (_, headers) => {
-    expect((await ask(behindProxy.fetch, known.clientId, headers)).body.error).toBe('invalid_client');
+    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, 'x-client-cert-secret': SECRET })).body.error).toBe(
+      'invalid_client',
+    );
   });
 
-  test('without TRUST_PROXY anybody could have sent it, so it does not count', async () => {
+  test.each<[string, Record<string, string>]>([
+    ['without the secret', {}],
+    ['with a wrong secret', { 'x-client-cert-secret': `${SECRET}x` }],
+    ['with an empty secret', { 'x-client-cert-secret': '' }],
+  ])('%s anybody could have sent it, so it does not count', async (_, secret) => {
+    const { 'x-client-cert-secret': __, ...headers } = headersOf(CLIENT);
+    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, ...secret })).body.error).toBe('invalid_client');
+  });
+
+  test('where no secret is set it never counts', async () => {
     expect((await ask(direct.fetch, known.clientId, headersOf(CLIENT))).body.error).toBe('invalid_client');
   });
 });

@@ -3,6 +3,7 @@ import type { StoredClient } from '../../auth/clients/client.ts';
 import {
   type AuthInstance,
   type AuthWorld,
+  CALLBACK,
   createAuthWorld,
   ISSUER,
   registerClient,
@@ -28,6 +29,7 @@ import {
 
 /** Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may succeed. */
 const AT_ONCE = 8;
+const USES_MAX = 1_000;
 
 let world: AuthWorld;
 let instances: AuthInstance[] = [];
@@ -136,4 +138,34 @@ test('one pushed request is used once', async () => {
   );
   const ends = await Promise.all(browsers.map((browser) => browser.visit(url)));
   expect(ends.filter(({ url: end }) => end.searchParams.has('code'))).toHaveLength(1);
+});
+
+test('a session that is in use while somebody signs out has ended', async () => {
+  const url = () => authorizeUrl({ client_id: web.clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge });
+  const withoutAsking = () => `${url()}&prompt=none`;
+  let cookie = '';
+  const watched: AuthInstance = {
+    ...auth,
+    fetch: (input, init) => {
+      cookie = new Headers(init?.headers).get('cookie') ?? '';
+      return auth.fetch(input, init);
+    },
+  };
+  const browser = openBrowser(watched);
+  await signInAndAllow(browser, url(), person);
+  const page = await browser.visit(`${ISSUER}/sign-out`);
+  const headers = { cookie };
+  const placeOf = async (instance: AuthInstance) =>
+    new URL((await instance.fetch(withoutAsking(), { headers })).headers.get('location') ?? '', ISSUER);
+  expect((await placeOf(auth)).searchParams.has('code')).toBe(true);
+
+  let isSignedOut = false;
+  const using = allAtOnce(instances, AT_ONCE, async (instance) => {
+    for (let round = 0; round < USES_MAX && !isSignedOut; round += 1) await placeOf(instance);
+  });
+  const answered = await browser.submit(page, { logout: 'yes' });
+  isSignedOut = true;
+  await using;
+  expect(answered.url.pathname).toBe('/sign-out/success');
+  for (const instance of instances) expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
 });

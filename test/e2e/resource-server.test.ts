@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthProcess, openAuthProcess } from '../engines/auth-process.ts';
+import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import { type AuthWorld, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
@@ -107,7 +107,10 @@ describe('a token that is bound to a certificate', () => {
   let mine: TestCertificate;
   let stranger: TestCertificate;
   let token: string;
-  const header = ({ certificate }: TestCertificate) => ({ 'X-Client-Cert': encodeURIComponent(certificate) });
+  const header = ({ certificate }: TestCertificate) => ({
+    'X-Client-Cert': encodeURIComponent(certificate),
+    'X-Client-Cert-Secret': INGRESS_SECRET,
+  });
   beforeAll(async () => {
     mine = await createCertificate('mine');
     stranger = await createCertificate('stranger');
@@ -127,7 +130,9 @@ describe('a token that is bound to a certificate', () => {
       status: 401,
       body: { code: 'invalid_token' },
     });
-    expect(await call('/clients', { ...bearer(token), 'X-Client-Cert': 'garbage%' })).toMatchObject({ status: 401 });
+    expect(await call('/clients', { ...bearer(token), 'X-Client-Cert': 'garbage%', 'X-Client-Cert-Secret': INGRESS_SECRET })).toMatchObject(
+      { status: 401 },
+    );
     expect(await call('/clients', bearer(token))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 

@@ -82,6 +82,7 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
 
 const CONFIG = {
   environment: 'test',
+  ingressSecret: undefined,
   dpopNonce: 'offered',
   corsOrigins: new Set<string>(),
   registration: 'off',

@@ -9,7 +9,10 @@ import { type AuthInstance, type AuthWorld, ISSUER } from './auth-world.ts';
 
 export type AuthProcess = AsyncDisposable & { readonly auth: AuthInstance; readonly url: string; readonly handler: RequestListener };
 
-const settings = { TRUST_PROXY: '1', REGISTRATION: 'on' };
+/** What the ingress shows beside a client's certificate. */
+export const INGRESS_SECRET = 'ingress-secret-of-the-tests';
+
+const settings = { TRUST_PROXY: '1', CLIENT_CERT_SECRET: INGRESS_SECRET, REGISTRATION: 'on' };
 
 /** The auth role with its own check of tokens, as a process has it. */
 export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> => {
@@ -17,7 +20,7 @@ export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> =>
   const auth = opening.use(await world.open({ settings }));
   const log = pino({ level: 'silent' });
   const { loadKeys, elsewhere } = auth.service;
-  const options = { pool: auth.pool, log, issuer: ISSUER, audience: ISSUER, trustsProxy: true, loadKeys, elsewhere };
+  const options = { pool: auth.pool, log, issuer: ISSUER, audience: ISSUER, ingressSecret: INGRESS_SECRET, loadKeys, elsewhere };
   const resource = opening.use(await openResourceServer(options));
   const handler = createApp({
     log,

@@ -31,7 +31,7 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
   await migrateAuthStorage(pool);
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;
-  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, trustsProxy: false, loadKeys };
+  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined, loadKeys };
   const resource = opening.use(await openResourceServer(options));
   const clients = createClients({
     pool,

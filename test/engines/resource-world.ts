@@ -14,7 +14,7 @@ export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly
 export const openResourceProcess = async (databaseUrl: string, loadKeys: () => Promise<unknown>): Promise<ResourceProcess> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
-  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, trustsProxy: false, loadKeys };
+  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined, loadKeys };
   const resource = opening.use(await openResourceServer(options));
   const routes = Router()
     .use(resource.handler)

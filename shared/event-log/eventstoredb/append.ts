@@ -43,7 +43,7 @@ export class Appender implements AsyncDisposable {
   async append(proposed: ProposedAppend): Promise<Appended> {
     if (this.#closed) throw new LogUnavailable('the event log is closed');
     if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are waiting already`);
-    const startedAtMs = Date.now();
+    const startedAtMs = performance.now();
     this.#pending += 1;
     try {
       const answer = await this.#client.send(requestOf(proposed, proposed.expected), this.#timing.answerWithinMs);

@@ -1,4 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { StartRefused } from '#shared/start-refused.ts';
 import { type AppendCall, guardAppendCall } from './append-call.ts';
 
 export type Connection = {
@@ -50,7 +51,7 @@ const APPEND_CALL = 'appendToStream';
 
 const internalsOf = (client: object): Internals => {
   if (!hasInternals(client))
-    throw new Error(
+    throw new StartRefused(
       'this version of @eventstore/db-client is built otherwise than 6.2.1; the guard around its append call must be adapted',
     );
   return client;
@@ -65,16 +66,16 @@ const hasInternals = (client: object): client is Internals =>
 const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;
   if (credentials !== undefined && WITHOUT_TLS.test(url))
-    throw new Error(
+    throw new StartRefused(
       'EVENT_LOG_URL holds credentials and tls=false, and the client would drop the credentials in silence: remove the one or the other',
     );
   if (credentials !== undefined && credentials.split(':').length > 2)
-    throw new Error('the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A');
+    throw new StartRefused('the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A');
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {
     // The client's own message repeats a part of the address, which may hold the password.
-    throw new Error(
+    throw new StartRefused(
       'EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113 or esdb://host:2113?tls=false',
     );
   }

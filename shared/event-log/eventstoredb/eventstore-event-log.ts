@@ -1,7 +1,6 @@
 import type { JSONEventData } from '@eventstore/db-client';
 import { type CheckedEvent, checkAppend } from '../check-append.ts';
-import { InvalidAppend } from '../errors.ts';
-import { type EventLog, type ExpectedVersion, FIRST, type NewEvent } from '../event-log.ts';
+import { type EventLog, FIRST, type NewEvent } from '../event-log.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient } from './append-client.ts';
 import { LiveBell } from './bell.ts';
@@ -31,8 +30,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   return {
     identity,
     append: async (stream, expected, events) => {
-      const checked = checkAppend(stream, events);
-      checkExpected(expected);
+      const checked = checkAppend(stream, expected, events);
       return await appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
@@ -40,12 +38,6 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     head: () => readHead(reader),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-};
-
-/** Some negative numbers mean "any" to the server. */
-const checkExpected = (expected: ExpectedVersion): void => {
-  if (expected !== 'any' && !(Number.isSafeInteger(expected) && expected >= 0))
-    throw new InvalidAppend(`${expected} is no version that an append may expect`);
 };
 
 const utf8 = new TextEncoder();

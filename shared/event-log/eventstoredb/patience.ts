@@ -16,10 +16,10 @@ export type Patience = {
 
 /** Tries again what may pass, for so long and no longer. Each try is told how much time is left. */
 export const withPatience = async <Result>(
-  { what, patienceMs, startedAtMs = Date.now(), firstFailure }: Patience,
+  { what, patienceMs, startedAtMs = performance.now(), firstFailure }: Patience,
   attempt: (leftMs: number) => Promise<Result>,
 ): Promise<Result> => {
-  const leftMs = () => startedAtMs + patienceMs - Date.now();
+  const leftMs = () => startedAtMs + patienceMs - performance.now();
   let failure = firstFailure;
   let backoffMs = BACKOFF_FIRST_MS;
   for (;;) {

@@ -41,7 +41,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   return {
     identity,
     async append(stream, expected, events) {
-      const proposed = { stream, expected, events: checkAppend(stream, events) };
+      const proposed = { stream, expected, events: checkAppend(stream, expected, events) };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },

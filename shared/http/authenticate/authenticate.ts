@@ -21,7 +21,7 @@ export type AuthenticateOptions = {
   readonly revocations: Revocations;
   readonly spentProofs: SpentProofs;
   /** Whether the certificate of a client is what the proxy in front says it is. */
-  readonly trustsProxy: boolean;
+  readonly ingressSecret: string | undefined;
   /** Paths whose tokens are for somebody else to check, such as `/userinfo`. */
   readonly elsewhere?: ReadonlySet<string>;
 };
@@ -75,7 +75,7 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
       const { jti, grantId, clientId, issuedAtS, caller } = accessToken;
       if (revocations.isRevoked({ jti, grantId, clientId, userId: caller.userId, issuedAtS }))
         throw new InvalidToken('The token was revoked.');
-      demandCertificate(request, accessToken, options.trustsProxy);
+      demandCertificate(request, accessToken, options.ingressSecret);
       // Last, because a proof is spent by being looked at.
       await demandProof(request, { accessToken, scheme, digest });
       return caller;
@@ -88,10 +88,10 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
 };
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
-const demandCertificate = (request: Request, { bound }: AccessToken, trustsProxy: boolean): void => {
+const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {
   const expected = bound['x5t#S256'];
   if (expected === undefined) return;
-  const certificate = clientCertificateOf(request, trustsProxy);
+  const certificate = clientCertificateOf(request, ingressSecret);
   if (certificate === undefined) throw new InvalidToken('The token is bound to a client certificate, and there is none.');
   const thumbprint = createHash('sha256').update(certificate.raw).digest('base64url');
   if (thumbprint !== expected) throw new InvalidToken('The token is bound to another client certificate.');

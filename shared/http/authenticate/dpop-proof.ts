@@ -96,7 +96,8 @@ const publicPartOf = (jwk: unknown): JWK => {
 
 /** Spellings of one URL count as the same (RFC 3986, section 6.2); query and fragment do not count. */
 const isSameUrl = (given: string, expected: string): boolean => {
-  if (!URL.canParse(given)) return false;
+  // A request target need not be a path: `*` and another scheme make no URL of ours (RFC 9112, section 3.2).
+  if (!URL.canParse(given) || !URL.canParse(expected)) return false;
   const [one, other] = [new URL(given), new URL(expected)];
   return one.origin === other.origin && one.pathname === other.pathname && one.username === '' && one.password === '';
 };

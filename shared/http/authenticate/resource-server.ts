@@ -12,7 +12,7 @@ import { startSweeping } from './sweep.ts';
 /** Finds out who sends a request, and tells it afterwards. */
 export type ResourceServer = AsyncDisposable & { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
 
-type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'trustsProxy' | 'elsewhere'> & {
+type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
   readonly log: Log;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { UserId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { Persons } from '../accounts/directory.ts';
+import type { By } from './by.ts';
+import type { ClientSettings } from './client.ts';
+import { demandAccountMaker } from './demand-rights.ts';
+
+export type ServiceAccountDependencies = {
+  readonly gateway: CommandGateway;
+  /** Knows a service account before it is asked for a token. */
+  readonly persons: Pick<Persons, 'register'>;
+};
+
+/** A service account gets no more than this unless another role is asked for. */
+export const SERVICE_ACCOUNT_ROLE: Role = 'reader';
+
+export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>): boolean => grantTypes.includes('client_credentials');
+
+/**
+ * A client that acts for itself is a user of its own, registered as every other user is. Never inside a transaction: it needs
+ * connections of the same pool, and many who each hold one would wait for each other. Where the client is then not made after
+ * all, who tries again with the same settings finds the same user.
+ */
+export const makeServiceAccount = async (
+  { gateway, persons }: ServiceAccountDependencies,
+  { clientId, settings }: { readonly clientId: string; readonly settings: ClientSettings },
+  by: By,
+): Promise<UserId | undefined> => {
+  if (!actsForItself(settings)) return undefined;
+  const { name, serviceAccountRole: role = SERVICE_ACCOUNT_ROLE } = settings;
+  demandAccountMaker(by.caller, role);
+  const idempotencyKey = `service-account-${clientId}-${digestOf(name, role)}`;
+  const context = { caller: { kind: 'system', name: 'clients' }, requestId: by.requestId, idempotencyKey } as const;
+  const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context);
+  const userId = id as UserId;
+  await persons.register({ userId, version, email: null, role });
+  return userId;
+};
+
+/** Another name or role is another request, which would be refused under the key of the first. */
+const digestOf = (name: string, role: Role): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, role]))
+    .digest('base64url');

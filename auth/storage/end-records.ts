@@ -1,0 +1,54 @@
+import type { EndedGrant } from './end-grants.ts';
+import type { Queryable, RecordKey } from './statements.ts';
+
+export type RecordOwner = 'grant_id' | 'account_id' | 'client_id';
+
+/** These are loaded, changed and saved again, so a mere deletion would be undone by whoever loaded them just before. */
+const SAVED_AGAIN = ['Grant', 'Session'];
+/** No request that loaded the record before its end lasts nearly as long. */
+const TOMBSTONE_S = 3_600;
+
+const AS_TOMBSTONE = `
+  sealed = '', other_hash = null, grant_id = null, account_id = null, client_id = null,
+  ended_at = clock_timestamp(), expires_at = least(known.expires_at, now() + $1 * interval '1 second')`;
+
+/** Ends everything that is kept for the owner; answers with the grants among it. */
+export const endRecords = async (database: Queryable, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+  const ended = await buryRecords(database, owner, value);
+  await deleteRecords(database, owner, value);
+  return ended;
+};
+
+/** A tombstone has no owner, so none is answered twice. The order keeps two who end the same from a deadlock. */
+const buryRecords = async (database: Queryable, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+  const { rows } = await database.query<EndedGrant>(
+    `with living as (
+       select kind, id_hash, grant_id, account_id, client_id from auth.record
+       where ${owner} = $2 and kind = any ($3) order by kind, id_hash for update),
+     ended as (
+       update auth.record as known set ${AS_TOMBSTONE}
+       from living where known.kind = living.kind and known.id_hash = living.id_hash
+       returning living.kind, living.grant_id, living.account_id, living.client_id)
+     select grant_id as "grantId", account_id as "accountId", client_id as "clientId" from ended where kind = 'Grant'`,
+    [TOMBSTONE_S, value, SAVED_AGAIN],
+  );
+  return rows;
+};
+
+const deleteRecords = async (database: Queryable, owner: RecordOwner, value: string): Promise<void> => {
+  await database.query(`delete from auth.record where ${owner} = $1`, [value]);
+};
+
+/** Ends one record so that it cannot be saved again. */
+export const buryRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<void> => {
+  await database.query(`update auth.record as known set ${AS_TOMBSTONE} where kind = $2 and id_hash = $3 and ended_at is null`, [
+    TOMBSTONE_S,
+    kind,
+    idHash,
+  ]);
+};
+
+/** What a client got that is not a signed token: it is looked up here, so the list of revocations does not end it. */
+export const deleteAccessTokensOfClient = async (database: Queryable, clientId: string): Promise<void> => {
+  await database.query(`delete from auth.record where client_id = $1 and kind in ('AccessToken', 'ClientCredentials')`, [clientId]);
+};
