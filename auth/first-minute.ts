@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
@@ -10,6 +12,8 @@ import { signUp } from './accounts/sign-up.ts';
 import type { By } from './clients/by.ts';
 import { ClientSettings } from './clients/client.ts';
 import type { Clients } from './clients/clients.ts';
+import { deleteMark, migrateFirstMinute, selectMark, writeMark } from './first-minute-table.ts';
+import type { GrantEnder } from './storage/end-grants.ts';
 
 type Dependencies = {
   readonly pool: Pool;
@@ -31,6 +35,9 @@ const by = (): By => ({ caller: { kind: 'system', name: 'first-minute' }, reques
  * writes. Their secrets are new in every installation, and known to who can read DATA_DIR alone.
  */
 export const prepareFirstMinute = async (dependencies: Dependencies, dataDir: string): Promise<FirstMinute> => {
+  await migrateFirstMinute(dependencies.pool);
+  // Before anything is made, so that a production finds what a crash has left.
+  await writeMark(dependencies.pool, { author: null });
   const known = await readFirstMinute(dataDir);
   const client = { clientId: CLIENT_ID, secret: await ensureClient(dependencies, known?.client.secret) };
   const author = { email: AUTHOR.email, password: await ensureAuthor(dependencies, known?.author.password) };
@@ -64,26 +71,60 @@ const SETTINGS = ClientSettings.parse({
 
 const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
 
+const LOOK_AGAIN_MS = 250;
+const LOOKS_MAX = 40;
+
+/** The directory may be a moment behind the log, which knows that the address is taken. */
 const ensureAuthor = async (dependencies: Dependencies, password: string = newPassword()): Promise<string> => {
+  for (let look = 1; look <= LOOKS_MAX; look += 1) {
+    const author = await obtainAuthor(dependencies, password);
+    if (author !== undefined) {
+      await writeMark(dependencies.pool, { author });
+      return password;
+    }
+    await delay(LOOK_AGAIN_MS);
+  }
+  throw new Error(`${AUTHOR.email} could not be signed up: start again`);
+};
+
+/** Undefined where it cannot be told yet whose password it is. */
+const obtainAuthor = async (dependencies: Dependencies, password: string): Promise<UserId | undefined> => {
   const { persons, credentials } = dependencies;
   const person = await persons.byEmail(AUTHOR.email);
   if (person === undefined) {
     const { requestId } = by();
-    await signUp(dependencies, { ...AUTHOR, password, requestId, formId: requestId });
-  } else if (!(await credentials.verify(person.userId, password))) {
-    await credentials.set(person.userId, password);
+    const signedUp = await signUp(dependencies, { ...AUTHOR, password, requestId, formId: requestId });
+    return signedUp.outcome === 'done' ? signedUp.person.userId : undefined;
   }
-  return password;
+  if (!(await credentials.verify(person.userId, password))) await credentials.set(person.userId, password);
+  return person.userId;
 };
 
-/** Removes it from an installation that has become a production. Answers whether there was anything. */
-export const forgetFirstMinute = async ({ clients, persons, credentials }: Omit<Dependencies, 'pool' | 'gateway'>): Promise<boolean> => {
-  if ((await clients.find(CLIENT_ID)) === undefined) return false;
-  const person = await persons.byEmail(AUTHOR.email);
-  // A password that nobody knows. The client goes last: as long as it is there, this is done again.
-  if (person !== undefined) await credentials.set(person.userId, newPassword() + newPassword());
-  await clients.remove(CLIENT_ID, undefined, by()).catch(unlessGone);
-  return true;
+type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentials'> & Pick<GrantEnder, 'endGrantsOfUser'>;
+
+/**
+ * Removes it from an installation that has become a production. Answers whether there was anything. The client and the author
+ * are looked for each by itself: an operator may have deleted one of them and not known of the other.
+ */
+export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boolean> => {
+  const { pool, clients } = dependencies;
+  await migrateFirstMinute(pool);
+  const mark = await selectMark(pool);
+  const client = await clients.find(CLIENT_ID);
+  if (mark === undefined && client === undefined) return false;
+  const author = mark?.author ?? (await dependencies.persons.byEmail(AUTHOR.email))?.userId;
+  if (author !== undefined) await lockOut(dependencies, author);
+  if (client !== undefined) await clients.remove(CLIENT_ID, undefined, by()).catch(unlessGone);
+  // The mark goes last, so that what a crash has interrupted is done again; and it stays until it is known who the author is.
+  if (author !== undefined) await deleteMark(pool);
+  return client !== undefined || author !== undefined;
+};
+
+/** Who has the password, or is signed in with it, is a stranger in production. */
+const lockOut = async ({ persons, credentials, endGrantsOfUser }: Forgetting, author: UserId): Promise<void> => {
+  // A password that nobody knows.
+  if ((await persons.byId(author))?.status !== 'deleted') await credentials.set(author, newPassword() + newPassword());
+  await endGrantsOfUser(author);
 };
 
 /** Another process was first. */

@@ -12,7 +12,7 @@ export const openAuth = async (
   gateway: CommandGateway,
 ): Promise<{ readonly auth: AuthService; readonly authentication: ResourceServer }> => {
   const auth = resources.use(await startAuthService({ ...foundation, config, log, gateway }));
-  if (config.environment === 'production' && (await forgetFirstMinute(auth))) {
+  if (config.environment === 'production' && (await forgetFirstMinute({ ...auth, pool: foundation.pool }))) {
     log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
   }
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;

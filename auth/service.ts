@@ -7,6 +7,7 @@ import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { Log } from '#shared/log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
 import { openDirectory, type Persons } from './accounts/directory.ts';
 import { accountRoutes } from './accounts/routes.ts';
@@ -59,9 +60,10 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   await using opening = new AsyncDisposableStack();
   const codec = createCodec({ keys });
   const record = createSecurityLog({ eventLog, codec });
-  const ender = createGrantEnder({ pool, onEnded: recordEndedGrant({ record, log }) });
+  const onEnded = recordEndedGrant({ record, log });
+  const ender = createGrantEnder({ pool, onEnded });
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
-  const clients = createClients({ pool, gateway, persons, record, endGrants: ender.endGrantsOfClient });
+  const clients = createClients({ pool, gateway, persons, record, onEnded });
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
   opening.use(startCleanUp({ pool, log }));
   const credentials = await createCredentials(pool);
@@ -78,7 +80,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   });
   const routes = Router()
     .use(clientRoutes({ clients, bodyBytesMax: config.limits.bodyBytesMax }))
-    .use(config.registration === 'on' ? registrationRoutes(clients) : Router())
+    .use(config.registration === 'on' ? registrationRoutes({ clients, attempts: createAttempts(dependencies) }) : Router())
     .use(accounts)
     .use(providerRoutes({ handle: provider.handle, issuer: config.issuerUrl, resource: config.publicUrl }));
   const resources = opening.move();

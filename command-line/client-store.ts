@@ -11,8 +11,8 @@ import { StartRefused } from '#shared/start-refused.ts';
 import type { By } from '../auth/clients/by.ts';
 import { migrateClients } from '../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../auth/clients/clients.ts';
+import { recordEndedGrant } from '../auth/provider/ended-grants.ts';
 import { createSecurityLog } from '../auth/security-log.ts';
-import { createGrantEnder } from '../auth/storage/end-grants.ts';
 import { migrateAuthStorage } from '../auth/storage/statements.ts';
 import { startCommandService } from '../command/service.ts';
 import { openInstallation } from './installation.ts';
@@ -30,13 +30,14 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const log = pino({ level: 'silent' });
   await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, metrics: new Registry(), log });
+  const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
   const clients = createClients({
     pool,
     gateway,
     // The directory of persons follows the log.
     persons: { register: async () => {} },
-    record: createSecurityLog({ eventLog, codec: createCodec({ keys }) }),
-    endGrants: createGrantEnder({ pool, onEnded: async () => {} }).endGrantsOfClient,
+    record,
+    onEnded: recordEndedGrant({ record, log }),
   });
   const by: By = { caller: { kind: 'system', name: 'command-line' }, requestId: randomUUID() };
   try {

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { runCommandLine } from './program.ts';
 
@@ -16,7 +19,7 @@ const open = async () => {
     });
     return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
   };
-  return { call, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+  return { call, url: database.url, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 };
 
 test('a client is made, listed, shown, given another secret, and deleted', async () => {
@@ -47,6 +50,22 @@ test('a client is made, listed, shown, given another secret, and deleted', async
   expect(rotated.output).not.toBe(secret);
   expect(await annals.call('delete', 'importer')).toMatchObject({ exit: 0, output: 'importer is deleted.' });
   expect(await annals.call('list')).toMatchObject({ exit: 0, output: '' });
+});
+
+test('what was granted to a client that is deleted ends, and the log says so', async () => {
+  await using annals = await open();
+  await annals.call('create', 'Web', '--id', 'web', '--redirect-uri', 'https://a.example/1');
+  await using pool = openPool({ url: annals.url, applicationName: 'test', connectionsMax: 1 });
+  await pool.query(
+    `insert into auth.record (kind, id_hash, sealed, grant_id, account_id, client_id) values ('Grant', '', '', 'granted', '7001', 'web')`,
+  );
+  expect(await annals.call('delete', 'web')).toMatchObject({ exit: 0 });
+  const { rows } = await pool.query(`select from auth.record where client_id = 'web'`);
+  expect(rows).toEqual([]);
+  await using log = await openEventLog({ url: annals.url });
+  const events = [];
+  for await (const page of log.read('grant-granted' as StreamName)) events.push(...page);
+  expect(events).toMatchObject([{ type: 'grant.revoked' }]);
 });
 
 test('a client for persons may refresh what they grant', async () => {

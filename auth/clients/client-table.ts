@@ -1,6 +1,7 @@
 import { UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { token } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { ClientSettings, StoredClient } from './client.ts';
 
@@ -21,13 +22,18 @@ const COLUMNS = `
 const clientOf = (row: Row | undefined): StoredClient | undefined =>
   row && (Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as StoredClient);
 
+/** Anybody may ask for anything; PostgreSQL refuses some of it, such as a NUL, and no client has an id of that kind. */
+const canBeId = (text: string): boolean => token.safeParse(text).success;
+
 export const selectClient = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+  if (!canBeId(clientId)) return undefined;
   const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1`, [clientId]);
   return clientOf(rows[0]);
 };
 
 /** Locks the row until the transaction ends. */
 export const selectClientForUpdate = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+  if (!canBeId(clientId)) return undefined;
   const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1 for update`, [clientId]);
   return clientOf(rows[0]);
 };

@@ -60,6 +60,16 @@ test.each<[string, object, string]>([
     { ...service, tokenEndpointAuthMethod: 'private_key_jwt', jwks: { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }] } },
     'jwks',
   ],
+  ...(['kid', 'alg'] as const).map((field): [string, object, string] => [
+    `with a NUL in the ${field} of a key`,
+    { ...service, tokenEndpointAuthMethod: 'private_key_jwt', jwks: { keys: [{ ...key, [field]: 'a\0b' }] } },
+    'jwks',
+  ]),
+  [
+    'with a NUL in a certificate of a key',
+    { ...service, tokenEndpointAuthMethod: 'private_key_jwt', jwks: { keys: [{ ...key, x5c: ['a\0b'] }] } },
+    'jwks',
+  ],
   ['whose keys lie elsewhere', { ...service, tokenEndpointAuthMethod: 'private_key_jwt', jwksUri: 'http://10.0.0.1/' }, 'jwks'],
   ['with a certificate of nobody', { ...service, tokenEndpointAuthMethod: 'tls_client_auth' }, 'tlsClientAuthSubject'],
   ['with a subject that is not used', { ...service, tlsClientAuthSubject: 'CN=a' }, 'tlsClientAuthSubject'],

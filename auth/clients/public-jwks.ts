@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { token } from '#shared/events/fields.ts';
 
 const KEYS_MAX = 10;
 const CHARACTERS_MAX = 2_000;
@@ -8,10 +9,10 @@ const base64url = z
   .regex(/^[\w-]+$/)
   .max(CHARACTERS_MAX);
 const common = {
-  kid: z.string().max(200).optional(),
+  kid: token.optional(),
   use: z.literal('sig').optional(),
-  alg: z.string().max(20).optional(),
-  x5c: z.array(z.string().max(10_000)).max(5).optional(),
+  alg: token.max(20).optional(),
+  x5c: z.array(z.base64().max(10_000)).max(5).optional(),
 };
 
 /** Strict, so that a private key is refused rather than kept, and so is a shared secret. */

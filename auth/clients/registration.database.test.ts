@@ -81,22 +81,38 @@ describe('POST /register', () => {
   });
 });
 
-test('where there are too many, those that nobody uses make room, and else there is none', async () => {
-  const register = () => send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
-  const first = await register();
-  await world.side.pool.query(
+const registerOne = () => send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
+
+test('where there are too many, the oldest that nobody uses make room however young they are, and else there is none', async () => {
+  const { pool } = world.side;
+  const first = await registerOne();
+  await pool.query(
     `insert into auth.client select (json_populate_record(old, json_build_object('client_id', 'filler-' || number))).*
      from auth.client as old, generate_series(1, 10000) as number where client_id = $1`,
     [first.body.client_id],
   );
-  expect(await register()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-  await world.side.pool.query(`update auth.client set created_at = now() - interval '2 days' where client_id like 'filler-%'`);
-  // The oldest of all, which a user has allowed something.
-  await world.side.pool.query(`update auth.client set created_at = now() - interval '3 days' where client_id = 'filler-7'`);
-  await world.side.pool.query(`insert into auth.record (kind, id_hash, sealed, client_id) values ('Grant', '', '', 'filler-7')`);
-  expect(await register()).toMatchObject({ status: 201 });
+  await pool.query(
+    `insert into auth.record (kind, id_hash, sealed, client_id) select 'Grant', sha256(client_id::bytea), '', client_id from auth.client`,
+  );
+  expect(await registerOne()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+  await pool.query(`delete from auth.record where client_id like 'filler-%' and client_id <> 'filler-7'`);
+  await pool.query(`update auth.client set created_at = now() - interval '1 minute' where client_id = any ($1)`, [
+    ['filler-7', 'filler-8'],
+  ]);
+  expect(await registerOne()).toMatchObject({ status: 201 });
+  // Somebody has allowed these something.
   expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
   expect(await world.clients.find('filler-7')).toBeDefined();
-  const { rows } = await world.side.pool.query('select count(*) from auth.client where self_registered');
+  expect(await world.clients.find('filler-8')).toBeUndefined();
+  expect(await eventsOf('filler-8')).toMatchObject([{ type: 'client.deleted' }]);
+  const { rows } = await pool.query('select count(*) from auth.client where self_registered');
   expect(rows[0].count).toBeLessThan(10_000);
+});
+
+test('one address registers only so many, and is told when it may go on', async () => {
+  const answers = [];
+  for (let each = 0; each < 11; each += 1) answers.push(await registerOne());
+  const refused = answers.at(-1);
+  expect(refused).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
 });

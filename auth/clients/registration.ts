@@ -1,12 +1,15 @@
-import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
 import { visibleText } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { Scope } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { Allowance, Attempts } from '../accounts/attempts.ts';
+import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import { ClientSettings, OIDC_SCOPES } from './client.ts';
 import type { Clients } from './clients.ts';
 
@@ -29,6 +32,11 @@ const OPEN_SCOPES: readonly string[] = [
 const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
 const BODY_BYTES_MAX = 16_384;
 
+/** Each registration leaves a row and an event, and takes the place of another where there are too many. */
+const PER_ADDRESS: Allowance = { name: 'register-address', burst: 10, intervalMs: 60_000 };
+
+type Dependencies = { readonly clients: Clients; readonly attempts: Pick<Attempts, 'take'> };
+
 /** Client metadata (RFC 7591, section 2); what we do not know is ignored, as the section says. */
 const Metadata = z.object({
   client_name: visibleText(100).default('An unnamed application'),
@@ -47,17 +55,19 @@ const Metadata = z.object({
  * Dynamic registration (RFC 7591): anybody may register an application that proves nothing but its redirect URIs. It has no
  * secret, whichever way of authentication it asks for, is never first-party, and its users are always asked.
  */
-export const registrationRoutes = (clients: Clients): Router =>
+export const registrationRoutes = (dependencies: Dependencies): Router =>
   Router()
-    .post('/register', ...readJsonBody(BODY_BYTES_MAX, ['application/json']), register(clients))
+    .post('/register', ...readJsonBody(BODY_BYTES_MAX, ['application/json']), register(dependencies))
     .all('/register', refuseOtherMethods('POST'))
     .use('/register', answerInItsWords);
 
 const register =
-  (clients: Clients): RequestHandler =>
+  ({ clients, attempts }: Dependencies): RequestHandler =>
   async (request, response) => {
     const metadata = Metadata.parse(request.body);
     const settings = ClientSettings.parse(settingsOf(metadata));
+    const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
+    if (!taken.granted) return refuseHaste(response, taken.waitMs);
     const { client } = await clients.register(
       { settings, selfRegistered: true },
       { caller: callerOf(request), requestId: requestIdOf(request) },
@@ -78,6 +88,13 @@ const register =
         require_pushed_authorization_requests: client.requirePar,
       });
   };
+
+const refuseHaste = (response: Response, waitMs: number): void => {
+  response
+    .status(429)
+    .set({ 'Cache-Control': 'no-store', 'Retry-After': String(waitSeconds(waitMs)) })
+    .json({ error: 'temporarily_unavailable', error_description: `Too many clients were registered. Try again in ${waitText(waitMs)}.` });
+};
 
 /** The server may give less than was asked for (section 3.2.1), and says in its answer what it gave. */
 const settingsOf = (metadata: z.infer<typeof Metadata>): z.input<typeof ClientSettings> => {

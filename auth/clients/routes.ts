@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
+import { token } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader, versionDemandedBy } from '#shared/http/entity-tag.ts';
@@ -97,7 +98,8 @@ const NewClient = z.looseObject({ clientId: clientId.optional() });
 const cursor = z
   .base64url()
   .max(400)
-  .transform((text) => Buffer.from(text, 'base64url').toString());
+  .transform((text) => Buffer.from(text, 'base64url').toString())
+  .pipe(token);
 
 const Page = z.object({ limit: z.coerce.number().pipe(z.int().min(1).max(LIMIT_MAX)).default(LIMIT), after: cursor.default('') });
 

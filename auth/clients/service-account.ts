@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { Rejection } from '#shared/rejection.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { By } from './by.ts';
 import type { ClientSettings } from './client.ts';
@@ -14,7 +15,7 @@ export type ServiceAccountDependencies = {
 };
 
 /** A service account gets no more than this unless another role is asked for. */
-export const SERVICE_ACCOUNT_ROLE: Role = 'reader';
+const SERVICE_ACCOUNT_ROLE: Role = 'reader';
 
 export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>): boolean => grantTypes.includes('client_credentials');
 
@@ -33,7 +34,7 @@ export const makeServiceAccount = async (
   demandAccountMaker(by.caller, role);
   const idempotencyKey = `service-account-${clientId}-${digestOf(name, role)}`;
   const context = { caller: { kind: 'system', name: 'clients' }, requestId: by.requestId, idempotencyKey } as const;
-  const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context);
+  const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context).catch(refuseHaste);
   const userId = id as UserId;
   await persons.register({ userId, version, email: null, role });
   return userId;
@@ -44,3 +45,9 @@ const digestOf = (name: string, role: Role): string =>
   createHash('sha256')
     .update(JSON.stringify([name, role]))
     .digest('base64url');
+
+/** The key is ours, so the caller would not know what is meant: somebody else is making the same account just now. */
+const refuseHaste = (error: unknown): never => {
+  if (error instanceof Rejection && error.code === 'idempotency_key_in_use') throw new Rejection('conflict', {}, { cause: error });
+  throw error;
+};

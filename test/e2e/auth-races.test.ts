@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '#shared/database/transaction.ts';
 import type { StoredClient } from '../../auth/clients/client.ts';
+import { endGrantsOfClient } from '../../auth/storage/end-grants.ts';
 import {
   type AuthInstance,
   type AuthWorld,
@@ -26,10 +28,14 @@ import {
   post,
   startDevice,
 } from '../engines/oauth.ts';
+import { until } from '../engines/until.ts';
 
 /** Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may succeed. */
 const AT_ONCE = 8;
 const USES_MAX = 1_000;
+const WAITING_TO_SAVE = `
+  select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into auth.record%'`;
 
 let world: AuthWorld;
 let instances: AuthInstance[] = [];
@@ -168,4 +174,26 @@ test('a session that is in use while somebody signs out has ended', async () => 
   await using;
   expect(answered.url.pathname).toBe('/sign-out/success');
   for (const instance of instances) expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
+});
+
+test('a grant that ends while somebody adds to it has ended', async () => {
+  const { clientId } = await registerClient(auth, webClient);
+  const url = (scope: string) =>
+    authorizeUrl({ client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge, scope });
+  const browser = openBrowser(auth);
+  await signInAndAllow(browser, url('read:articles'), person);
+  const page = await browser.visit(url('read:articles write:articles'));
+  expect(page.url.pathname).toMatch(/^\/consent\//);
+
+  // The page loads the grant and then must wait to save it, until the transaction that ends it has committed.
+  const allowing = await inTransaction(auth.pool, async (connection) => {
+    await endGrantsOfClient(connection, clientId);
+    const allowed = browser.submit(page, { decision: 'allow' });
+    await until(async () => (await auth.pool.query(WAITING_TO_SAVE)).rowCount === 1, Boolean);
+    // Wrapped, or the transaction would wait for it.
+    return { allowed };
+  });
+  expect((await allowing.allowed).status).toBe(400);
+  const { rows } = await auth.pool.query(`select from auth.record where kind = 'Grant' and client_id = $1`, [clientId]);
+  expect(rows).toEqual([]);
 });

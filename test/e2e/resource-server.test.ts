@@ -24,7 +24,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const SCOPES = ['manage:clients', 'read:articles'];
+const SCOPES = ['manage:clients', 'write:users', 'read:articles', 'write:articles'];
 const ADMIN = { ...serviceClient, scopes: SCOPES, defaultScopes: SCOPES, serviceAccountRole: 'admin' };
 
 const obtain = async (

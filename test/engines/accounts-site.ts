@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { pino } from 'pino';
 import type { UserId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -26,6 +27,7 @@ export type AccountsSite = AsyncDisposable & {
   readonly auth: AuthService;
   readonly pool: Pool;
   readonly eventLog: EventLog;
+  readonly gateway: CommandGateway;
   readonly codec: Codec;
   addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
   addPerson(person: { email: string; password: string; role?: 'reader' | 'author' | 'admin' }): Promise<UserId>;
@@ -62,6 +64,7 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
     auth,
     pool,
     eventLog,
+    gateway,
     codec: createCodec({ keys }),
     async addClient(clientId, settings = {}) {
       const wanted = ClientSettings.parse({ ...clientAt(application.url), ...settings });

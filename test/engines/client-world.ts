@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { type Request, Router } from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
+import { migrate } from '#shared/database/migrate.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { createAttempts } from '../../auth/accounts/attempts.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
 import { registrationRoutes } from '../../auth/clients/registration.ts';
 import { clientRoutes } from '../../auth/clients/routes.ts';
 import { createSecurityLog } from '../../auth/security-log.ts';
-import { createGrantEnder } from '../../auth/storage/end-grants.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
@@ -29,6 +33,7 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
   const { pool, eventLog, codec } = side;
   await migrateClients(pool);
   await migrateAuthStorage(pool);
+  await migrate(pool, 'auth-accounts', new URL('../../auth/accounts/migrations/', import.meta.url));
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;
   const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined, loadKeys };
@@ -38,18 +43,19 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
     gateway: side,
     persons: { register: async () => {} },
     record: createSecurityLog({ eventLog, codec }),
-    endGrants: createGrantEnder({ pool, onEnded: async () => {} }).endGrantsOfClient,
+    onEnded: async () => {},
   });
+  const attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
   const me = (request: Request) => ({ kind: resource.callerOf(request).kind });
   const routes = Router()
-    .use(resource.handler, clientRoutes({ clients, bodyBytesMax: 10_000 }), registrationRoutes(clients))
+    .use(resource.handler, clientRoutes({ clients, bodyBytesMax: 10_000 }), registrationRoutes({ clients, attempts }))
     .get('/me', (request, response) => void response.json(me(request)));
   const server = opening.use(await serveRoutes(routes));
   const resources = opening.move();
   return { side, clients, server, mint, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-export const MANAGER = { role: 'admin', scope: 'manage:clients', client_id: 'console' };
+export const MANAGER = { role: 'admin', scope: SCOPES.join(' '), client_id: 'console' };
 export const SERVICE = { name: 'Importer', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic' };
 export const WEB = { name: 'Web', grantTypes: ['authorization_code'], redirectUris: ['https://app.example/callback'] };
 

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { type ClientWorld, createClientWorld, WEB } from '../../test/engines/client-world.ts';
+import { by as contextOf, system } from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { nowS } from '../../test/token-mint.ts';
+import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts';
+import type { EndedGrant } from '../storage/end-grants.ts';
+import { ClientSettings } from './client.ts';
+import { type Clients, createClients } from './clients.ts';
+
+let world: ClientWorld;
+let ended: EndedGrant[];
+let clients: Clients;
+beforeAll(async () => {
+  world = await createClientWorld();
+  ended = [];
+  clients = processWith({});
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const by = { caller: system, requestId: 'test' };
+const recordInLog: RecordSecurityEvent = (event, circumstances) => createSecurityLog(world.side)(event, circumstances);
+
+type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: CommandGateway };
+
+/** The clients as another process has them. */
+const processWith = ({ record = recordInLog, gateway = world.side }: Differences): Clients =>
+  createClients({
+    pool: world.side.pool,
+    gateway,
+    persons: { register: async () => void (await world.side.pool.query('select 1')) },
+    record,
+    onEnded: async (grant) => void ended.push(grant),
+  });
+
+const SERVICE = ClientSettings.parse({
+  name: 'Importer',
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  scopes: ['read:articles', 'write:articles'],
+});
+const APP = ClientSettings.parse({ ...WEB, firstParty: true, scopes: ['openid', 'email', 'read:articles', 'write:articles'] });
+
+const newId = () => `ends-${randomUUID().slice(0, 8)}`;
+const register = async (settings: ClientSettings) => (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
+
+const isGood = async (token: string) =>
+  (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
+
+const keep = async (clientId: string, kind: string) => {
+  await world.side.pool.query(
+    `insert into auth.record (kind, id_hash, sealed, grant_id, account_id, client_id) values ($1, sha256($2), '', $3, '7001', $4)`,
+    [kind, Buffer.from(randomUUID()), kind === 'Grant' ? `grant-${clientId}` : null, clientId],
+  );
+};
+const keptKinds = async (clientId: string) => {
+  const { rows } = await world.side.pool.query('select kind from auth.record where client_id = $1 order by kind', [clientId]);
+  return rows.map(({ kind }) => kind);
+};
+
+describe.concurrent('a token that is issued while a change waits for the log', () => {
+  test.each<[string, (slow: Clients, clientId: string) => Promise<unknown>]>([
+    ['the rotation of the secret', (slow, clientId) => slow.rotateSecret(clientId, by)],
+    ['the loss of a scope', (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, scopes: ['read:articles'] }) }, by)],
+    ['the disabling', (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, disabled: true }) }, by)],
+    ['the deletion', (slow, clientId) => slow.remove(clientId, undefined, by)],
+  ])('ends with %s', async (_, change) => {
+    const clientId = await register(SERVICE);
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = processWith({
+      async record(event, circumstances) {
+        reached.resolve();
+        await released.promise;
+        await recordInLog(event, circumstances);
+      },
+    });
+    const changing = change(slow, clientId);
+    await reached.promise;
+    const revokedAtS = nowS();
+    // A whole second beyond what the first revocation reaches.
+    const token = await world.mint.token({ client_id: clientId, iat: await until(nowS, (now) => now > revokedAtS + 2) });
+    released.resolve();
+    await changing;
+    await until(
+      () => isGood(token),
+      (good) => !good,
+      3_000,
+    );
+  });
+});
+
+test('a rotation takes at most about two and a half seconds', async () => {
+  const clientId = await register(SERVICE);
+  const beganMs = performance.now();
+  await clients.rotateSecret(clientId, by);
+  expect(performance.now() - beganMs).toBeLessThan(3_500);
+});
+
+describe.concurrent('what users granted a client', () => {
+  test.each<[string, (old: ClientSettings) => ClientSettings]>([
+    ['when it is disabled', (old) => ({ ...old, disabled: true })],
+    ['when it is not ours any more', (old) => ({ ...old, firstParty: false })],
+    ['with a scope about the user', (old) => ({ ...old, scopes: ['openid', 'read:articles', 'write:articles'] })],
+  ])('ends %s', async (_, apply) => {
+    const clientId = await register(APP);
+    await keep(clientId, 'Grant');
+    await keep(clientId, 'RefreshToken');
+    await clients.change(clientId, { apply }, by);
+    expect(await keptKinds(clientId)).toEqual([]);
+    expect(ended.filter((grant) => grant.clientId === clientId)).toEqual([{ grantId: `grant-${clientId}`, accountId: '7001', clientId }]);
+  });
+
+  test('outlasts the loss of a scope of the API, and the tokens that are looked up do not', async () => {
+    const clientId = await register(APP);
+    for (const kind of ['AccessToken', 'Grant', 'RefreshToken']) await keep(clientId, kind);
+    await clients.change(clientId, { apply: (old) => ({ ...old, scopes: ['openid', 'email', 'read:articles'] }) }, by);
+    expect(await keptKinds(clientId)).toEqual(['Grant', 'RefreshToken']);
+  });
+
+  test('ends in the moment in which the client is deleted, so that nobody inherits it', async () => {
+    const clientId = await register(APP);
+    await keep(clientId, 'Grant');
+    const removing = clients.remove(clientId, undefined, by);
+    const { rows } = await until(
+      () =>
+        world.side.pool.query(
+          `select (select count(*) from auth.client where client_id = $1) as clients,
+                  (select count(*) from auth.record where client_id = $1) as records`,
+          [clientId],
+        ),
+      (seen) => seen.rows[0].clients === 0,
+    );
+    await removing;
+    expect(rows).toEqual([{ clients: 0, records: 0 }]);
+  });
+
+  test('in that moment by a process that has not heard of it yet ends soon after', async () => {
+    const clientId = await register(APP);
+    const removing = clients.remove(clientId, undefined, by);
+    await until(
+      () => world.side.pool.query('select from auth.client where client_id = $1', [clientId]),
+      ({ rowCount }) => rowCount === 0,
+    );
+    await keep(clientId, 'Grant');
+    await removing;
+    expect(await keptKinds(clientId)).toEqual([]);
+  });
+});
+
+describe('service accounts', () => {
+  test('of many clients can be made at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => register(APP)));
+    const apply = () => ({ ...SERVICE, scopes: APP.scopes, firstParty: true });
+    const changed = await Promise.all(ids.map((id) => clients.change(id, { apply }, by)));
+    expect(new Set(changed.map(({ client }) => client.serviceAccount)).size).toBe(12);
+  }, 20_000);
+
+  test('are not made twice where the first try got stuck after it', async () => {
+    const clientId = newId();
+    const failing = processWith({ record: () => Promise.reject(new Error('the log is away')) });
+    const made: number[] = [];
+    const gateway: CommandGateway = {
+      send: async (command, context = contextOf(system)) => {
+        const result = await world.side.send(command, context);
+        made.push(result.id);
+        return result;
+      },
+    };
+    await expect(failing.register({ clientId, settings: SERVICE }, by)).rejects.toThrow('the log is away');
+    const first = processWith({ gateway, record: () => Promise.reject(new Error('the log is away')) });
+    await expect(first.register({ clientId, settings: SERVICE }, by)).rejects.toThrow('the log is away');
+    const { client } = await processWith({ gateway }).register({ clientId, settings: SERVICE }, by);
+    expect(new Set([...made, client.serviceAccount]).size).toBe(1);
+  });
+});

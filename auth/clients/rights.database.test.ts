@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type ClientWorld,
+  createAt,
+  createClientWorld,
+  MANAGER,
+  SERVICE,
+  type Sent,
+  sendTo,
+  WEB,
+} from '../../test/engines/client-world.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await createClientWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
+const create = (settings?: object) => createAt(world, settings);
+
+const NARROW = { ...MANAGER, scope: 'manage:clients read:articles' };
+const CLERK = { ...MANAGER, scope: 'manage:clients write:users' };
+const lacks = (scope: string) => ({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
+
+test.each<[string, object, string]>([
+  ['a scope that they lack', { ...WEB, scopes: ['read:articles', 'write:articles'] }, 'write:articles'],
+  ['a service account without being allowed to register users', SERVICE, 'write:users'],
+  ['an administrator as its service account', { ...SERVICE, serviceAccountRole: 'admin' }, 'write:users'],
+])('nobody registers a client with %s', async (_, body, scope) => {
+  expect(await send('POST', '/clients', { body, claims: NARROW })).toMatchObject(lacks(scope));
+});
+
+test.each(['PUT', 'PATCH'])('nobody gives a client by %s a scope that they lack', async (method) => {
+  const { clientId } = await create(WEB);
+  const body = { ...WEB, scopes: ['manage:webhooks'] };
+  expect(await send(method, `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('manage:webhooks'));
+});
+
+test('nobody makes a client act for itself without being allowed to register users', async () => {
+  const { clientId } = await create(WEB);
+  const body = { ...SERVICE, redirectUris: [] };
+  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('write:users'));
+});
+
+test('nobody gets hold of a client that can do more than they can', async () => {
+  const { clientId, secret } = await create({ ...SERVICE, scopes: ['write:articles'] });
+  expect(await send('POST', `/clients/${clientId}/secret`, { claims: NARROW })).toMatchObject(lacks('write:articles'));
+  const body = { tokenEndpointAuthMethod: 'client_secret_post' };
+  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('write:articles'));
+  expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
+});
+
+test('anybody who looks after clients may stop one, whatever it can do', async () => {
+  const { clientId } = await create({ ...WEB, scopes: ['write:articles'] });
+  expect(await send('PATCH', `/clients/${clientId}`, { body: { disabled: true }, claims: NARROW })).toMatchObject({ status: 200 });
+  expect(await send('DELETE', `/clients/${clientId}`, { claims: NARROW })).toMatchObject({ status: 204 });
+});
+
+test('what somebody has themselves they may give, and what is about users is nobody’s own', async () => {
+  const body = { ...WEB, scopes: ['openid', 'email', 'read:articles'] };
+  expect(await send('POST', '/clients', { body, claims: NARROW })).toMatchObject({ status: 201 });
+  expect(await send('POST', '/clients', { body: SERVICE, claims: CLERK })).toMatchObject({ status: 201 });
+});

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { firstMinutePath } from '#shared/first-minute-file.ts';
+import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
+import { by, system } from '../test/engines/command-side.ts';
+import { temporaryDataDir } from '../test/engines/data-dir.ts';
+import type { Person } from './accounts/person-table.ts';
+import { forgetFirstMinute, prepareFirstMinute } from './first-minute.ts';
+
+const EMAIL = 'demo@example.com';
+const CLIENT = 'development-admin';
+
+let opened = new AsyncDisposableStack();
+let site: AccountsSite;
+let dataDir: string;
+beforeEach(async () => {
+  await opened.disposeAsync();
+  opened = new AsyncDisposableStack();
+  site = opened.use(await openAccountsSite());
+  dataDir = opened.use(await temporaryDataDir()).path;
+});
+afterAll(() => opened.disposeAsync());
+
+const prepare = (differences: object = {}) =>
+  prepareFirstMinute({ ...site.auth, pool: site.pool, gateway: site.gateway, ...differences }, dataDir);
+const forget = () => forgetFirstMinute({ ...site.auth, pool: site.pool });
+const authorOf = async (): Promise<Person> => {
+  const person = await site.auth.persons.byEmail(EMAIL);
+  if (person === undefined) throw new Error('there is no author');
+  return person;
+};
+
+const operator = { caller: system, requestId: 'test' };
+
+const signIn = async (userId: UserId) => {
+  await site.pool.query(
+    `insert into auth.record (kind, id_hash, sealed, grant_id, account_id)
+     values ('Session', '\\x01', '', null, $1), ('Grant', '\\x02', '', 'granted', $1), ('RefreshToken', '\\x03', '', 'granted', $1)`,
+    [String(userId)],
+  );
+};
+
+const signedIn = async (userId: UserId) => {
+  const { rowCount } = await site.pool.query('select from auth.record where account_id = $1', [String(userId)]);
+  return rowCount;
+};
+
+test('production ends the author’s password, sessions and grants, and the client', async () => {
+  const { author } = await prepare();
+  const { userId } = await authorOf();
+  await signIn(userId);
+  expect(await forget()).toBe(true);
+  expect(await site.auth.credentials.verify(userId, author.password)).toBe(false);
+  expect(await signedIn(userId)).toBe(0);
+  expect(await site.auth.clients.find(CLIENT)).toBeUndefined();
+});
+
+test('the author is locked out also where the client has been deleted before', async () => {
+  const { author } = await prepare();
+  const { userId } = await authorOf();
+  await site.auth.clients.remove(CLIENT, undefined, operator);
+  await signIn(userId);
+  expect(await forget()).toBe(true);
+  expect(await site.auth.credentials.verify(userId, author.password)).toBe(false);
+  expect(await signedIn(userId)).toBe(0);
+});
+
+test('the author is locked out also under another address', async () => {
+  const { author } = await prepare();
+  const { userId } = await authorOf();
+  const { version } = await site.gateway.send({ type: 'UpdateUser', userId, email: 'me@example.com' }, by(system));
+  await site.auth.persons.register({ userId, version, email: 'me@example.com', role: 'author' });
+  await forget();
+  expect(await site.auth.credentials.verify(userId, author.password)).toBe(false);
+});
+
+test('the client is removed also where the author has been deleted before', async () => {
+  await prepare();
+  await site.deletePerson((await authorOf()).userId);
+  expect(await forget()).toBe(true);
+  expect(await site.auth.clients.find(CLIENT)).toBeUndefined();
+});
+
+test('what is removed once is not looked for again, and nothing of a production that never was anything else is touched', async () => {
+  const password = 'their own password';
+  expect(await forget()).toBe(false);
+  await prepare();
+  await forget();
+  const { userId } = await authorOf();
+  await site.auth.credentials.set(userId, password);
+  expect(await forget()).toBe(false);
+  expect(await site.auth.credentials.verify(userId, password)).toBe(true);
+});
+
+test('where the directory does not know the author yet, the password that is told is theirs all the same', async () => {
+  await prepare();
+  await forget();
+  let looks = 0;
+  const behind = { ...site.auth.persons, byEmail: async (email: string) => (looks++ < 2 ? undefined : site.auth.persons.byEmail(email)) };
+  const { author } = await prepare({ persons: behind });
+  expect(await site.auth.credentials.verify((await authorOf()).userId, author.password)).toBe(true);
+  expect(JSON.parse(await readFile(firstMinutePath(dataDir), 'utf8')).author.password).toBe(author.password);
+});
