@@ -1,8 +1,28 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
+
+/** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
+const LONGEST = [
+  'test/chaos/',
+  'test/e2e/auth-pages',
+  'test/e2e/start',
+  'test/e2e/first-minute',
+  'test/contracts/eventstoredb-stand-in.test',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((part) => moduleId.includes(part));
+      return index === -1 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +30,7 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts'] } },
       {
