@@ -10,8 +10,8 @@ import type { Command, CommandType } from '#shared/commands/command.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Actor, MetadataContext } from '#shared/events/metadata.ts';
-import { admit, type Caller, type Operation } from '#shared/policy.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { actorOf, admit, type Caller, type Operation } from '#shared/policy.ts';
 import { freshIds } from './circumstances.ts';
 import type { HandlersOf, Outcome, Sent } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -75,17 +75,6 @@ const metadataOf = ({ caller, requestId, correlationId = requestId, causationId 
   correlation: correlationId,
   causation: causationId ?? null,
 });
-
-const actorOf = (caller: Caller): Actor => {
-  switch (caller.kind) {
-    case 'anonymous':
-      return 'anonymous';
-    case 'user':
-      return `user:${caller.userId}`;
-    case 'system':
-      return `system:${caller.name}`;
-  }
-};
 
 /** Two users of one client, and one user with two clients, do not share their keys. */
 const ownerOfKeys = (caller: Caller): string => (caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller));

@@ -1,5 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { Actor } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 /** Every scope that a token can have. */
@@ -30,6 +31,18 @@ export type Caller =
     }
   /** A part of the system itself, such as the process manager; it may do everything. */
   | { readonly kind: 'system'; readonly name: string };
+
+/** The caller as events name it. */
+export const actorOf = (caller: Caller): Actor => {
+  switch (caller.kind) {
+    case 'anonymous':
+      return 'anonymous';
+    case 'user':
+      return `user:${caller.userId}`;
+    case 'system':
+      return `system:${caller.name}`;
+  }
+};
 
 /** What a right may depend on. A creation names what is about to be. */
 export type Resource = {

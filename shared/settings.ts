@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: a setting has one place.
 import { z } from 'zod';
 import type { CorsOrigins } from './http/cors.ts';
 

@@ -1,4 +1,4 @@
-import type { Caller } from '#shared/policy.ts';
+import { actorOf, type Caller } from '#shared/policy.ts';
 import type { SecurityCircumstances } from '../security-log.ts';
 
 /** Who changes a client, and by which request. */
@@ -9,14 +9,3 @@ export const circumstancesOf = ({ caller, requestId }: By): SecurityCircumstance
   client: caller.kind === 'user' ? caller.client : null,
   requestId,
 });
-
-const actorOf = (caller: Caller): SecurityCircumstances['actor'] => {
-  switch (caller.kind) {
-    case 'anonymous':
-      return 'anonymous';
-    case 'user':
-      return `user:${caller.userId}`;
-    case 'system':
-      return `system:${caller.name}`;
-  }
-};
