@@ -53,18 +53,25 @@ export type Resource = {
   readonly articleAuthorId?: UserId;
 };
 
-const yes = (): boolean => true;
-const never = (): boolean => false;
-const own: Condition = (resource, userId) => resource.ownerId === userId;
-const onOwnArticle: Condition = (resource, userId) => resource.articleAuthorId === userId;
-const published: Condition = (resource) => resource.articleStatus === 'published';
-const either =
-  (one: Condition, other: Condition): Condition =>
-  (resource, userId) =>
-    one(resource, userId) || other(resource, userId);
+/** What a right may depend on, by name, so that filters of lists can be made of it as well as answers about one item. */
+export type Fact =
+  /** The caller owns it. */
+  | 'own'
+  /** The caller is the author of the article under which it stands. */
+  | 'on_own_article'
+  /** The article is published, or the article under which it stands. */
+  | 'published';
 
-/** `userId` is `null` for anonymous callers. */
-type Condition = (resource: Resource, userId: UserId | null) => boolean;
+/** Any of the facts is enough. */
+type Condition = 'always' | 'never' | readonly Fact[];
+
+const yes = 'always';
+const never = 'never';
+const own = ['own'] as const;
+const published = ['published'] as const;
+const publishedOrOwn = ['published', 'own'] as const;
+const publishedOrOnOwnArticle = ['published', 'on_own_article'] as const;
+const ownOrOnOwnArticle = ['own', 'on_own_article'] as const;
 
 type Rule = { readonly scope: Scope } & Readonly<Record<'anonymous' | Role, Condition>>;
 
@@ -82,7 +89,7 @@ const POLICY = {
   'user.change_role': { scope: 'write:users', anonymous: never, reader: never, author: never, admin: yes },
   'user.delete': { scope: 'write:users', anonymous: never, reader: own, author: own, admin: yes },
 
-  'article.read': { scope: 'read:articles', anonymous: published, reader: published, author: either(published, own), admin: yes },
+  'article.read': { scope: 'read:articles', anonymous: published, reader: published, author: publishedOrOwn, admin: yes },
   'article.create': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
   'article.edit': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
   'article.publish': { scope: 'publish:articles', anonymous: never, reader: never, author: own, admin: yes },
@@ -90,10 +97,10 @@ const POLICY = {
   'article.delete': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
 
   // what can be read of an article can be read of its comments
-  'comment.read': { scope: 'read:comments', anonymous: published, reader: published, author: either(published, onOwnArticle), admin: yes },
+  'comment.read': { scope: 'read:comments', anonymous: published, reader: published, author: publishedOrOnOwnArticle, admin: yes },
   'comment.add': { scope: 'write:comments', anonymous: never, reader: own, author: own, admin: yes },
   'comment.edit': { scope: 'write:comments', anonymous: never, reader: own, author: own, admin: yes },
-  'comment.delete': { scope: 'write:comments', anonymous: never, reader: own, author: either(own, onOwnArticle), admin: yes },
+  'comment.delete': { scope: 'write:comments', anonymous: never, reader: own, author: ownOrOnOwnArticle, admin: yes },
 
   'webhook.manage': { scope: 'manage:webhooks', anonymous: never, reader: own, author: own, admin: yes },
   'client.manage': { scope: 'manage:clients', anonymous: never, reader: never, author: never, admin: yes },
@@ -124,15 +131,35 @@ export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejecti
   }
 };
 
-/** The answer alone, for filters: what a caller may not see is absent. */
+/** The answer alone: what a caller may not see is absent. */
 export const may = (caller: Caller, operation: Operation, resource: Resource): boolean => {
+  const reach = reachOf(caller, operation);
+  if (reach === 'always' || reach === 'never') return reach === 'always';
+  const userId = caller.kind === 'user' ? caller.userId : null;
+  return reach.some((fact) => holds(fact, resource, userId));
+};
+
+/** How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. */
+export const reachOf = (caller: Caller, operation: Operation): Condition => {
   const rule: Rule = POLICY[operation];
   switch (caller.kind) {
     case 'anonymous':
-      return rule.anonymous(resource, null);
+      return rule.anonymous;
     case 'user':
-      return caller.scopes.has(rule.scope) && rule[caller.role](resource, caller.userId);
+      return caller.scopes.has(rule.scope) ? rule[caller.role] : 'never';
     case 'system':
-      return true;
+      return 'always';
+  }
+};
+
+/** `userId` is `null` for anonymous callers, who own nothing. */
+const holds = (fact: Fact, resource: Resource, userId: UserId | null): boolean => {
+  switch (fact) {
+    case 'own':
+      return userId !== null && resource.ownerId === userId;
+    case 'on_own_article':
+      return userId !== null && resource.articleAuthorId === userId;
+    case 'published':
+      return resource.articleStatus === 'published';
   }
 };

@@ -18,6 +18,8 @@ export const REJECTIONS = {
   client_id_taken: 'Another client has this id.',
   id_taken: 'The id is in use.',
   version_mismatch: 'The item has changed since the version that the request names.',
+  patch_not_applicable: 'The patch does not fit the item.',
+  patch_test_failed: 'A test of the patch failed.',
   conflict: 'Too many changes at once; try again.',
   idempotency_key_reused: 'The idempotency key was used for another request.',
   idempotency_key_in_use: 'A request with this idempotency key is still running.',

@@ -4,6 +4,8 @@ import type { Json } from '#shared/json.ts';
 export const HTTP_PROBLEMS = {
   malformed_request: [400, 'The request is malformed.'],
   malformed_body: [400, 'The body is not what its Content-Type says.'],
+  invalid_parameter: [400, 'Some parameters are not as they must be.'],
+  unknown_cursor: [400, 'The cursor is none of this list, or of this installation.'],
   invalid_request: [422, 'Some fields are not as they must be.'],
   invalid_token: [401, 'The access token is not valid.'],
   invalid_dpop_proof: [401, 'The proof of possession is not valid.'],
@@ -13,8 +15,11 @@ export const HTTP_PROBLEMS = {
   not_acceptable: [406, 'None of the media types that the request accepts can be given.'],
   body_too_large: [413, 'The body is too large.'],
   unsupported_media_type: [415, 'The body is of a media type that this path does not take.'],
+  precondition_required: [428, 'The request must say in If-Match which version it changes.'],
   rate_limited: [429, 'Too many requests; wait as long as Retry-After says.'],
   unavailable: [503, 'The service cannot do this just now; try again.'],
+  not_yet_visible: [503, 'The change that Consistency-Token names cannot be read yet; try again.'],
+  parked: [503, 'One of the events behind this could not be taken in; an operator has to look at it.'],
   internal: [500, 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

@@ -35,6 +35,8 @@ const REJECTION_STATUS = {
   client_id_taken: 409,
   id_taken: 409,
   version_mismatch: 412,
+  patch_not_applicable: 422,
+  patch_test_failed: 409,
   conflict: 409,
   idempotency_key_reused: 422,
   idempotency_key_in_use: 409,

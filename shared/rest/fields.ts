@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { timestamp } from '#shared/events/fields.ts';
+
+/** What the representations of all resources have in common. */
+
+const href = z.string().meta({ description: 'A path on this origin.', examples: ['/articles/8001'] });
+
+const Link = z.strictObject({
+  href,
+  method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).exactOptional().meta({ description: 'Of an action; a link without it is read.' }),
+});
+export type Link = Readonly<z.infer<typeof Link>>;
+
+/** An action is there exactly when this caller may take it now. */
+export const Links = z
+  .record(z.string(), Link)
+  .meta({ description: 'What can be read or done next; an action is there exactly when you may take it now.' });
+
+const ID_MAX = Number.MAX_SAFE_INTEGER;
+export const id = z
+  .int()
+  .positive()
+  .max(ID_MAX)
+  .meta({ readOnly: true, examples: [8001] });
+export const createdAt = timestamp.meta({ readOnly: true, description: 'When it was made.' });
+export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it was last changed.' });
+
+/** In a PUT: may be left as it was got, and is not looked at. */
+export const unheeded = z.unknown().optional().meta({ description: 'Not heeded: it cannot be changed by this.' });
+
+/** What every write answers with. */
+export const Written = z
+  .strictObject({
+    id,
+    version: z.int().nonnegative().meta({ description: 'How often the item has been changed, its creation included.' }),
+    cursor: z.string().meta({ description: 'The place of the change in the log: send it as Consistency-Token to read what you wrote.' }),
+    _links: Links,
+  })
+  .meta({ id: 'Written' });

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+
+/** How lists are asked for. */
+
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
+const CURSOR_CHARACTERS_MAX = 400;
+const SEARCH_CHARACTERS_MAX = 200;
+
+const limit = z
+  .string()
+  .regex(/^\d{1,3}$/, { error: `Must be a whole number from 1 to ${LIMIT_MAX}.` })
+  .meta({
+    type: 'integer',
+    pattern: undefined,
+    minimum: 1,
+    maximum: LIMIT_MAX,
+    default: LIMIT_DEFAULT,
+    description: 'At most so many items.',
+  })
+  .transform(Number)
+  .pipe(
+    z
+      .int()
+      .min(1, { error: 'Must be at least 1.' })
+      .max(LIMIT_MAX, { error: `Must be at most ${LIMIT_MAX}.` }),
+  );
+
+const cursor = z.string().min(1).max(CURSOR_CHARACTERS_MAX);
+
+/** One or the other: a page after a cursor, or before it. */
+export const PAGE = {
+  limit: limit.optional(),
+  after: cursor.optional().meta({ description: 'A cursor out of a Link of rel="next".' }),
+  before: cursor.optional().meta({ description: 'A cursor out of a Link of rel="prev".' }),
+};
+
+/** A name to sort by, with a minus for the other way round. */
+export const sortBy = <const Name extends string>(...names: readonly [Name, ...Name[]]) =>
+  z.enum(names).optional().meta({ default: names[0], description: 'The order; a minus means the latest first.' });
+
+/** The id of something else, in a query. */
+export const idParameter = z
+  .string()
+  .regex(/^[1-9]\d{0,15}$/, { error: 'Must be an id: a positive whole number.' })
+  .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+  .transform(Number)
+  .pipe(z.int().positive({ error: 'Must be an id: a positive whole number.' }));
+
+export const search = z
+  .string()
+  .min(1)
+  .max(SEARCH_CHARACTERS_MAX)
+  .refine((value) => value.isWellFormed() && !value.includes('\u0000'), { error: 'Must be well-formed Unicode without U+0000.' })
+  .meta({ description: 'Words that must be there; "in quotes" as they stand, -without, this or that.' });

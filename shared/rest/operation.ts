@@ -1,0 +1,35 @@
+import type * as z from 'zod';
+import type { Operation } from '#shared/policy.ts';
+
+/**
+ * One operation of the REST interface. From this come the check of its requests, the `Allow` header, the OpenAPI document,
+ * and the tests that run over every operation.
+ */
+export type RestOperation = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With its parameters as OpenAPI writes them: `/articles/{articleId}`. */
+  readonly path: string;
+  /** The role that serves it. */
+  readonly role: 'command' | 'query';
+  readonly summary: string;
+  /** What the caller must at least be admitted to. */
+  readonly right: Operation;
+  /** The parameters of the query; others are refused. */
+  readonly query?: z.ZodObject;
+  /** The schema of the body by media type. */
+  readonly body?: Readonly<Record<string, z.ZodType>>;
+  readonly answer: Answer;
+};
+
+/** What it answers when it goes well. Its refusals follow from what it takes. */
+export type Answer = {
+  readonly status: 200 | 201 | 204;
+  readonly description: string;
+  /** Lists also come as HAL, with links to the pages around. */
+  readonly kind: 'item' | 'list' | 'written' | 'nothing';
+  /** Of the item, or of each item of the list. */
+  readonly schema?: z.ZodType;
+};
+
+/** The path as Express writes it: `/articles/:articleId`. */
+export const routeOf = ({ path }: RestOperation): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
