@@ -1,21 +1,32 @@
+import { openBlobs } from '#shared/blobs/open.ts';
 import { type FirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
 import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
+import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { startProjector } from './projector/service.ts';
+import { QUERY_LINKS, startQueryService } from './query/service.ts';
 
 /** All roles in one process, on the embedded database unless the settings name another. */
 const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context);
   const gateway = context.resources.use(await startCommandService({ ...foundation, log: context.log }));
-  context.resources.use(await startProjector({ ...foundation, log: context.log }));
+  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  context.resources.use(await startProjector({ ...foundation, bell, log: context.log }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
+  const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
+  const query = context.resources.use(await startQueryService({ ...foundation, blobs, bell, config: context.config }));
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
-  const { url } = await serveClients(context, foundation, { routes: [auth.routes], links: [], authentication });
+  const { requireIfMatch, limits } = context.config;
+  const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const routes = [auth.routes, resourcePaths(), writes, query.routes];
+  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
   process.stderr.write(banner(url, firstMinute));

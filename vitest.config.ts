@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
@@ -36,6 +37,18 @@ export default defineConfig({
         },
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...onPostgres, testTimeout: 120_000 } },
+      // The same suites once more, with each role in a process of its own.
+      {
+        test: {
+          name: 'engines',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: Object.keys(IN_PROCESS_SUITES).map((suite) => `test/e2e/${suite}.test.ts`),
+          globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
+          env: { ANNALS_TOPOLOGY: 'roles' },
+          testTimeout: 120_000,
+        },
+      },
+      { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres } },
     ],
   },

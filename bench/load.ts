@@ -6,7 +6,8 @@ export type Load = {
   readonly connections: number;
   readonly durationMs: number;
   readonly method?: string;
-  readonly body?: string;
+  /** The same for every request, or made for each after its headers. */
+  readonly body?: string | (() => string);
   /** Called for every request; what cannot be sent any more ends the run early. */
   headers(): Readonly<Record<string, string>> | undefined;
 };
@@ -20,7 +21,7 @@ export const applyLoad = async ({ url, connections, durationMs, method = 'GET', 
   const work = async (): Promise<void> => {
     for (let head = headers(); head !== undefined && performance.now() - startedMs < durationMs; head = headers()) {
       const sentMs = performance.now();
-      await send({ url, method, body, head, agent });
+      await send({ url, method, body: typeof body === 'function' ? body() : body, head, agent });
       latenciesMs.push(performance.now() - sentMs);
     }
   };

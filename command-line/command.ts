@@ -15,7 +15,7 @@ export type Command = {
   /** The words that call it, such as `log tail`. */
   readonly name: string;
   readonly summary: string;
-  /** The arguments after the name, in order, all of them required. */
+  /** The arguments after the name, in order; those in brackets come last and may be left out. */
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
@@ -33,7 +33,7 @@ export type Given = {
 export const readArguments = (command: Command, args: readonly string[]): Given => {
   const { values, positionals } = parse(command, args);
   const [missing] = command.positionals.slice(positionals.length);
-  if (missing !== undefined) throw new UsageError(`${missing} is missing`);
+  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
   const extra = positionals[command.positionals.length];
   if (extra !== undefined) throw new UsageError(`there is one argument too many: ${extra}`);
   const entries = Object.entries(values);

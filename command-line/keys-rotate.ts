@@ -1,6 +1,6 @@
 import { openPool } from '#shared/database/pool.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
-import { OVERLAP_S, rotateSigningKeys } from '../auth/signing-keys/signing-keys.ts';
+import { ensureSigningKey, OVERLAP_S, rotateSigningKeys } from '../auth/signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from '../auth/signing-keys/statements.ts';
 import { type Command, numberOf } from './command.ts';
 import { openInstallation } from './installation.ts';
@@ -17,14 +17,19 @@ export const keysRotate: Command = {
       placeholder: '<seconds>',
       description: `How long it is published before it signs; ${OVERLAP_S} unless told. The very first key signs at once.`,
     },
+    first: { type: 'boolean', description: 'Makes one only where there is none yet, as before the first start of a production.' },
   },
-  examples: ['keys rotate', 'keys rotate --overlap 60'],
+  examples: ['keys rotate', 'keys rotate --overlap 60', 'keys rotate --first'],
   async run(given, terminal) {
     const overlapS = numberOf(given, 'overlap', { minimum: 0, maximum: OVERLAP_MAX_S }) ?? OVERLAP_S;
     await using installation = await openInstallation(terminal);
     await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
     await migrateSigningKeys(pool);
     const masterKey = await openMasterKey(installation.config);
+    if (given.flags.has('first')) {
+      await ensureSigningKey({ pool, masterKey });
+      return terminal.write('There is a key to sign with.');
+    }
     const { kid, signsFrom } = await rotateSigningKeys({ pool, masterKey }, { overlapS });
     await terminal.write(`Key ${kid} is published, and signs from ${signsFrom.toISOString()} on.`);
   },

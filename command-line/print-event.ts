@@ -16,5 +16,5 @@ export const eventJson = (event: RecordedEvent): string => JSON.stringify(event)
 const withoutSeal = (data: JsonObject): JsonObject => ('personal' in data ? { ...data, personal: '[sealed]' } : data);
 
 /** JSON escapes the control characters below the space; a terminal also obeys these. */
-const harmless = (text: string): string =>
+export const harmless = (text: string): string =>
   text.replaceAll(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -2,11 +2,18 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { clientDelete, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { clientCreate } from './client-create.ts';
 import { type Command, readArguments } from './command.ts';
+import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
 import { helpOn, helpOnCommands, nearest } from './help.ts';
 import { keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
 import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
+import { projectionParked } from './projection-parked.ts';
+import { projectionRebuild } from './projection-rebuild.ts';
+import { projectionRelease } from './projection-release.ts';
+import { projectionRetry } from './projection-retry.ts';
+import { projectionRollback } from './projection-rollback.ts';
+import { projectionStatus } from './projection-status.ts';
 import { settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
@@ -24,6 +31,15 @@ const COMMANDS: readonly Command[] = [
   clientRotateSecret,
   clientDelete,
   keysRotate,
+  documentsLoad,
+  documentsList,
+  documentsRemove,
+  projectionStatus,
+  projectionRebuild,
+  projectionRollback,
+  projectionParked,
+  projectionRetry,
+  projectionRelease,
 ];
 
 /** `EX_USAGE` of sysexits.h. */

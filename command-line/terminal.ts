@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 
 /** Where a command writes, what it reads its settings from, and when it has to end. */
 export type Terminal = {
@@ -8,6 +9,10 @@ export type Terminal = {
   /** Waits while the reader is slower than we are. */
   write(line: string): Promise<void>;
   complain(line: string): void;
+  /** Shows a line in place of the one that it showed before; an empty one takes that away. Absent where nobody is there to see it. */
+  readonly rewrite?: (line: string) => void;
+  /** Asks a question that only yes answers with true; absent where nobody is there to answer. */
+  readonly confirm?: (question: string) => Promise<boolean>;
 };
 
 export const openTerminal = (): Terminal & Disposable => {
@@ -25,9 +30,19 @@ export const openTerminal = (): Terminal & Disposable => {
       await once(stdout, 'drain', { signal: ending.signal }).catch(() => {});
     },
     complain: (line) => void stderr.write(`${line}\n`),
+    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001b[2K${line.slice(0, stderr.columns - 1)}`) }),
+    ...(process.stdin.isTTY && stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
     [Symbol.dispose]: () => {
       process.off('SIGINT', end);
       process.off('SIGTERM', end);
     },
   };
+};
+
+const confirm = async (question: string, signal: AbortSignal): Promise<boolean> => {
+  // Not as a terminal of its own, so that Ctrl+C stays a signal.
+  using asking = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+  const ended = once(asking, 'close', { signal }).then(() => '');
+  const answer = await Promise.race([asking.question(`${question} [y/N] `, { signal }), ended]).catch(() => '');
+  return /^y(es)?$/i.test(answer.trim());
 };

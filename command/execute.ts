@@ -6,7 +6,7 @@ import { type Appended, type EventLog, NO_STREAM, START } from '#shared/event-lo
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Decider } from './decider.ts';
 import type { Known, States } from './states.ts';
@@ -79,10 +79,18 @@ const decide = async <State, Event>(
   { state, version }: Known<State>,
   ifVersion: Version | undefined,
 ): Promise<readonly Event[]> => {
-  const events = await target.decide(state);
-  if (ifVersion !== undefined && ifVersion !== version) throw new Rejection('version_mismatch', { version });
-  return events;
+  const mismatch = ifVersion === undefined || ifVersion === version ? undefined : new Rejection('version_mismatch', { version });
+  try {
+    const events = await target.decide(state);
+    if (mismatch) throw mismatch;
+    return events;
+  } catch (error) {
+    throw mismatch && error instanceof Rejection && ABOUT_CONTENT.has(error.code) ? mismatch : error;
+  }
 };
+
+/** What a patch comes to on content that its sender has not seen is nothing to tell; who may do it at all is told first. */
+const ABOUT_CONTENT: ReadonlySet<RejectionCode> = new Set(['patch_not_applicable', 'patch_test_failed', 'invalid_command']);
 
 const create = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,

@@ -1,25 +1,46 @@
+import { openBlobs } from '#shared/blobs/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
-import { openFoundation } from '#shared/foundation.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { type Foundation, openFoundation } from '#shared/foundation.ts';
 import { createApp } from '#shared/http/app.ts';
+import { fetchKeys } from '#shared/http/authenticate/keys.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { HTTP_SHARE_OF_DRAIN, serveClients } from '#shared/http/serve-clients.ts';
 import { startHttpServer } from '#shared/http/server.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { internalRoutes } from './internal-routes.ts';
+import { commandRoutes } from './routes.ts';
 import { startCommandService } from './service.ts';
 
-/** The command role alone. The other roles hand over their commands on INTERNAL_PORT. */
+/** The command role alone. It takes writes of clients on PORT, and the commands of the other roles on INTERNAL_PORT. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context);
   const gateway = resources.use(await startCommandService({ ...foundation, log }));
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
+  const loadKeys = fetchKeys(config.jwksUrl);
+  const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
+  const beside = await serveRoles(context, foundation, gateway);
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
+  await serveClients(context, foundation, { routes: [resourcePaths(), writes], links: [], authentication, beside });
+};
+
+/** The commands of the other roles are taken by a server of their own, which only they can reach. */
+const serveRoles = async (
+  { config, log, resources }: ProcessContext,
+  { masterKey, metrics }: Foundation,
+  gateway: CommandGateway,
+): Promise<AsyncDisposable> => {
   const { internal: listener, limits, drainMs } = config;
-  const routes = [internalRoutes({ gateway, key: gatewayKey(foundation.masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
-  const handler = createApp({ log, metrics: foundation.metrics, routes });
+  const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
+  const handler = createApp({ log, metrics, routes });
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
   );
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
-  await serveClients(context, foundation, { routes: [], links: [], beside: server });
+  return server;
 };
 
 await run(start);

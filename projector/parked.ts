@@ -1,21 +1,51 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { rowOf } from './aggregates.ts';
 
-/** An aggregate that stands still from an event on that could not be taken in; everything else goes on. */
-export type Parked = { readonly stream: StreamName; readonly position: Position; readonly version: Version; readonly reason: string };
-
-export const parkedAmong = async (connection: Connection, streams: readonly StreamName[]): Promise<ReadonlySet<StreamName>> => {
-  const { rows } = await connection.query<{ stream: StreamName }>('select stream from parked where stream = any($1)', [streams]);
-  return new Set(rows.map(({ stream }) => stream));
+/** An aggregate that is out of the read model because of an event that could not be taken in; everything else goes on. */
+export type Parked = {
+  readonly stream: StreamName;
+  readonly version: Version;
+  readonly position: Position;
+  readonly type: string;
+  /** Names fields and rules, never content, because content may be personal. */
+  readonly reason: string;
 };
 
+/** What of these streams is not to be taken in: those that are parked, and the versions that an operator left out. */
+export type Exceptions = { readonly parked: ReadonlySet<StreamName>; isSkipped(event: { stream: StreamName; version: Version }): boolean };
+
+export const exceptionsAmong = async (connection: Connection, streams: ReadonlySet<StreamName>): Promise<Exceptions> => {
+  const { rows } = await connection.query<{ stream: StreamName; skipped: Version | null }>(
+    `select stream, null::integer as skipped from parked where stream = any($1)
+     union all
+     select stream, version from public.projection_skip where stream = any($1)`,
+    [[...streams]],
+  );
+  const skipped = new Set(rows.map((row) => `${row.stream}@${row.skipped}`));
+  return {
+    parked: new Set(rows.filter((row) => row.skipped === null).map(({ stream }) => stream)),
+    isSkipped: ({ stream, version }) => skipped.has(`${stream}@${version}`),
+  };
+};
+
+/** Takes the rows of these aggregates away, so that nothing stale is shown, and every replay ends the same whatever its batches were. */
 export const park = async (connection: Connection, parked: readonly Parked[]): Promise<void> => {
   if (parked.length === 0) return;
   await connection.query(
-    `insert into parked (stream, position, version, reason)
-     select stream, position, version, reason
-     from json_to_recordset($1) as p (stream text, position bigint, version integer, reason text)
-     on conflict do nothing`,
+    `insert into parked (stream, version, position, type, reason)
+     select stream, version, position, type, reason
+     from json_to_recordset($1) as p (stream text, version integer, position bigint, type text, reason text)`,
     [JSON.stringify(parked)],
   );
+  for (const { stream } of parked) {
+    const row = rowOf(stream);
+    if (row) await connection.query(`delete from ${row.table} where id = $1`, [row.id]);
+  }
+};
+
+/** Answers since when the aggregate was parked. */
+export const unpark = async (connection: Connection, stream: StreamName): Promise<Date | undefined> => {
+  const { rows } = await connection.query<{ since: Date }>('delete from parked where stream = $1 returning parked_at as since', [stream]);
+  return rows[0]?.since;
 };

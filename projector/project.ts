@@ -2,118 +2,76 @@ import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
-import { ARTICLES, type ArticleEvent, projectArticle } from './articles.ts';
-import { COMMENTS, type CommentEvent, projectComment } from './comments.ts';
-import { type Parked, park, parkedAmong } from './parked.ts';
-import { write } from './rows.ts';
-import { projectUser, USERS, type UserEvent } from './users.ts';
+import { rowOf, type TableName } from './aggregates.ts';
+import { ARTICLES } from './articles.ts';
+import { COMMENTS, type CommentEvent } from './comments.ts';
+import { exceptionsAmong, type Parked, park } from './parked.ts';
+import { type Prepared, prepare } from './prepared.ts';
+import { type Change, write } from './rows.ts';
+import { isOf, takeIn } from './take-in.ts';
+import { USERS } from './users.ts';
 
-/** Takes events into the read model that comes first in the connection's search path. Answers with the aggregates that had to be parked. */
-export const project = async (connection: Connection, codec: Codec, events: readonly RecordedEvent[]): Promise<readonly Parked[]> => {
-  const alreadyParked = await parkedAmong(
-    connection,
-    events.map(({ stream }) => stream),
-  );
-  const { decoded, damaged } = await decode(
-    codec,
-    events.filter(({ stream }) => !alreadyParked.has(stream)),
-  );
-  const held = new Set(damaged.map(({ stream }) => stream));
-  const refused = await takeIn(
-    connection,
-    decoded.filter(({ stream }) => !held.has(stream)),
-  );
-  const parked = [...damaged, ...refused];
-  await park(connection, parked);
-  return parked;
+/**
+ * Takes events into the read model that comes first in the connection's search path. Answers with the aggregates that had to be
+ * parked. However the log is cut into batches, the read model ends the same.
+ */
+export const project = async (connection: Connection, codec: Codec, events: readonly RecordedEvent[]): Promise<readonly Parked[]> =>
+  projectPrepared(connection, await prepare(codec, events));
+
+/** The same, for events that were decoded in advance. */
+export const projectPrepared = async (connection: Connection, { own, decoded, damaged }: Prepared): Promise<readonly Parked[]> => {
+  if (own.length === 0) return [];
+  const { parked, isSkipped } = await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream)));
+  const damages = firstOfEach(damaged.filter((event) => !parked.has(event.stream) && !isSkipped(event)));
+  // Also what comes before the damage, because that may be refused and then stands for the whole stream.
+  const whole = decoded.filter((event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)));
+  const refused = await takeIn(connection, whole);
+  await moveVersionsOn(connection, own.filter(isSkipped));
+  const parkings = [...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values()];
+  await park(connection, parkings);
+  await eraseTexts(connection, { departures: decoded.filter(isDeparture), comments: whole.filter(isOf<CommentEvent>(...WRITING)) });
+  return parkings;
 };
 
-/** A damaged event holds back its own aggregate; those of the batch that came before it are taken in again by its release. */
-const decode = async (
-  codec: Codec,
-  events: readonly RecordedEvent[],
-): Promise<{ readonly decoded: readonly DecodedEvent[]; readonly damaged: readonly Parked[] }> => {
-  try {
-    return { decoded: await codec.decodeAll(events), damaged: [] };
-  } catch {
-    const decoded: DecodedEvent[] = [];
-    const damaged = new Map<StreamName, Parked>();
-    for (const event of events) {
-      if (damaged.has(event.stream)) continue;
-      try {
-        decoded.push(...(await codec.decodeAll([event])));
-      } catch (error) {
-        damaged.set(event.stream, parkedBy(event, error));
-      }
-    }
-    return { decoded, damaged: [...damaged.values()] };
-  }
+const WRITING = ['comment.added', 'comment.edited'] as const;
+
+/** That somebody is gone counts, whatever became of their aggregate. */
+const isDeparture = ({ type }: { readonly type: string }): boolean => type === 'user.deleted';
+
+const isBefore = ({ version }: DecodedEvent, damage: Parked | undefined): boolean => damage === undefined || version < damage.version;
+
+const firstOfEach = (damaged: readonly Parked[]): ReadonlyMap<StreamName, Parked> => {
+  const first = new Map<StreamName, Parked>();
+  for (const each of damaged) if (!first.has(each.stream)) first.set(each.stream, each);
+  return first;
 };
 
-/** Takes in all at once; where the database refuses that, halves are tried, down to the one aggregate that it refuses. */
-const takeIn = async (connection: Connection, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
-  const [first] = events;
-  if (!first) return [];
-  await connection.query('savepoint taking_in');
-  try {
-    await writeAll(connection, events);
-    await connection.query('release savepoint taking_in');
-    return [];
-  } catch (error) {
-    await connection.query('rollback to savepoint taking_in');
-    const streams = [...new Set(events.map(({ stream }) => stream))];
-    if (streams.length === 1) return [parkedBy(first, error)];
-    const some = new Set(streams.slice(0, Math.ceil(streams.length / 2)));
-    return [
-      ...(await takeIn(
-        connection,
-        events.filter(({ stream }) => some.has(stream)),
-      )),
-      ...(await takeIn(
-        connection,
-        events.filter(({ stream }) => !some.has(stream)),
-      )),
-    ];
-  }
+/** An event that is left out is there all the same, so that the version which clients are shown is the one to write against. */
+const moveVersionsOn = async (connection: Connection, skipped: readonly RecordedEvent[]): Promise<void> => {
+  const to = (table: TableName): readonly Change<never>[] =>
+    skipped.flatMap(({ stream, version }) => {
+      const row = rowOf(stream);
+      return row?.table === table ? [{ kind: 'patch' as const, row: { id: row.id, version } }] : [];
+    });
+  await write<string>(connection, USERS, to('users'));
+  await write<string>(connection, ARTICLES, to('articles'));
+  await write<string>(connection, COMMENTS, to('comments'));
 };
 
-const writeAll = async (connection: Connection, events: readonly DecodedEvent[]): Promise<void> => {
-  const users = events.filter(isOf<UserEvent>('user.registered', 'user.updated', 'user.deleted'));
-  const articles = events.filter(
-    isOf<ArticleEvent>('article.drafted', 'article.edited', 'article.published', 'article.unpublished', 'article.deleted'),
-  );
-  const comments = events.filter(isOf<CommentEvent>('comment.added', 'comment.edited', 'comment.deleted'));
-  await write(connection, USERS, users.map(projectUser));
-  await write(connection, ARTICLES, articles.map(projectArticle));
-  await write(connection, COMMENTS, comments.map(projectComment));
-  await eraseTexts(connection, { users, comments });
-};
-
-const isOf =
-  <Event extends DecodedEvent>(...types: readonly Event['type'][]) =>
-  (event: DecodedEvent): event is Event =>
-    types.some((type) => type === event.type);
+type Texts = { readonly departures: readonly DecodedEvent[]; readonly comments: readonly CommentEvent[] };
 
 /** What a deleted user wrote is theirs: it goes with them, also where it is taken in later, so that every replay ends the same. */
-const eraseTexts = async (
-  connection: Connection,
-  { users, comments }: { users: readonly UserEvent[]; comments: readonly CommentEvent[] },
-): Promise<void> => {
-  const deleted = users.filter(({ type }) => type === 'user.deleted').map(({ data }) => data.userId);
+const eraseTexts = async (connection: Connection, { departures, comments }: Texts): Promise<void> => {
+  const gone = departures.flatMap(({ stream }) => rowOf(stream)?.id ?? []);
   const written = comments.map(({ data }) => data.commentId);
-  if (deleted.length > 0)
-    await connection.query('update comments set text = null where author_id = any($1) and text is not null', [deleted]);
+  if (gone.length > 0) {
+    await connection.query('insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', [gone]);
+    await connection.query('update comments set text = null where author_id = any($1) and text is not null', [gone]);
+  }
   if (written.length > 0) {
     await connection.query(
-      'update comments c set text = null from users u where c.id = any($1) and u.id = c.author_id and u.deleted_at is not null and c.text is not null',
+      'update comments c set text = null from departed d where c.id = any($1) and d.user_id = c.author_id and c.text is not null',
       [written],
     );
   }
 };
-
-const parkedBy = ({ stream, position, version }: Pick<RecordedEvent, 'stream' | 'position' | 'version'>, error: unknown): Parked => ({
-  stream,
-  position,
-  version,
-  reason: error instanceof Error ? error.message : String(error),
-});

@@ -27,8 +27,11 @@ create table articles (
   published_at timestamptz,
   search tsvector generated always as (setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', body)) stored
 );
-create index articles_by_author on articles (author_id, id desc);
+-- A list is a page of one status, or of each of both, so that what a reader may not see is never passed over row by row.
+create index articles_by_creation on articles (status, created_at desc, id desc);
+create index articles_by_author on articles (author_id, status, created_at desc, id desc);
 create index articles_published on articles (published_at desc, id desc) where status = 'published';
+create index articles_published_by_author on articles (author_id, published_at desc, id desc) where status = 'published';
 create index articles_by_tag on articles using gin (tags);
 create index articles_by_text on articles using gin (search);
 
@@ -42,14 +45,18 @@ create table comments (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-create index comments_by_article on comments (article_id, id);
+create index comments_by_article on comments (article_id, created_at, id);
 create index comments_by_author on comments (author_id, id);
 
--- Aggregates whose events could not be taken in, from the first such event on.
+-- Users who were deleted, whatever became of their row: what they wrote goes with them.
+create table departed (user_id bigint primary key);
+
+-- Aggregates that are out of the tables above because of an event that could not be taken in.
 create table parked (
   stream text collate "C" primary key,
-  position bigint not null,
   version integer not null,
+  position bigint not null,
+  type text not null,
   reason text not null,
   parked_at timestamptz not null default now()
 );

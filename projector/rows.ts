@@ -11,19 +11,36 @@ export type Change<Column extends string> =
   | { readonly kind: 'patch'; readonly row: Partial<Row<Column>> & { readonly id: number; readonly version: number } }
   | { readonly kind: 'drop'; readonly row: { readonly id: number; readonly version: number } };
 
+type Folded<Column extends string> = {
+  readonly changes: readonly Change<Column>[];
+  /** The values that are not written because of another change of the same batch. */
+  readonly covered: readonly Partial<Row<Column>>[];
+};
+
 /** Folds the changes of each row into one, so that a batch writes each row once. */
-const fold = <Column extends string>(changes: readonly Change<Column>[]): readonly Change<Column>[] => {
-  const folded = new Map<unknown, Change<Column>>();
+const fold = <Column extends string>(changes: readonly Change<Column>[]): Folded<Column> => {
+  const folded = new Map<number, Change<Column>>();
+  const covered: Partial<Row<Column>>[] = [];
   for (const change of changes) {
-    const earlier = folded.get(change.row.id);
-    folded.set(change.row.id, earlier ? combine(earlier, change) : change);
+    const id = change.row.id as number;
+    const earlier = folded.get(id);
+    folded.set(id, earlier ? combine(earlier, change) : change);
+    if (earlier) covered.push(coveredBy(earlier, change));
   }
-  return [...folded.values()];
+  return { changes: [...folded.values()], covered };
 };
 
 const combine = <Column extends string>(earlier: Change<Column>, later: Change<Column>): Change<Column> => {
-  if (later.kind !== 'patch' || earlier.kind === 'drop') return later;
+  if (later.kind !== 'patch') return later;
+  // What is gone cannot be changed.
+  if (earlier.kind === 'drop') return { kind: 'drop', row: { id: earlier.row.id, version: later.row.version } };
   return { kind: earlier.kind, row: { ...earlier.row, ...later.row } } as Change<Column>;
+};
+
+const coveredBy = <Column extends string>(earlier: Change<Column>, later: Change<Column>): Partial<Row<Column>> => {
+  if (later.kind !== 'patch') return earlier.row as Partial<Row<Column>>;
+  if (earlier.kind === 'drop') return later.row;
+  return Object.fromEntries(Object.entries(earlier.row).filter(([column]) => column in later.row)) as Partial<Row<Column>>;
 };
 
 /** Writes folded changes with one statement for each kind and each set of columns; an older version never overwrites a newer one. */
@@ -32,8 +49,10 @@ export const write = async <Column extends string>(
   table: Table<Column>,
   changes: readonly Change<Column>[],
 ): Promise<void> => {
+  const folded = fold(changes);
+  await checkUnwritten(connection, table, folded);
   const statements = new Map<string, unknown[]>();
-  for (const change of fold(changes)) {
+  for (const change of folded.changes) {
     const sql = statementOf(table, change);
     const rows = statements.get(sql);
     if (rows) rows.push(change.row);
@@ -42,11 +61,31 @@ export const write = async <Column extends string>(
   for (const [sql, rows] of statements) await connection.query(sql, [JSON.stringify(rows)]);
 };
 
-const statementOf = <Column extends string>({ name, columns }: Table<Column>, { kind, row }: Change<Column>): string => {
-  const types: Readonly<Record<string, string>> = columns;
+/**
+ * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that are not there. It must
+ * refuse a batch exactly where it would refuse one of its events; so the tables check no values except by their types.
+ */
+const checkUnwritten = async <Column extends string>(
+  connection: Connection,
+  table: Table<Column>,
+  { changes, covered }: Folded<Column>,
+) => {
+  const types: Readonly<Record<string, string>> = table.columns;
+  // Every text that was decoded is one for PostgreSQL too.
+  const checked = Object.keys(types).filter((column) => types[column] !== 'text');
+  const unwritten = [...covered, ...changes.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : []))];
+  if (unwritten.length === 0) return;
+  await connection.query(`select from ${sourceOf(table, checked)}`, [JSON.stringify(unwritten, checked)]);
+};
+
+const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
+  `json_to_recordset($1) as p (${given.map((column) => `${column} ${columns[column]}`).join(', ')})`;
+
+const statementOf = <Column extends string>(table: Table<Column>, { kind, row }: Change<Column>): string => {
+  const { name } = table;
   // In the table's order, so that equal sets of columns make equal statements.
-  const given = Object.keys(types).filter((column) => column in row);
-  const source = `json_to_recordset($1) as p (${given.map((column) => `${column} ${types[column]}`).join(', ')})`;
+  const given = Object.keys(table.columns).filter((column) => column in row);
+  const source = sourceOf(table, given);
   switch (kind) {
     case 'put': {
       const list = given.join(', ');

@@ -1,45 +1,43 @@
-import { readFile } from 'node:fs/promises';
-import { Counter, Gauge } from 'prom-client';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { project } from './project.ts';
+import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { type Definition, readDefinition } from './definition.ts';
+import { migrateProjector } from './migrate.ts';
+import { observeProjector } from './observe-projector.ts';
+import { joined, prepare } from './prepared.ts';
+import { projectPrepared } from './project.ts';
 
-export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'write'> & { readonly keys: KeyStore };
-
-/** The schema that reads are served from. */
-const LIVE = 'read_model';
+export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed'> & {
+  readonly keys: KeyStore;
+  /** Rung after every commit, for those who wait to read what they wrote. */
+  readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
+};
 
 /** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, log, metrics } = dependencies;
-  await createReadModel(pool, LIVE);
+  const { pool, eventLog, keys, bell, log, metrics } = dependencies;
+  await migrateProjector(pool);
+  await createReadModel(pool, LIVE_SCHEMA);
   const codec = createCodec({ keys });
-  const parkings = new Counter({ name: 'annals_projector_parkings_total', help: 'Aggregates that were parked.', registers: [metrics] });
-  new Gauge({
-    name: 'annals_projector_parked',
-    help: 'Aggregates that stand still because one of their events could not be taken in.',
-    registers: [metrics],
-    async collect() {
-      const { rows } = await pool.query<{ parked: number }>(`select count(*)::integer as parked from ${LIVE}.parked`);
-      this.set(rows[0]?.parked ?? 0);
-    },
-  });
+  const parkings = observeProjector({ pool, metrics });
   return startFollower({
-    name: 'projector',
+    name: PROJECTOR,
     pool,
     eventLog,
     log,
     metrics,
-    async write(events, connection) {
-      await useReadModel(connection, LIVE);
-      for (const parked of await project(connection, codec, events)) {
+    prepare: (events) => prepare(codec, events),
+    async write(_events, connection, ready) {
+      await useReadModel(connection, LIVE_SCHEMA);
+      for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
         log.error({ parked }, 'An event could not be taken into the read model; its aggregate is parked.');
       }
     },
+    committed: () => bell.ringEverywhere(),
   });
 };
 
@@ -54,7 +52,19 @@ export const createReadModel = (pool: Pool, schema: string): Promise<void> =>
     await connection.query(`select pg_advisory_xact_lock(hashtext('annals ' || $1))`, [schema]);
     const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
     if (rows[0]?.found) return;
-    await connection.query(`create schema ${schema}`);
-    await useReadModel(connection, schema);
-    await connection.query(await readFile(new URL('./read-model.sql', import.meta.url), 'utf8'));
+    const { tables, indexes, fingerprint } = await readDefinition();
+    await createTables(connection, schema, { tables, fingerprint });
+    for (const index of indexes) await connection.query(index);
   });
+
+/** Makes the tables alone, in a transaction in which they are from then on those that are used. */
+export const createTables = async (
+  connection: Connection,
+  schema: string,
+  { tables, fingerprint }: Pick<Definition, 'tables' | 'fingerprint'>,
+): Promise<void> => {
+  await connection.query(`create schema ${schema}`);
+  await connection.query(`comment on schema ${schema} is '${fingerprint}'`);
+  await useReadModel(connection, schema);
+  await connection.query(tables);
+};

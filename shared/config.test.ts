@@ -77,6 +77,9 @@ const WRONG: Partial<Record<SettingName, string>> = {
   HOST: 'a b',
   PUBLIC_URL: 'annals.example',
   ISSUER_URL: 'https://annals.example/auth',
+  JWKS_URL: 'annals.example/jwks',
+  BLOB_URL: 'uploads',
+  REQUIRE_IF_MATCH: 'yes',
   TRUST_PROXY: 'yes',
   CLIENT_CERT_SECRET: 'short',
   TLS_CERT: '-----BEGIN CERTIFICATE-----',
@@ -154,6 +157,11 @@ test('the issuer is the origin of the public URL unless it is told otherwise', (
   expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).issuerUrl).toBe('https://annals.example');
   expect(loadConfig({ ISSUER_URL: 'https://auth.example/' }).issuerUrl).toBe('https://auth.example');
   expect(loadConfig({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }).issuerUrl).toBe('https://localhost:4000');
+});
+
+test('the keys of tokens are read from the issuer unless it is reached by another address', () => {
+  expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).jwksUrl).toBe('https://annals.example/jwks');
+  expect(loadConfig({ ISSUER_URL: 'https://a.example', JWKS_URL: 'http://auth:4000/jwks' }).jwksUrl).toBe('http://auth:4000/jwks');
 });
 
 test('the public URL loses the slash at its end', () => {

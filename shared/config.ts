@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import type { CorsOrigins } from './http/cors.ts';
 import type { RatePolicy } from './rate-limit/rate-limit.ts';
@@ -15,6 +16,8 @@ export type Config = {
   readonly publicUrl: string;
   /** The `iss` of every token. */
   readonly issuerUrl: string;
+  /** Where the keys of the tokens are read from another process. */
+  readonly jwksUrl: string;
   /** What people become who create an account for themselves. */
   readonly signUp: 'off' | 'reader' | 'author';
   /** How many proxies stand in front of this process. */
@@ -28,16 +31,21 @@ export type Config = {
   /** Whether applications may register themselves. */
   readonly registration: 'off' | 'on';
   readonly dpopNonce: 'offered' | 'required';
+  /** Whether a change must say which version it changes. */
+  readonly requireIfMatch: boolean;
   readonly dataDir: string;
   /** Undefined means the embedded server. */
   readonly databaseUrl: string | undefined;
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
+  /** A `file:` URL of a folder, or an `s3:` URL. */
+  readonly blobUrl: string;
   /** Undefined means the one kept in the data folder, which production refuses. */
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings;
+  readonly graphql: GraphqlSettings;
   readonly drainMs: number;
 };
 
@@ -53,6 +61,19 @@ type RateLimitSettings = {
   readonly client: RatePolicy;
   /** For everybody else, by address. */
   readonly anonymous: RatePolicy;
+};
+
+export type GraphqlSettings = {
+  readonly persistedDocuments: 'off' | 'apq' | 'prefer' | 'enforce';
+  readonly introspection: boolean;
+  readonly limits: {
+    readonly tokensMax: number;
+    readonly depthMax: number;
+    readonly aliasesMax: number;
+    readonly directivesMax: number;
+    readonly rootFieldsMax: number;
+    readonly costMax: number;
+  };
 };
 
 export type HttpLimits = {
@@ -126,7 +147,8 @@ const assemble = (values: Values): Config => ({
   internal: { port: values.INTERNAL_PORT, host: values.INTERNAL_HOST },
   commandUrl: values.COMMAND_URL,
   publicUrl: values.PUBLIC_URL ?? defaultUrl(values),
-  issuerUrl: values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin,
+  issuerUrl: issuerOf(values),
+  jwksUrl: values.JWKS_URL ?? `${issuerOf(values)}/jwks`,
   signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : 'author'),
   trustProxy: values.TRUST_PROXY,
   ingressSecret: values.CLIENT_CERT_SECRET,
@@ -134,9 +156,11 @@ const assemble = (values: Values): Config => ({
   corsOrigins: values.CORS_ORIGINS ?? (values.NODE_ENV === 'production' ? new Set() : 'any'),
   registration: values.REGISTRATION,
   dpopNonce: values.DPOP_NONCE,
+  requireIfMatch: values.REQUIRE_IF_MATCH === 'on',
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,
   eventLogUrl: values.EVENT_LOG_URL,
+  blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
   limits: {
@@ -151,10 +175,26 @@ const assemble = (values: Values): Config => ({
     client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
     anonymous: { name: 'anonymous', unitsPerSecond: values.RATE_LIMIT_ANONYMOUS, burst: values.RATE_LIMIT_ANONYMOUS_BURST },
   },
+  graphql: graphqlOf(values),
   drainMs: values.DRAIN_MS,
 });
 
+const graphqlOf = (values: Values): GraphqlSettings => ({
+  persistedDocuments: values.PERSISTED_DOCUMENTS,
+  introspection: values.INTROSPECTION === undefined ? values.NODE_ENV !== 'production' : values.INTROSPECTION === 'on',
+  limits: {
+    tokensMax: values.GRAPHQL_TOKENS_MAX,
+    depthMax: values.GRAPHQL_DEPTH_MAX,
+    aliasesMax: values.GRAPHQL_ALIASES_MAX,
+    directivesMax: values.GRAPHQL_DIRECTIVES_MAX,
+    rootFieldsMax: values.GRAPHQL_ROOT_FIELDS_MAX,
+    costMax: values.GRAPHQL_COST_MAX,
+  },
+});
+
 const defaultUrl = ({ PORT, TLS_CERT }: Values): string => `${TLS_CERT === undefined ? 'http' : 'https'}://localhost:${PORT}`;
+
+const issuerOf = (values: Values): string => values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin;
 
 const tlsOf = ({ TLS_CERT, TLS_KEY, TLS_CLIENT_CA }: Values): TlsFiles | undefined =>
   TLS_CERT === undefined || TLS_KEY === undefined ? undefined : { certFile: TLS_CERT, keyFile: TLS_KEY, clientCaFile: TLS_CLIENT_CA };

@@ -19,6 +19,8 @@ import { StartRefused } from '#shared/start-refused.ts';
 export type Foundation = {
   readonly metrics: Registry;
   readonly health: Health;
+  /** Of the database, for connections of one's own. */
+  readonly databaseUrl: string;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
@@ -39,7 +41,7 @@ export const openFoundation = async ({ config, log, resources }: ProcessContext)
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
   health.add('event log', () => eventLog.head());
-  return { metrics: createMetrics(), health, pool, eventLog, masterKey, keys, rateLimits };
+  return { metrics: createMetrics(), health, databaseUrl: database.url, pool, eventLog, masterKey, keys, rateLimits };
 };
 
 /** The embedded database has an address that no setting can know. */

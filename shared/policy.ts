@@ -111,6 +111,9 @@ const POLICY = {
 export type Operation = keyof typeof POLICY;
 export const OPERATIONS = Object.keys(POLICY) as readonly Operation[];
 
+/** The scope that a token must have for it. */
+export const scopeOf = (operation: Operation): Scope => POLICY[operation].scope;
+
 /** The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get the scope, give up. */
 export const authorize = (caller: Caller, operation: Operation, resource: Resource): 'allowed' | Rejection => {
   const admission = admit(caller, operation);

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one table: a setting has one place.
 import { z } from 'zod';
+import { parseBlobUrl } from './blobs/blob-url.ts';
 import type { CorsOrigins } from './http/cors.ts';
 
 type Setting = {
@@ -71,6 +72,12 @@ export const SETTINGS = {
     fallbackText: 'PUBLIC_URL',
     description: 'The name of the authorization server, which stands in every token as its issuer.',
   },
+  JWKS_URL: {
+    schema: urlOf('http:', 'https:'),
+    expected: 'an http or https URL',
+    fallbackText: '/jwks of ISSUER_URL',
+    description: 'Where roles apart from auth read the keys that tokens are signed with, if they reach it by another address.',
+  },
   SIGNUP: {
     schema: z.enum(['off', 'reader', 'author']),
     expected: 'off, reader, or author',
@@ -127,7 +134,7 @@ export const SETTINGS = {
     schema: z.string(),
     expected: 'a folder',
     fallback: '.data',
-    description: 'Where the embedded PostgreSQL and, in development, the master key are kept.',
+    description: 'Where the embedded PostgreSQL, uploads and, in development, the master key are kept.',
   },
   DATABASE_URL: {
     schema: urlOf(...postgres),
@@ -141,6 +148,14 @@ export const SETTINGS = {
     expected: 'a postgres: or an esdb: URL',
     fallbackText: 'the database',
     description: 'The engine of the event log: PostgreSQL or EventStoreDB.',
+    secret: true,
+  },
+  BLOB_URL: {
+    schema: z.string().refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, { error: 'no place for blobs' }),
+    expected: 'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
+    fallback: 'file:',
+    description:
+      'Where uploads are kept: a folder, by default `uploads` in DATA_DIR, or a bucket of S3 or what speaks its protocol; credentials stand in the URL (`s3://key:secret@…`) or in the AWS environment.',
     secret: true,
   },
   MASTER_KEY: {
@@ -162,6 +177,12 @@ export const SETTINGS = {
     fallback: 'http://127.0.0.1:4100',
     description: 'Where the other roles find the internal listener of the command role.',
   },
+  REQUIRE_IF_MATCH: {
+    schema: z.enum(['off', 'on']),
+    expected: 'off or on',
+    fallback: 'off',
+    description: 'Whether a change by REST must say in `If-Match` which version it changes (else 428).',
+  },
   RATE_LIMIT_URL: {
     schema: urlOf('memory:', ...postgres, 'redis:', 'rediss:'),
     expected: 'memory:, a postgres: URL (postgres: alone means the database), or a redis: URL',
@@ -177,6 +198,30 @@ export const SETTINGS = {
     description: 'Units per second that an address (IPv6: a /64) may take without a token.',
   },
   RATE_LIMIT_ANONYMOUS_BURST: { ...rate, fallback: '500', description: 'Units that it may take at once after a rest.' },
+
+  PERSISTED_DOCUMENTS: {
+    schema: z.enum(['off', 'apq', 'prefer', 'enforce']),
+    expected: 'off, apq, prefer, or enforce',
+    fallback: 'apq',
+    description:
+      'GraphQL documents by name: never; by the hash of one sent before (apq); also by the id of one that `annals documents load` brought (prefer); only such (enforce).',
+  },
+  INTROSPECTION: {
+    schema: z.enum(['off', 'on']),
+    expected: 'off or on',
+    fallbackText: 'on, in production off',
+    description: 'Whether GraphQL tells its schema, and a browser at `/graphql` is shown GraphiQL.',
+  },
+  GRAPHQL_TOKENS_MAX: { ...count, fallback: '2000', description: 'The longest GraphQL document, in tokens.' },
+  GRAPHQL_DEPTH_MAX: { ...count, fallback: '10', description: 'The deepest nesting of fields.' },
+  GRAPHQL_ALIASES_MAX: { ...count, fallback: '30', description: 'The most aliases of an operation.' },
+  GRAPHQL_DIRECTIVES_MAX: { ...count, fallback: '50', description: 'The most directives of an operation.' },
+  GRAPHQL_ROOT_FIELDS_MAX: { ...count, fallback: '20', description: 'The most fields at the root of an operation.' },
+  GRAPHQL_COST_MAX: {
+    ...count,
+    fallback: '1000',
+    description: 'The most that an operation may cost: an object 1, a list as often what its item costs as it may have items.',
+  },
   LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     expected: 'trace, debug, info, warn, error, fatal, or silent',

@@ -100,8 +100,8 @@ describe('POST /clients', () => {
   test.each<[string, unknown, string]>([
     ['a bad id', { ...WEB, clientId: 'Not good' }, '/clientId'],
     ['a bad redirect', { ...WEB, redirectUris: ['http://app.example/callback'] }, '/redirectUris/0'],
-    ['a field that there is not', { ...WEB, secretHash: 'x' }, ''],
-    ['a service account of one’s choice', { ...SERVICE, serviceAccount: 1 }, ''],
+    ['a field that there is not', { ...WEB, secretHash: 'x' }, '/secretHash'],
+    ['a service account of one’s choice', { ...SERVICE, serviceAccount: 1 }, '/serviceAccount'],
     ['a list', [], ''],
   ])('%s is refused by its place', async (_, body, pointer) => {
     const answer = await send('POST', '/clients', { body });

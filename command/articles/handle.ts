@@ -3,28 +3,36 @@ import { type Caller, may, type Operation } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
+import { tellsContent } from '../json-patch.ts';
 import { demandPerson } from '../users/demand-person.ts';
 import { type ArticleCommand, type ArticleEvent, type ArticleState, article, articleStream } from './article.ts';
+import { editByPatch } from './patch.ts';
 
 type ArticleTarget = Target<ArticleState, ArticleEvent>;
 type ArticleChange = Exclude<ArticleCommand, { type: 'DraftArticle' }>;
+type Change = { readonly articleId: ArticleId; readonly operation: Operation; commandOn(state: ArticleState): ArticleChange };
 
 export const articleHandlers = ({
   executor,
   states,
-}: HandlerDependencies): HandlersOf<'DraftArticle' | 'EditArticle' | 'PublishArticle' | 'UnpublishArticle' | 'DeleteArticle'> => {
-  const change = async (command: ArticleChange, operation: Operation, { caller, circumstances }: Sent): Promise<Outcome> => {
-    const { articleId } = command;
+}: HandlerDependencies): HandlersOf<
+  'DraftArticle' | 'EditArticle' | 'PatchArticle' | 'PublishArticle' | 'UnpublishArticle' | 'DeleteArticle'
+> => {
+  const change = async ({ articleId, operation, commandOn }: Change, { caller, circumstances }: Sent): Promise<Outcome> => {
     const target: ArticleTarget = {
       decider: article,
       stream: articleStream(articleId),
       decide(state) {
         demandOn(caller, operation, state);
-        return article.decide(command, state);
+        return article.decide(commandOn(state), state);
       },
     };
     return { id: articleId, ...(await executor.change(target, circumstances)) };
   };
+  const handling = (operation: Operation) => ({
+    operation,
+    handle: (command: ArticleChange, sent: Sent) => change({ articleId: command.articleId, operation, commandOn: () => command }, sent),
+  });
   return {
     DraftArticle: {
       operation: 'article.create',
@@ -46,10 +54,20 @@ export const articleHandlers = ({
         return executor.create(targetOf, circumstances);
       },
     },
-    EditArticle: { operation: 'article.edit', handle: (command, sent) => change(command, 'article.edit', sent) },
-    PublishArticle: { operation: 'article.publish', handle: (command, sent) => change(command, 'article.publish', sent) },
-    UnpublishArticle: { operation: 'article.unpublish', handle: (command, sent) => change(command, 'article.unpublish', sent) },
-    DeleteArticle: { operation: 'article.delete', handle: (command, sent) => change(command, 'article.delete', sent) },
+    EditArticle: handling('article.edit'),
+    PatchArticle: {
+      operation: 'article.edit',
+      handle(command, sent) {
+        const commandOn = (state: ArticleState): ArticleChange => {
+          if (tellsContent(command.patch)) demandOn(sent.caller, 'article.read', state);
+          return editByPatch(command, state);
+        };
+        return change({ articleId: command.articleId, operation: 'article.edit', commandOn }, sent);
+      },
+    },
+    PublishArticle: handling('article.publish'),
+    UnpublishArticle: handling('article.unpublish'),
+    DeleteArticle: handling('article.delete'),
   };
 };
 

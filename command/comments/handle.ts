@@ -4,26 +4,42 @@ import { Rejection } from '#shared/rejection.ts';
 import { type ArticleState, article, articleStream } from '../articles/article.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
+import { tellsContent } from '../json-patch.ts';
 import { demandPerson } from '../users/demand-person.ts';
 import { type CommentCommand, type CommentEvent, type CommentState, comment, commentStream } from './comment.ts';
+import { editByPatch } from './patch.ts';
 
 type CommentTarget = Target<CommentState, CommentEvent>;
 type CommentChange = Exclude<CommentCommand, { type: 'AddComment' }>;
+type Change = {
+  readonly commentId: CommentId;
+  readonly operation: Operation;
+  /** The command, given what is there; `demandMore` refuses where the caller may not do something else as well. */
+  commandOn(state: CommentState, demandMore: (operation: Operation) => void): CommentChange;
+};
 
-export const commentHandlers = ({ executor, states }: HandlerDependencies): HandlersOf<'AddComment' | 'EditComment' | 'DeleteComment'> => {
-  const change = async (command: CommentChange, operation: Operation, { caller, circumstances }: Sent): Promise<Outcome> => {
-    const { commentId } = command;
+export const commentHandlers = ({
+  executor,
+  states,
+}: HandlerDependencies): HandlersOf<'AddComment' | 'EditComment' | 'PatchComment' | 'DeleteComment'> => {
+  const change = async ({ commentId, operation, commandOn }: Change, { caller, circumstances }: Sent): Promise<Outcome> => {
     const target: CommentTarget = {
       decider: comment,
       stream: commentStream(commentId),
       async decide(state) {
         // Whether there is anything is for the decider to say.
-        if (state.status !== 'absent') demandOn(caller, operation, await resourceOf(state));
-        return comment.decide(command, state);
+        const resource = state.status === 'absent' ? undefined : await resourceOf(state);
+        const demandMore = (each: Operation) => (resource === undefined ? undefined : demandOn(caller, each, resource));
+        demandMore(operation);
+        return comment.decide(commandOn(state, demandMore), state);
       },
     };
     return { id: commentId, ...(await executor.change(target, circumstances)) };
   };
+  const handling = (operation: Operation) => ({
+    operation,
+    handle: (command: CommentChange, sent: Sent) => change({ commentId: command.commentId, operation, commandOn: () => command }, sent),
+  });
 
   const resourceOf = async ({ articleId, authorId }: Exclude<CommentState, { status: 'absent' }>): Promise<Resource> => {
     const { state } = await states.load(article, articleStream(articleId));
@@ -50,8 +66,18 @@ export const commentHandlers = ({ executor, states }: HandlerDependencies): Hand
         return executor.create(targetOf, circumstances);
       },
     },
-    EditComment: { operation: 'comment.edit', handle: (command, sent) => change(command, 'comment.edit', sent) },
-    DeleteComment: { operation: 'comment.delete', handle: (command, sent) => change(command, 'comment.delete', sent) },
+    EditComment: handling('comment.edit'),
+    PatchComment: {
+      operation: 'comment.edit',
+      handle(command, sent) {
+        const commandOn: Change['commandOn'] = (state, demandMore) => {
+          if (tellsContent(command.patch)) demandMore('comment.read');
+          return editByPatch(command, state);
+        };
+        return change({ commentId: command.commentId, operation: 'comment.edit', commandOn }, sent);
+      },
+    },
+    DeleteComment: handling('comment.delete'),
   };
 };
 

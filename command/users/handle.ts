@@ -3,12 +3,17 @@ import type { UpdateUser } from '#shared/commands/user.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
+import { tellsContent } from '../json-patch.ts';
 import type { EmailClaims } from './email-claims.ts';
+import { updateByPatch } from './patch.ts';
 import { type UserEvent, type UserState, user, userStream } from './user.ts';
 
 type UserTarget = Target<UserState, UserEvent>;
 
-export const userHandlers = ({ executor, claims }: HandlerDependencies): HandlersOf<'RegisterUser' | 'UpdateUser' | 'DeleteUser'> => ({
+export const userHandlers = ({
+  executor,
+  claims,
+}: HandlerDependencies): HandlersOf<'RegisterUser' | 'UpdateUser' | 'PatchUser' | 'DeleteUser'> => ({
   RegisterUser: {
     operation: 'user.register',
     handle(command, { caller, circumstances }) {
@@ -37,6 +42,25 @@ export const userHandlers = ({ executor, claims }: HandlerDependencies): Handler
         decide(state) {
           demandUpdate(command, caller);
           return user.decide(command, state);
+        },
+        prepare: claimAddress(claims, userId, circumstances.metadata),
+      };
+      return { id: userId, ...(await executor.change(target, circumstances)) };
+    },
+  },
+  PatchUser: {
+    operation: 'user.update',
+    async handle(command, { caller, circumstances }) {
+      const { userId } = command;
+      const target: UserTarget = {
+        decider: user,
+        stream: userStream(userId),
+        decide(state) {
+          demandUpdate({ type: 'UpdateUser', userId }, caller);
+          if (tellsContent(command.patch)) demand(caller, 'user.read_private', { resource: { ownerId: userId } });
+          const update = updateByPatch(command, state);
+          demandUpdate(update, caller);
+          return user.decide(update, state);
         },
         prepare: claimAddress(claims, userId, circumstances.metadata),
       };

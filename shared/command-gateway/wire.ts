@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { EventId, UserId, Version } from '#shared/brands.ts';
 import { Command } from '#shared/commands/command.ts';
 import { ROLES, token } from '#shared/events/fields.ts';
+import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { CommandContext } from './command-gateway.ts';
@@ -24,11 +25,7 @@ export type SentCommand = z.infer<typeof SentCommand>;
 export const parseSent = (sent: unknown): SentCommand => {
   const parsed = SentCommand.safeParse(sent);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map(({ path, message }) => ({
-    pointer: path.map((part) => `/${String(part)}`).join(''),
-    detail: message,
-  }));
-  throw new Rejection('invalid_command', { errors });
+  throw new Rejection('invalid_command', { errors: fieldErrorsOf(parsed.error) });
 };
 
 export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): CommandContext => ({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { articleId, body, cover, tags, title, userId } from '#shared/events/fields.ts';
+import { JsonPatch } from './json-patch.ts';
 
 /** Without an author, the caller is it. */
 export const DraftArticle = z.strictObject({
@@ -23,6 +24,13 @@ export const EditArticle = z.strictObject({
   cover: cover.nullable().optional(),
 });
 export type EditArticle = Readonly<z.infer<typeof EditArticle>>;
+
+/** Changes what an edit can change, by a JSON patch. */
+export const PatchArticle = z.strictObject({ type: z.literal('PatchArticle'), articleId, patch: JsonPatch });
+export type PatchArticle = Readonly<z.infer<typeof PatchArticle>>;
+
+/** What a JSON patch of an article applies to, and must leave behind. */
+export const ArticleContent = z.strictObject({ title, body, tags, cover: cover.nullable().default(null) });
 
 export const PublishArticle = z.strictObject({ type: z.literal('PublishArticle'), articleId });
 export type PublishArticle = Readonly<z.infer<typeof PublishArticle>>;

@@ -1,20 +1,23 @@
 import * as z from 'zod';
-import { DeleteArticle, DraftArticle, EditArticle, PublishArticle, UnpublishArticle } from './article.ts';
-import { AddComment, DeleteComment, EditComment } from './comment.ts';
-import { DeleteUser, RegisterUser, UpdateUser } from './user.ts';
+import { DeleteArticle, DraftArticle, EditArticle, PatchArticle, PublishArticle, UnpublishArticle } from './article.ts';
+import { AddComment, DeleteComment, EditComment, PatchComment } from './comment.ts';
+import { DeleteUser, PatchUser, RegisterUser, UpdateUser } from './user.ts';
 
 /** Every command that a client can send, however it came. */
 export const Command = z.discriminatedUnion('type', [
   RegisterUser,
   UpdateUser,
+  PatchUser,
   DeleteUser,
   DraftArticle,
   EditArticle,
+  PatchArticle,
   PublishArticle,
   UnpublishArticle,
   DeleteArticle,
   AddComment,
   EditComment,
+  PatchComment,
   DeleteComment,
 ]);
 export type Command = Readonly<z.infer<typeof Command>>;

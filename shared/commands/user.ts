@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { email, name, role, userId } from '#shared/events/fields.ts';
+import { JsonPatch } from './json-patch.ts';
 
 export const RegisterUser = z.strictObject({
   type: z.literal('RegisterUser'),
@@ -18,6 +19,13 @@ export const UpdateUser = z.strictObject({
   role: role.optional(),
 });
 export type UpdateUser = Readonly<z.infer<typeof UpdateUser>>;
+
+/** Changes what an update can change, by a JSON patch. */
+export const PatchUser = z.strictObject({ type: z.literal('PatchUser'), userId, patch: JsonPatch });
+export type PatchUser = Readonly<z.infer<typeof PatchUser>>;
+
+/** What a JSON patch of a user applies to, and must leave behind. */
+export const UserContent = z.strictObject({ name, email: email.nullable().default(null), role });
 
 export const DeleteUser = z.strictObject({ type: z.literal('DeleteUser'), userId });
 export type DeleteUser = Readonly<z.infer<typeof DeleteUser>>;

@@ -23,7 +23,7 @@ export type EventLog = AsyncDisposable & {
   /** Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
 
-  /** A position at or after every event appended so far and before every later one; on PostgreSQL that of the last event. */
+  /** The position of the last event appended so far, `START` where there is none; whatever an engine writes for itself does not count. */
   head(): Promise<Position>;
 };
 

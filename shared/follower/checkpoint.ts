@@ -17,6 +17,14 @@ export const readCheckpoint = async (pool: Pool, follower: string): Promise<Chec
   return rows[0];
 };
 
+/** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
+export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
+  const { rows } = await connection.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1 for update', [
+    follower,
+  ]);
+  return rows[0];
+};
+
 type Move = { readonly log: LogIdentity; readonly from: Position; readonly to: Position; readonly epoch: number };
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */

@@ -8,9 +8,10 @@ import { type EventLog, type RecordedEvent, START } from '#shared/event-log/even
 import type { Log } from '#shared/log.ts';
 import { moveCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint } from './demand-checkpoint.ts';
+import { type Batch, followAhead } from './follow-ahead.ts';
 import { observeFollower } from './observe-follower.ts';
 
-export type FollowerOptions = {
+export type FollowerOptions<Ready = unknown> = {
   /** Its name in leases, checkpoints, logs and metrics: `process-manager`. */
   readonly name: string;
   readonly pool: Pool;
@@ -22,15 +23,22 @@ export type FollowerOptions = {
    * Where the signal aborts it may leave off, and the checkpoint stays.
    */
   act?(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void>;
-  /** Writes what follows from events, on a connection whose transaction also moves the checkpoint: once, whatever happens. */
-  write?(events: readonly RecordedEvent[], connection: Connection): Promise<void>;
+  /** Makes of a page what `write` needs and what needs no transaction, while what came before is still being written. */
+  prepare?(events: readonly RecordedEvent[]): Promise<Ready>;
+  /**
+   * Writes what follows from events, on a connection whose transaction also moves the checkpoint: once, whatever happens.
+   * It is given what was prepared, page by page.
+   */
+  write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
+  /** Is told after each commit: only a hint, because a process may die in between. */
+  committed?(): void;
 };
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
 const PAUSE_MAX_MS = 3_000;
 
 /** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
-export const startFollower = async (options: FollowerOptions): Promise<AsyncDisposable> => {
+export const startFollower = async <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
   const { name, pool, eventLog, log } = options;
   await migrateLeases(pool);
   await migrate(pool, 'follower', new URL('./', import.meta.url));
@@ -50,10 +58,12 @@ export const startFollower = async (options: FollowerOptions): Promise<AsyncDisp
   };
 };
 
-const follow = async (options: FollowerOptions, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, write } = options;
+const follow = async <Ready>(options: FollowerOptions<Ready>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
+  const { name, pool, eventLog, act, prepare, write, committed } = options;
   let position: Position = (await readCheckpoint(pool, name))?.position ?? START;
-  for await (const events of eventLog.follow(position, signal)) {
+  const following = { eventLog, signal };
+  const batches = prepare ? followAhead({ ...following, prepare }, position) : followPages<Ready>(following, position);
+  for await (const { events, ready } of batches) {
     const last = events.at(-1);
     if (signal.aborted || !last) return;
     await act?.(events, signal);
@@ -63,8 +73,15 @@ const follow = async (options: FollowerOptions, { epoch, signal }: { epoch: numb
       await connection.query(`set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`);
       // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
       await moveCheckpoint(connection, name, move);
-      await write?.(events, connection);
+      await write?.(events, connection, ready);
     });
     position = last.position;
+    committed?.();
   }
 };
+
+type Following = { readonly eventLog: EventLog; readonly signal: AbortSignal };
+
+async function* followPages<Ready>({ eventLog, signal }: Following, after: Position): AsyncGenerator<Batch<Ready>> {
+  for await (const events of eventLog.follow(after, signal)) yield { events, ready: [] };
+}

@@ -1,8 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import type { FollowerOptions } from './follower.ts';
 
 const BEHIND = 'annals_follower_behind';
+const BEHIND_SECONDS = 'annals_follower_behind_seconds';
 const FAILURES = 'annals_follower_failures_total';
 
 type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics'>;
@@ -14,7 +16,7 @@ type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics'>;
 export const observeFollower = (observed: Observed): Counter<'follower'> => {
   const { metrics } = observed;
   if (metrics.getSingleMetric(BEHIND)) observersIn(metrics).push(observed);
-  else createGauge(observed);
+  else createGauges(observed);
   const known = metrics.getSingleMetric(FAILURES) as Counter<'follower'> | undefined;
   const help = 'How often a follower of the event log has failed and begun anew.';
   return known ?? new Counter({ name: FAILURES, help, labelNames: ['follower'], registers: [metrics] });
@@ -28,19 +30,46 @@ const observersIn = (metrics: Registry): Observed[] => {
   return known;
 };
 
-const createGauge = (observed: Observed): void => {
+const createGauges = (observed: Observed): void => {
   const all = observersIn(observed.metrics);
   all.push(observed);
+  const shared = { labelNames: ['follower'], registers: [observed.metrics] };
   new Gauge({
+    ...shared,
     name: BEHIND,
     help: 'Positions between the checkpoint of a follower and the end of the event log; on EventStoreDB, bytes of its log.',
-    labelNames: ['follower'],
-    registers: [observed.metrics],
     async collect() {
-      for (const { name, pool, eventLog } of all) {
-        const [checkpoint, head] = await Promise.all([readCheckpoint(pool, name), eventLog.head()]);
-        this.set({ follower: name }, Math.max(head - (checkpoint?.position ?? 0), 0));
+      for (const each of all) this.set({ follower: each.name }, (await behindOf(each)).positions);
+    },
+  });
+  new Gauge({
+    ...shared,
+    name: BEHIND_SECONDS,
+    help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
+    async collect() {
+      for (const each of all) {
+        const seconds = await secondsBehind(each);
+        if (seconds !== undefined) this.set({ follower: each.name }, seconds);
       }
     },
   });
+};
+
+const behindOf = async ({ name, pool, eventLog }: Observed) => {
+  const [checkpoint, head] = await Promise.all([readCheckpoint(pool, name), eventLog.head()]);
+  const position = checkpoint?.position ?? START;
+  return { position, positions: Math.max(head - position, 0) };
+};
+
+/** So long the log may take over its next event; after that, what was told last goes on standing. */
+const NEXT_MS = 5_000;
+
+const secondsBehind = async (observed: Observed): Promise<number | undefined> => {
+  const { position, positions } = await behindOf(observed);
+  if (positions === 0) return 0;
+  for await (const [oldest] of observed.eventLog.follow(position, AbortSignal.timeout(NEXT_MS))) {
+    // The two clocks may differ a little.
+    if (oldest) return Math.max(Date.now() - oldest.recordedAt.getTime(), 0) / 1_000;
+  }
+  return undefined;
 };

@@ -8,6 +8,9 @@ const FAULTS: Readonly<Record<string, readonly [status: number, code: string, de
 };
 const MALFORMED = [400, 'malformed_request', 'This is not a well-formed HTTP request.'] as const;
 
+/** How long a client may take to read the answer; destroying the connection at once could take it away from under its eyes. */
+const LINGER_MS = 1_000;
+
 /** Answers a request that cannot even be read, with the same kind of body as every other refusal (RFC 9457). */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -20,4 +23,6 @@ export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Else a client that never closes its side keeps the connection, and the route that waits for the rest of its body.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 };

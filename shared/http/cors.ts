@@ -8,6 +8,8 @@ const EXPOSED = [
   'Location',
   'Link',
   'Consistency-Token',
+  'Allow',
+  'Accept-Patch',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

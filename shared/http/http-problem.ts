@@ -15,6 +15,7 @@ export const HTTP_PROBLEMS = {
   not_acceptable: [406, 'None of the media types that the request accepts can be given.'],
   body_too_large: [413, 'The body is too large.'],
   unsupported_media_type: [415, 'The body is of a media type that this path does not take.'],
+  range_not_satisfiable: [416, 'There is nothing in the range that was asked for.'],
   precondition_required: [428, 'The request must say in If-Match which version it changes.'],
   rate_limited: [429, 'Too many requests; wait as long as Retry-After says.'],
   unavailable: [503, 'The service cannot do this just now; try again.'],

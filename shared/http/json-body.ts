@@ -1,14 +1,110 @@
 import express, { type RequestHandler } from 'express';
+import type { Json } from '#shared/json.ts';
+import { pointerTo } from '#shared/json-pointers.ts';
 import { HttpProblem } from './http-problem.ts';
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
+
+/** No body of ours comes near; without them a small body can be made that takes long to check. */
+const VALUES_MAX = 10_000;
+const LEVELS_MAX = 100;
 
 /** Reads a JSON body, in UTF-8, up to a size; a body of another media type is refused, not overlooked. */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
   (request, _response, next) => {
     // `is` answers null where there is no body.
-    if (request.is([...types]) === false) throw new HttpProblem('unsupported_media_type', { detail: `Send ${types.join(' or ')}.` });
+    if (request.is([...types]) === false || !isUtf8(request.get('Content-Type'))) {
+      const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept';
+      throw new HttpProblem('unsupported_media_type', { detail: `Send ${types.join(' or ')}.`, headers: { [header]: types.join(', ') } });
+    }
     next();
   },
-  express.json({ limit: bytesMax, type: [...types] }),
+  express.raw({ limit: bytesMax, type: [...types] }),
+  (request, _response, next) => {
+    request.body = Buffer.isBuffer(request.body) ? parseJson(decode(request.body)) : undefined;
+    next();
+  },
 ];
+
+/** JSON between systems is in UTF-8 (RFC 8259, section 8.1), and says so or nothing. */
+const isUtf8 = (contentType = ''): boolean => {
+  const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? [];
+  return charset === undefined || /^utf-?8$/i.test(charset);
+};
+
+const decode = (bytes: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new HttpProblem('malformed_body', { detail: 'The body is not in UTF-8.', cause });
+  }
+};
+
+/**
+ * Parses JSON and refuses what readers of it disagree about: a name that stands twice in an object, of which some take the first
+ * and some the last (RFC 8259, section 4), and `__proto__`, which some take for the prototype.
+ */
+export const parseJson = (text: string): Json => {
+  const { names, values, levels } = measure(text);
+  if (values > VALUES_MAX || levels > LEVELS_MAX)
+    throw new HttpProblem('body_too_large', { detail: `At most ${VALUES_MAX} values in ${LEVELS_MAX} levels are taken.` });
+  const parsed = parse(text);
+  if (namesIn(parsed) !== names) throw new HttpProblem('malformed_body', { detail: 'A name stands twice in one object.' });
+  return parsed;
+};
+
+const parse = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new HttpProblem('malformed_body', { cause });
+  }
+};
+
+/** Counts outside of strings: colons, each of which follows a name; what begins a value; and how deep they lie. */
+const measure = (text: string): { readonly names: number; readonly values: number; readonly levels: number } => {
+  let [names, values, level, levels] = [0, 1, 0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case '"':
+        at = endOfString(text, at);
+        break;
+      case ':':
+        names += 1;
+        break;
+      case ',':
+        values += 1;
+        break;
+      case '[':
+      case '{':
+        values += 1;
+        level += 1;
+        levels = Math.max(levels, level);
+        break;
+      case ']':
+      case '}':
+        level -= 1;
+        break;
+    }
+  }
+  return { names, values, levels };
+};
+
+/** Where the string that begins at a quotation mark ends; at the end of the text, where it does not. */
+const endOfString = (text: string, start: number): number => {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+};
+
+/** The names of all objects in it, each once. It is not deep: that was measured before. */
+const namesIn = (value: Json | undefined, path: readonly PropertyKey[] = []): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const entries = Object.entries(value as Readonly<Record<string, Json>>);
+  const isObject = !Array.isArray(value);
+  if (isObject && Object.hasOwn(value, '__proto__')) throw forbiddenName([...path, '__proto__']);
+  return entries.reduce((sum, [name, child]) => sum + namesIn(child, [...path, name]), isObject ? entries.length : 0);
+};
+
+const forbiddenName = (path: readonly PropertyKey[]): HttpProblem =>
+  new HttpProblem('invalid_request', { extensions: { errors: [{ pointer: pointerTo(path), detail: 'This name is not taken.' }] } });

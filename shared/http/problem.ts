@@ -1,7 +1,9 @@
 import { ZodError } from 'zod';
+import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
+import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
@@ -46,14 +48,24 @@ const REJECTION_STATUS = {
   invalid_command: 422,
 } as const satisfies Record<RejectionCode, number>;
 
+export type ProblemCode = RejectionCode | HttpProblemCode;
+
+/** What a code means, for the description of the interface. */
+export const describeProblem = (code: ProblemCode): { readonly status: number; readonly title: string } => {
+  if (!isRejectionCode(code)) return { status: HTTP_PROBLEMS[code][0], title: HTTP_PROBLEMS[code][1] };
+  return { status: REJECTION_STATUS[code], title: REJECTIONS[code] };
+};
+
+const isRejectionCode = (code: ProblemCode): code is RejectionCode => code in REJECTION_STATUS;
+
 const RETRY_AFTER_SECONDS = '1';
 
 /** Every error has an answer; one that nobody expected is masked, and its caller logs it. */
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
-  if (error instanceof ZodError) return ofHttpProblem(new HttpProblem('invalid_request', { extensions: { errors: pointers(error) } }));
-  if (error instanceof LogUnavailable || error instanceof CommandUnavailable)
+  if (error instanceof ZodError) return ofHttpProblem(new HttpProblem('invalid_request', { extensions: { errors: fieldErrorsOf(error) } }));
+  if (error instanceof LogUnavailable || error instanceof CommandUnavailable || error instanceof BlobsUnavailable)
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
@@ -85,13 +97,6 @@ const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Proble
   if (code === 'conflict' || code === 'idempotency_key_in_use') return { 'Retry-After': RETRY_AFTER_SECONDS };
   return {};
 };
-
-/** JSON pointers (RFC 6901) to the fields that are wrong. */
-const pointers = (error: ZodError): Json[] =>
-  error.issues.map(({ path, message }) => ({
-    pointer: path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    detail: message,
-  }));
 
 /** Express and its body parser put the status on the error, as `http-errors` does; theirs below 500 are the client's doing. */
 const expressCode = (error: unknown): HttpProblemCode | undefined => {

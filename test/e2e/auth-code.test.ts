@@ -1,34 +1,19 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredClient } from '../../auth/clients/client.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  CALLBACK,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  registerPerson,
-  type TestPerson,
-  webClient,
-} from '../engines/auth-world.ts';
+import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';
 
-let world: AuthWorld;
-let auth: AuthInstance;
-let client: StoredClient;
+let auth: AuthSite;
+let client: SiteClient;
 let person: TestPerson;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open();
-  client = await registerClient(auth, webClient);
-  person = await registerPerson(auth);
+  auth = await openAuthSite();
+  client = await auth.registerClient(webClient);
+  person = await auth.registerPerson();
 });
-afterAll(async () => {
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+afterAll(() => auth?.[Symbol.asyncDispose]());
 
 test('the shortest requests work, and give what the client asks for by default', async () => {
   const { verifier, challenge } = newVerifier();
@@ -177,7 +162,7 @@ describe('/token with a code', () => {
   });
 
   test('is refused to another client', async () => {
-    const other = await registerClient(auth, webClient);
+    const other = await auth.registerClient(webClient);
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
     const { body } = await post(auth, '/token', { client_id: other.clientId, code, code_verifier: verifier, redirect_uri: CALLBACK });
     expect(body.error).toBe('invalid_grant');

@@ -1,26 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '#shared/policy.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  serviceClient,
-  webClient,
-} from '../engines/auth-world.ts';
+import { type AuthSite, openAuthSite } from '../engines/auth-site.ts';
+import { ISSUER, serviceClient, webClient } from '../engines/auth-world.ts';
 import { basic, post } from '../engines/oauth.ts';
 
-let world: AuthWorld;
-let auth: AuthInstance;
+let auth: AuthSite;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open({ settings: { CORS_ORIGINS: 'https://friend.test' } });
+  auth = await openAuthSite({ settings: { CORS_ORIGINS: 'https://friend.test' } });
 });
-afterAll(async () => {
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+afterAll(() => auth?.[Symbol.asyncDispose]());
 
 const json = async (path: string) => (await auth.fetch(`${ISSUER}${path}`)).json() as Promise<Record<string, unknown>>;
 
@@ -61,7 +49,7 @@ test('/.well-known/oauth-protected-resource tells where tokens for our API are t
 
 test('registration is named where it is open, and only there', async () => {
   expect(await json('/.well-known/openid-configuration')).not.toHaveProperty('registration_endpoint');
-  await using open = await world.open({ settings: { REGISTRATION: 'on' } });
+  await using open = await openAuthSite({ settings: { REGISTRATION: 'on' } });
   const metadata = (await (await open.fetch(`${ISSUER}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
   expect(metadata.registration_endpoint).toBe(`${ISSUER}/register`);
 });
@@ -89,7 +77,7 @@ test('what is no endpoint is left to others', async () => {
 
 describe('a page of another origin', () => {
   const tokenFor = async (origin: string) => {
-    const client = await registerClient(auth, webClient);
+    const client = await auth.registerClient(webClient);
     return post(auth, '/token', { client_id: client.clientId, code: 'made-up' }, { origin });
   };
 
@@ -123,7 +111,7 @@ describe('/userinfo is refused', () => {
   });
 
   const apiToken = async () => {
-    const client = await registerClient(auth, serviceClient);
+    const client = await auth.registerClient(serviceClient);
     return String((await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token);
   };
 });

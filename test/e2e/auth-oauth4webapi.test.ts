@@ -1,46 +1,29 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredClient } from '../../auth/clients/client.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  CALLBACK,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  registerPerson,
-  serviceClient,
-  type TestPerson,
-  webClient,
-} from '../engines/auth-world.ts';
+import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
-import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
 // The library as it is, which checks every answer against the RFCs.
-let world: AuthWorld;
-let auth: AuthInstance;
+let auth: AuthSite;
 let person: TestPerson;
-let web: StoredClient;
-let service: StoredClient & { secret: string };
+let web: SiteClient;
+let service: SiteClient;
 let server: oauth.AuthorizationServer;
 let options: { [oauth.customFetch]: typeof fetch };
 beforeAll(async () => {
-  world = await createAuthWorld();
   // The stricter way; the library then has to take a nonce first.
-  auth = await world.open({ settings: { DPOP_NONCE: 'required' } });
-  person = await registerPerson(auth);
-  web = await registerClient(auth, webClient);
-  service = await registerClient(auth, serviceClient);
+  auth = await openAuthSite({ settings: { DPOP_NONCE: 'required' } });
+  person = await auth.registerPerson();
+  web = await auth.registerClient(webClient);
+  service = await auth.registerClient(serviceClient);
   options = { [oauth.customFetch]: auth.fetch };
   const response = await oauth.discoveryRequest(new URL(ISSUER), options as never);
   server = await oauth.processDiscoveryResponse(new URL(ISSUER), response);
 });
-afterAll(async () => {
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+afterAll(() => auth?.[Symbol.asyncDispose]());
 
 const clientOf = ({ clientId }: { clientId: string }): oauth.Client => ({ client_id: clientId });
 
@@ -109,7 +92,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
   });
 
   test('a pushed authorization request', async () => {
-    const pushing = await registerClient(auth, { ...webClient, requirePar: true });
+    const pushing = await auth.registerClient({ ...webClient, requirePar: true });
     const client = clientOf(pushing);
     const bind = await bindings(bound, client);
     const verifier = oauth.generateRandomCodeVerifier();
@@ -149,7 +132,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
   });
 
   test('device code', async () => {
-    const device = await registerClient(auth, { grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    const device = await auth.registerClient({ grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
     const client = clientOf(device);
     const bind = await bindings(bound, client);
     const started = await oauth.processDeviceAuthorizationResponse(
@@ -171,7 +154,7 @@ test('a client assertion (private_key_jwt), used once', async () => {
   const { privateKey, publicKey } = await oauth.generateKeyPair('ES256', { extractable: true });
   const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', publicKey);
   const jwks = { keys: [{ kty, crv, x, y, alg: 'ES256', use: 'sig', kid: 'one' }] };
-  const client = clientOf(await registerClient(auth, { ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks }));
+  const client = clientOf(await auth.registerClient({ ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks }));
   let sent: RequestInit | undefined;
   const recording: typeof fetch = (input, init) => {
     sent = init;
@@ -186,15 +169,15 @@ test('a client assertion (private_key_jwt), used once', async () => {
 });
 
 test('mutual TLS', async () => {
-  await using tls = await serveTls(auth.handler);
-  const robot = await registerClient(auth, {
+  await using site = await openAuthSite({ tls: true });
+  const robot = await site.registerClient({
     ...serviceClient,
     tokenEndpointAuthMethod: 'tls_client_auth',
     tlsClientAuthSubject: 'CN=robot,O=Annals tests',
   });
   const client: oauth.Client = { ...clientOf(robot), use_mtls_endpoint_aliases: true };
   const response = await oauth.clientCredentialsGrantRequest(server, client, oauth.TlsClientAuth(), new URLSearchParams(), {
-    [oauth.customFetch]: fetchWithCertificate(tls.url, CLIENT) as never,
+    [oauth.customFetch]: site.fetchAs(CLIENT) as never,
   });
   expect((await oauth.processClientCredentialsResponse(server, client, response)).access_token).toBeTruthy();
 });

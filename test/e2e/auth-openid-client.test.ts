@@ -1,40 +1,23 @@
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredClient } from '../../auth/clients/client.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  CALLBACK,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  registerPerson,
-  serviceClient,
-  type TestPerson,
-  webClient,
-} from '../engines/auth-world.ts';
+import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
-import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
 /** The library as it is, in the way in which its documentation uses it. */
-let world: AuthWorld;
-let auth: AuthInstance;
+let auth: AuthSite;
 let person: TestPerson;
-let web: StoredClient;
-let service: StoredClient & { secret: string };
+let web: SiteClient;
+let service: SiteClient;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open({ settings: { DPOP_NONCE: 'required' } });
-  person = await registerPerson(auth);
-  web = await registerClient(auth, webClient);
-  service = await registerClient(auth, serviceClient);
+  auth = await openAuthSite({ settings: { DPOP_NONCE: 'required' } });
+  person = await auth.registerPerson();
+  web = await auth.registerClient(webClient);
+  service = await auth.registerClient(serviceClient);
 });
-afterAll(async () => {
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+afterAll(() => auth?.[Symbol.asyncDispose]());
 
 const discover = (clientId: string, proof: client.ClientAuth = client.None(), fetchIt: typeof fetch = auth.fetch) =>
   client.discovery(new URL(ISSUER), clientId, undefined, proof, { [client.customFetch]: fetchIt as never });
@@ -91,7 +74,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
   });
 
   test('device code', async () => {
-    const device = await registerClient(auth, { grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    const device = await auth.registerClient({ grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
     const config = await discover(device.clientId);
     const started = await client.initiateDeviceAuthorization(config, {});
     await enterUserCode(auth, person, started.user_code);
@@ -102,12 +85,12 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
 });
 
 test('mutual TLS', async () => {
-  await using tls = await serveTls(auth.handler);
-  const robot = await registerClient(auth, {
+  await using site = await openAuthSite({ tls: true });
+  const robot = await site.registerClient({
     ...serviceClient,
     tokenEndpointAuthMethod: 'tls_client_auth',
     tlsClientAuthSubject: 'CN=robot,O=Annals tests',
   });
-  const config = await discover(robot.clientId, client.TlsClientAuth(), fetchWithCertificate(tls.url, CLIENT));
+  const config = await discover(robot.clientId, client.TlsClientAuth(), site.fetchAs(CLIENT));
   expect((await client.clientCredentialsGrant(config)).access_token).toBeTruthy();
 });

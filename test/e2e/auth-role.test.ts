@@ -31,8 +31,11 @@ test('the roles apart: auth registers a client through command, and issues a tok
   const refused = await runAnnals(['auth/main.ts'], alone);
   expect(refused.exit).toBe(1);
   expect(refused.output).toContain('npm run annals -- keys rotate');
-  const made = await runAnnals(['annals.ts', 'keys', 'rotate'], settings);
-  expect(made).toMatchObject({ exit: 0, output: expect.stringMatching(/^Key [\w-]{43} is published, and signs from \S+ on\./) });
+  // However often an installation is put up.
+  for (const _ of ['first', 'second']) {
+    const made = await runAnnals(['annals.ts', 'keys', 'rotate', '--first'], settings);
+    expect(made).toEqual({ exit: 0, output: 'There is a key to sign with.\n' });
+  }
 
   await using auth = startRole('auth/main.ts', alone);
   await auth.logged('Annals is ready.');

@@ -26,17 +26,22 @@ export const ISSUER = 'https://annals.test';
 export const CALLBACK = 'https://app.test/callback';
 export const PASSWORD = 'correct horse battery staple';
 
-/** One process's authorization server. */
-export type AuthInstance = AsyncDisposable & {
-  readonly service: AuthService;
-  readonly url: string;
-  readonly pool: Pool;
+/** An authorization server as those see it who only send requests. */
+export type AuthByHttp = {
   /** As `fetch`, for URLs that begin with the issuer. */
   readonly fetch: typeof fetch;
-  readonly handler: RequestListener;
-  readonly gateway: CommandGateway;
-  readonly eventLog: EventLog;
 };
+
+/** One process's authorization server. */
+export type AuthInstance = AsyncDisposable &
+  AuthByHttp & {
+    readonly service: AuthService;
+    readonly url: string;
+    readonly pool: Pool;
+    readonly handler: RequestListener;
+    readonly gateway: CommandGateway;
+    readonly eventLog: EventLog;
+  };
 
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
 

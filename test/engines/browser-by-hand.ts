@@ -22,12 +22,13 @@ export type Seen = {
 
 const REDIRECTS_MAX = 10;
 
-export const openHandBrowser = (): HandBrowser => {
+/** With another `fetch` where what it visits listens elsewhere. */
+export const openHandBrowser = (fetchIt: typeof fetch = fetch): HandBrowser => {
   const cookies: HandBrowser['cookies'] = new Map();
   const ask = async (url: string, init: RequestInit & { headers: Record<string, string> }): Promise<Seen> => {
     const { pathname } = new URL(url);
     const sent = [...cookies].filter(([, { path }]) => isUnder(pathname, path)).map(([name, { value }]) => `${name}=${value}`);
-    const response = await fetch(url, {
+    const response = await fetchIt(url, {
       ...init,
       redirect: 'manual',
       headers: { ...init.headers, ...(sent.length > 0 && { cookie: sent.join('; ') }) },

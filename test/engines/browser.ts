@@ -1,4 +1,4 @@
-import { type AuthInstance, ISSUER, PASSWORD, type TestPerson } from './auth-world.ts';
+import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-world.ts';
 
 /** As much of a browser as signing in needs: it keeps cookies, follows redirects within the server, and fills in forms. */
 export type Browser = {
@@ -12,7 +12,7 @@ export type Visited = { readonly url: URL; readonly status: number; readonly bod
 
 const REDIRECTS_MAX = 10;
 
-export const openBrowser = (instance: AuthInstance): Browser => {
+export const openBrowser = (instance: AuthByHttp): Browser => {
   const cookies = new Map<string, { value: string; path: string }>();
   const request = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const { pathname } = new URL(url);

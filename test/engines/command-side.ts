@@ -13,22 +13,42 @@ import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { startCommandService } from '../../command/service.ts';
 import { createDatabase } from './database.ts';
+import { inTheDatabase, type StartLog } from './log-engines.ts';
 
 /** The command side as one process has it. */
 export type CommandSide = AsyncDisposable &
-  CommandGateway & { readonly eventLog: EventLog; readonly keys: KeyStore; readonly codec: Codec; readonly pool: Pool };
+  CommandGateway & {
+    readonly eventLog: EventLog;
+    readonly keys: KeyStore;
+    readonly codec: Codec;
+    readonly pool: Pool;
+    readonly databaseUrl: string;
+  };
+
+export type CommandWorld = AsyncDisposable & {
+  open(wrap?: (log: EventLog) => EventLog): Promise<CommandSide>;
+  /** With which a process joins it. */
+  readonly settings: Readonly<Record<string, string>>;
+};
 
 /** A database of its own, on which any number of command sides can be opened, as many processes would. */
-export const createCommandWorld = async (): Promise<
-  AsyncDisposable & { open(wrap?: (log: EventLog) => EventLog): Promise<CommandSide> }
-> => {
-  const database = await createDatabase();
-  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Promise<CommandWorld> => {
+  await using starting = new AsyncDisposableStack();
+  const database = starting.use(await createDatabase());
+  const log = starting.use(await startLog());
+  const settings = {
+    DATABASE_URL: database.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
+  };
+  const masterKey = parseMasterKey(settings.MASTER_KEY);
+  const started = starting.move();
   return {
+    settings,
     async open(wrap = (log) => log) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
-      const eventLog = wrap(opening.use(await openEventLog({ url: database.url })));
+      const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const service = opening.use(
         await startCommandService({ pool, eventLog, keys, masterKey, log: pino({ level: 'silent' }), metrics: createMetrics() }),
@@ -40,10 +60,11 @@ export const createCommandWorld = async (): Promise<
         keys,
         codec: createCodec({ keys }),
         pool,
+        databaseUrl: database.url,
         [Symbol.asyncDispose]: () => resources.disposeAsync(),
       };
     },
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 };
 

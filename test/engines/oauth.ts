@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { type AuthInstance, CALLBACK, ISSUER, type TestPerson } from './auth-world.ts';
+import { type AuthByHttp, CALLBACK, ISSUER, type TestPerson } from './auth-world.ts';
 import { continueSignIn, openBrowser, signInAndAllow } from './browser.ts';
 
 export const newVerifier = (): { verifier: string; challenge: string } => {
@@ -13,7 +13,7 @@ export const authorizeUrl = (parameters: Readonly<Record<string, string>>): stri
 
 /** A code that a person has just given to a client, with what belongs to it. */
 export const obtainCode = async (
-  instance: AuthInstance,
+  instance: AuthByHttp,
   person: TestPerson,
   parameters: { readonly client_id: string } & Readonly<Record<string, string>>,
 ): Promise<{ code: string; verifier: string }> => {
@@ -29,7 +29,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 /** Posts a form as a client does. */
 export const post = async (
-  instance: AuthInstance,
+  instance: AuthByHttp,
   path: string,
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
@@ -65,7 +65,7 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 export type DeviceCodes = { readonly device_code: string; readonly user_code: string };
 
-export const startDevice = async (instance: AuthInstance, clientId: string): Promise<DeviceCodes> => {
+export const startDevice = async (instance: AuthByHttp, clientId: string): Promise<DeviceCodes> => {
   const { status, body } = await post(instance, '/device_authorization', { client_id: clientId });
   if (status !== 200) throw new Error(`no device code: ${JSON.stringify(body)}`);
   return body as DeviceCodes;
@@ -73,7 +73,7 @@ export const startDevice = async (instance: AuthInstance, clientId: string): Pro
 
 /** Enters a user code as a person does; ends with the page that the browser then shows. */
 export const enterUserCode = async (
-  instance: AuthInstance,
+  instance: AuthByHttp,
   person: TestPerson,
   userCode: string,
   decision: 'confirm' | 'abort' = 'confirm',
@@ -85,8 +85,8 @@ export const enterUserCode = async (
 };
 
 /** Sends the same request to instance after instance at once. */
-export const allAtOnce = <Result>(
-  instances: readonly AuthInstance[],
+export const allAtOnce = <Instance extends AuthByHttp, Result>(
+  instances: readonly Instance[],
   count: number,
-  send: (instance: AuthInstance) => Promise<Result>,
-): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => send(instances[index % instances.length] as AuthInstance)));
+  send: (instance: Instance) => Promise<Result>,
+): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => send(instances[index % instances.length] as Instance)));

@@ -10,7 +10,10 @@ const START_MS = 30_000;
 export type RoleProcess = AsyncDisposable & {
   /** Waits for a line of its log with this message, and answers with the line's fields. */
   logged(message: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Ends it, and waits for that. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+  /** Pauses it or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Everything that it has printed. */
   readonly printed: () => string;
 };
@@ -40,6 +43,7 @@ export const startRole = (file: string, settings: Readonly<Record<string, string
   };
   return {
     kill,
+    signal: (name) => void child.kill(name),
     printed: () => lines.join('\n'),
     logged: (message) => waitForLine({ child, lines, waiting }, message),
     [Symbol.asyncDispose]: async () => void (await kill('SIGKILL')),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AllStreamSubscription, END, type EventStoreDBClient } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
-import { Doorbell } from '../doorbell.ts';
+import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '../event-log.ts';
 import { positionOf } from './record.ts';
 

@@ -6,8 +6,9 @@ import { AppendClient } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
 import { follow } from './follow.ts';
+import { headOf } from './head.ts';
 import { takeIdentity } from './identity.ts';
-import { type Reader, readHead, readStreamPages } from './read.ts';
+import { type Reader, readStreamPages } from './read.ts';
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
@@ -35,7 +36,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
     follow: (after, signal) => follow({ reader, bell }, after, signal),
-    head: () => readHead(reader),
+    head: headOf(reader),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

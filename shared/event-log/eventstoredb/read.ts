@@ -1,12 +1,12 @@
-import { BACKWARDS, END, type EventStoreDBClient, FORWARDS } from '@eventstore/db-client';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { BACKWARDS, type END, type EventStoreDBClient, FORWARDS } from '@eventstore/db-client';
+import type { StreamName, Version } from '#shared/brands.ts';
 import { LogUnavailable } from '../errors.ts';
-import { type RecordedEvent, START } from '../event-log.ts';
+import type { RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
 import { withPatience } from './patience.ts';
 import { revisionOf } from './places.ts';
 import { type Reading, takeAll } from './reading.ts';
-import { positionOf, type StoredEvent, toEvent } from './record.ts';
+import { type StoredEvent, toEvent } from './record.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 
@@ -80,28 +80,13 @@ export const readFirst = async (reader: Reader, stream: string): Promise<StoredE
   return events[0];
 };
 
-export const readHead = (reader: Reader): Promise<Position> =>
-  ask(reader, 'a read of its last event', async () => {
-    let head = START;
-    const read = reader.client.readAll({ fromPosition: END, maxCount: 1, direction: BACKWARDS });
-    await takeAll(read, {
-      ...readingOf(reader),
-      onEvent: ({ event }) => {
-        if (event) head = positionOf(event);
-        return true;
-      },
-    });
-    refuseIfClosed(reader);
-    return head;
-  });
-
-const ask = <Answer>({ patienceMs }: Reader, what: string, attempt: () => Promise<Answer>): Promise<Answer> =>
+export const ask = <Answer>({ patienceMs }: Reader, what: string, attempt: () => Promise<Answer>): Promise<Answer> =>
   withPatience({ what, patienceMs }, attempt).catch((error: unknown) => {
     throw refusalOf(error, what);
   });
 
-const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({ silenceMaxMs, signal: closed });
+export const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({ silenceMaxMs, signal: closed });
 
-const refuseIfClosed = ({ closed }: Reader): void => {
+export const refuseIfClosed = ({ closed }: Reader): void => {
   if (closed.aborted) throw new LogUnavailable('the event log is closed');
 };

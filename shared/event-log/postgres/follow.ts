@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import type { Doorbell } from '../doorbell.ts';
+import type { Doorbell } from '#shared/doorbell.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { readLog } from './read.ts';
 

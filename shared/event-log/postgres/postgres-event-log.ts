@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { LogIdentity } from '#shared/brands.ts';
+import { PostgresBell } from '#shared/database/bell/bell.ts';
 import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -7,7 +8,6 @@ import { checkAppend } from '../check-append.ts';
 import { StaleVersion } from '../errors.ts';
 import { type Appended, type EventLog, FIRST } from '../event-log.ts';
 import { appendBatch, findRepeat, VERSION_MAX } from './append.ts';
-import { PostgresBell } from './bell.ts';
 import { follow } from './follow.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
@@ -25,7 +25,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
   const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
-  const bell = opening.use(new PostgresBell(url));
+  const bell = opening.use(new PostgresBell({ url, channel: 'annals_event_log' }));
   const commits = opening.use(
     new GroupCommit({
       isPassing,

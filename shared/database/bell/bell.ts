@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Doorbell } from '../doorbell.ts';
+import { Doorbell } from '#shared/doorbell.ts';
 
-const CHANNEL = 'annals_event_log';
+/** What is rung for: one channel of PostgreSQL each. */
+type BellChannel = 'annals_event_log' | 'annals_read_model';
+
+export type BellOptions = { readonly url: string; readonly channel: BellChannel };
+
 const RING_AT_MOST_EVERY_MS = 5;
 const RECONNECT_MS = 500;
 /** A server that is silent for longer is given up, and connected to anew. */
@@ -10,21 +14,21 @@ const ANSWER_WITHIN_MS = 4_000;
 const END_WITHIN_MS = 1_000;
 
 /**
- * Rings in every process when one of them has appended.
- * NOTIFY takes a lock of the whole server until its transaction commits, so it never runs inside an append:
+ * Rings in every process when one of them has committed something.
+ * NOTIFY takes a lock of the whole server until its transaction commits, so it never runs inside that of the work:
  * it follows the commit, on a connection of its own, at most every few milliseconds. What is lost is caught by polling.
  */
 export class PostgresBell extends Doorbell implements AsyncDisposable {
-  readonly #url: string;
+  readonly #options: BellOptions;
   readonly #closed = new AbortController();
   readonly #listening: Promise<void>;
   #client: pg.Client | undefined;
   #isDue = false;
   #isAnnouncing = false;
 
-  constructor(url: string) {
+  constructor(options: BellOptions) {
     super();
-    this.#url = url;
+    this.#options = options;
     this.#listening = this.#listen();
   }
 
@@ -48,7 +52,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       this.#isDue = false;
       const client = this.#client;
       // A ring that fails is a hint lost; a connection that does not answer is of no use to listen on either.
-      if (client) await client.query(`notify ${CHANNEL}`).catch(() => void end(client));
+      if (client) await client.query(`notify ${this.#options.channel}`).catch(() => void end(client));
     }
     this.#isAnnouncing = false;
   }
@@ -63,7 +67,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   /** Listens until the connection ends, for whatever reason. */
   async #listenOnce(): Promise<void> {
     const client = new pg.Client({
-      connectionString: this.#url,
+      connectionString: this.#options.url,
       application_name: 'annals-bell',
       keepAlive: true,
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
@@ -78,17 +82,17 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       await client.connect();
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       const [own] = rows;
-      // Whoever appended here has been rung for already.
+      // Whoever committed here has been rung for already.
       client.on('notification', ({ processId }) => {
         if (processId !== own?.pid) this.ring();
       });
-      await client.query(`listen ${CHANNEL}`);
+      await client.query(`listen ${this.#options.channel}`);
       this.#client = client;
-      // Whatever was appended while nobody listened.
+      // Whatever was committed while nobody listened.
       this.ring();
       await ended;
     } catch {
-      // The server is away; the caller tries again, and followers poll meanwhile.
+      // The server is away; the caller tries again, and whoever waits polls meanwhile.
     } finally {
       this.#client = undefined;
       this.#closed.signal.removeEventListener('abort', close);

@@ -7,7 +7,7 @@ import { PostgresBell } from './bell.ts';
 
 /** Once it listens, a bell rings by itself. */
 const openBell = async (url: string): Promise<PostgresBell> => {
-  const bell = new PostgresBell(url);
+  const bell = new PostgresBell({ url, channel: 'annals_event_log' });
   await until(
     () => bell.heard,
     (heard) => heard === 1,

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
+import { runCommandLine } from './program.ts';
+
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'annals-documents-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await database?.[Symbol.asyncDispose]();
+});
+
+const run = async (args: readonly string[], settings: Readonly<Record<string, string>> = {}) => {
+  const written: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(args, {
+    environment: { DATABASE_URL: database.url, NODE_ENV: 'test', ...settings },
+    signal: new AbortController().signal,
+    write: async (line) => void written.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, written: written.join('\n'), complaints: complaints.join('\n') };
+};
+
+const file = async (name: string, content: string): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+};
+
+const users = 'query Users { users { id name } }';
+
+test.each<[string, string, string]>([
+  ['client-preset', JSON.stringify({ abc1: users }), 'abc1  Users'],
+  ['relay', JSON.stringify({ '9d5e': users, '7c1f': '{ me { id } }' }), '9d5e  Users'],
+  [
+    'apollo',
+    JSON.stringify({
+      format: 'apollo-persisted-query-manifest',
+      version: 1,
+      operations: [{ id: 'ap01', body: users, name: 'Users', type: 'query' }],
+    }),
+    'ap01  Users',
+  ],
+  ['one document', users, '  Users'],
+  ['one document in short form', '{ me { name } }', 'without a name'],
+])('a file as %s is loaded and listed', async (name, content, listed) => {
+  const { exit, written } = await run(['documents', 'load', await file(`${name}.json`, content)], { PERSISTED_DOCUMENTS: 'prefer' });
+  expect(written).toMatch(/^\d+ documents? (is|are) loaded\.$/);
+  expect(exit).toBe(0);
+  expect((await run(['documents', 'list'])).written).toContain(listed);
+});
+
+test('where the server does not look at them, that is said', async () => {
+  const { exit, complaints } = await run(['documents', 'load', await file('said.json', JSON.stringify({ said: users }))]);
+  expect([exit, complaints]).toEqual([0, 'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce for the server to look at them.']);
+});
+
+test('a document that would be refused is named, and nothing is loaded', async () => {
+  const manifest = await file('wrong.json', JSON.stringify({ fine: users, broken: 'query Nothing { nothing }' }));
+  const { exit, complaints } = await run(['documents', 'load', manifest]);
+  expect(exit).not.toBe(0);
+  expect(complaints).toContain('Nothing (broken): Cannot query field "nothing" on type "Query".');
+  expect((await run(['documents', 'list'])).written).not.toContain('fine  ');
+});
+
+test.each(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])('%s is no manifest', async (content) => {
+  const { exit, complaints } = await run(['documents', 'load', await file('none.json', content)]);
+  expect(exit).not.toBe(0);
+  expect(complaints).toMatch(/is neither a manifest|Nothing was loaded/);
+});
+
+test('what is taken out is gone', async () => {
+  await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
+  expect((await run(['documents', 'remove', 'gone'])).written).toBe('gone is taken out.');
+  expect((await run(['documents', 'remove', 'gone'])).complaints).toBe('There is no document gone.');
+  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain('cannot be read');
+});

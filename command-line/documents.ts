@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { createDocuments } from '../query/graphql/documents/documents.ts';
+import { readManifest } from '../query/graphql/documents/manifest.ts';
+import {
+  listPersistedDocuments,
+  migratePersistedDocuments,
+  type PersistedDocument,
+  removePersistedDocuments,
+  savePersistedDocuments,
+} from '../query/graphql/documents/persisted-documents.ts';
+import { schema } from '../query/graphql/schema.ts';
+import type { Command } from './command.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import type { Terminal } from './terminal.ts';
+
+const NAME = /\b(?:query|mutation|subscription)\s+(\w+)/;
+
+export const documentsLoad: Command = {
+  name: 'documents load',
+  summary: 'Loads GraphQL documents that clients may then send by id.',
+  positionals: ['<file>'],
+  options: {},
+  examples: ['documents load persisted-documents.json', 'documents load query.graphql'],
+  run: ({ positionals: [file = ''] }, terminal) =>
+    withDocuments(terminal, async (pool, { config }) => {
+      const found = await readDocuments(file);
+      const { prepare } = createDocuments(schema, config.graphql.limits);
+      const wrong = found.flatMap((document) => faultsOf(document, prepare(document.text)));
+      if (wrong.length > 0) throw new StartRefused(`Nothing was loaded, because these would be refused:\n${wrong.join('\n')}`);
+      await savePersistedDocuments(pool, found);
+      await terminal.write(`${found.length} ${found.length === 1 ? 'document is' : 'documents are'} loaded.`);
+      const { persistedDocuments: mode } = config.graphql;
+      if (mode === 'prefer' || mode === 'enforce') return;
+      terminal.complain(`PERSISTED_DOCUMENTS is ${mode}: set it to prefer or enforce for the server to look at them.`);
+    }),
+};
+
+export const documentsList: Command = {
+  name: 'documents list',
+  summary: 'Lists the GraphQL documents that were loaded.',
+  positionals: [],
+  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  examples: ['documents list', 'documents list --json'],
+  run: ({ flags }, terminal) =>
+    withDocuments(terminal, async (pool) => {
+      for (const document of await listPersistedDocuments(pool)) {
+        const line = `${document.id}  ${nameOf(document)}  loaded ${document.loadedAt.toISOString()}`;
+        await terminal.write(flags.has('json') ? JSON.stringify(document) : line);
+      }
+    }),
+};
+
+export const documentsRemove: Command = {
+  name: 'documents remove',
+  summary: 'Takes out a GraphQL document that was loaded; it counts no more within seconds.',
+  positionals: ['<id>'],
+  options: {},
+  examples: ['documents remove 3f6c…'],
+  run: ({ positionals: [id = ''] }, terminal) =>
+    withDocuments(terminal, async (pool) => {
+      if ((await removePersistedDocuments(pool, [id])) === 0) throw new StartRefused(`There is no document ${id}.`);
+      await terminal.write(`${id} is taken out.`);
+    }),
+};
+
+const withDocuments = async (terminal: Terminal, work: (pool: Pool, installation: Installation) => Promise<void>): Promise<void> => {
+  await using installation = await openInstallation(terminal);
+  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+  await migratePersistedDocuments(pool);
+  await work(pool, installation);
+};
+
+const readDocuments = async (file: string): Promise<readonly PersistedDocument[]> => {
+  const content = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new StartRefused(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+  });
+  try {
+    return readManifest(content);
+  } catch (cause) {
+    throw new StartRefused(`${file} is neither a manifest of documents (client-preset, Relay, Apollo) nor a document.`, { cause });
+  }
+};
+
+type Prepared = ReturnType<ReturnType<typeof createDocuments>['prepare']>;
+
+const faultsOf = (document: PersistedDocument, prepared: Prepared): readonly string[] =>
+  'document' in prepared ? [] : prepared.map(({ message }) => `  ${nameOf(document)} (${document.id}): ${message}`);
+
+const nameOf = ({ text }: PersistedDocument): string => NAME.exec(text)?.[1] ?? 'without a name';

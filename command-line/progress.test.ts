@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Position } from '#shared/brands.ts';
+import type { Progress } from '../projector/catch-up.ts';
+import { duration, progressText, showProgress } from './progress.ts';
+
+const at = (events: number, position: number, from = 0): Progress => ({
+  step: 'events',
+  events,
+  position: position as Position,
+  from: from as Position,
+  upTo: 100_000 as Position,
+});
+
+test('where positions count events, it tells how many of how many, the rate, and the time left', () => {
+  expect(progressText(at(25_000, 25_000), { elapsedMs: 1_000, isDense: true })).toBe('25,000 of 100,000 events, 25,000 a second, 3 s left');
+});
+
+test('where positions count bytes, it tells the share of the log', () => {
+  expect(progressText(at(60, 75_000, 50_000), { elapsedMs: 2_000, isDense: false })).toBe(
+    '60 events, 50 % of the log, 30 a second, 2 s left',
+  );
+});
+
+test('it goes beyond nothing, and over nothing', () => {
+  expect(progressText(at(0, 0), { elapsedMs: 0, isDense: true })).toBe('0 of 100,000 events, 0 a second');
+  expect(progressText(at(1, 100_000, 100_000), { elapsedMs: 0, isDense: false })).toContain('100 % of the log');
+  expect(progressText({ step: 'indexes', done: 0, of: 7 }, { elapsedMs: 0, isDense: true })).toBe('index 1 of 7');
+});
+
+test.each([
+  [59, '59 s'],
+  [61, '1 min 1 s'],
+  [7_265, '2 h 1 min'],
+])('%d seconds are told as %s', (seconds, told) => {
+  expect(duration(seconds)).toBe(told);
+});
+
+test('on a terminal one line is written over and taken away; elsewhere nothing is told of what is soon over', () => {
+  const [rewritten, complaints]: [string[], string[]] = [[], []];
+  const complain = (line: string) => void complaints.push(line);
+  for (const rewrite of [(line: string) => void rewritten.push(line), undefined]) {
+    using shown = showProgress({ complain, ...(rewrite && { rewrite }) }, 'Rebuilding', true);
+    shown.onProgress(at(10, 10));
+    shown.onProgress(at(20, 20));
+  }
+  expect(rewritten).toEqual([expect.stringMatching(/^Rebuilding: 10 of 100,000 events/), '']);
+  expect(complaints).toEqual([]);
+});

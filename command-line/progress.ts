@@ -1,0 +1,54 @@
+import type { Progress } from '../projector/catch-up.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How often people are told: on a terminal, in one line; elsewhere, in a line each time. */
+const REWRITE_EVERY_MS = 200;
+const COMPLAIN_EVERY_MS = 5_000;
+
+type Shown = { onProgress(progress: Progress): void } & Disposable;
+
+/** Shows how far something is, its rate, and the time left. */
+export const showProgress = (terminal: Pick<Terminal, 'rewrite' | 'complain'>, title: string, isDense: boolean): Shown => {
+  const { rewrite, complain } = terminal;
+  const everyMs = rewrite ? REWRITE_EVERY_MS : COMPLAIN_EVERY_MS;
+  const startedAtMs = performance.now();
+  let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
+  return {
+    onProgress(progress) {
+      const nowMs = performance.now();
+      if (nowMs - toldAtMs < everyMs) return;
+      toldAtMs = nowMs;
+      (rewrite ?? complain)(`${title}: ${progressText(progress, { elapsedMs: nowMs - startedAtMs, isDense })}`);
+    },
+    [Symbol.dispose]: () => rewrite?.(''),
+  };
+};
+
+type Circumstances = {
+  readonly elapsedMs: number;
+  /** Whether positions count events; on EventStoreDB they count bytes, and only the share of them is told. */
+  readonly isDense: boolean;
+};
+
+export const progressText = (progress: Progress, { elapsedMs, isDense }: Circumstances): string => {
+  if (progress.step === 'indexes') return `index ${progress.done + 1} of ${progress.of}`;
+  const { events, position, from, upTo } = progress;
+  const share = upTo > from ? (position - from) / (upTo - from) : 1;
+  const leftS = share > 0 ? Math.ceil((elapsedMs / 1_000) * (1 / share - 1)) : undefined;
+  return [
+    isDense ? `${number(events)} of ${number(upTo - from)} events` : `${number(events)} events, ${Math.floor(share * 100)} % of the log`,
+    `${number(Math.round(events / Math.max(elapsedMs / 1_000, 0.001)))} a second`,
+    ...(leftS === undefined ? [] : [`${duration(leftS)} left`]),
+  ].join(', ');
+};
+
+export const number = (value: number): string => value.toLocaleString('en');
+
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+
+export const duration = (seconds: number): string => {
+  if (seconds < MINUTE_S) return `${seconds} s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${seconds % MINUTE_S} s`;
+  return `${Math.floor(seconds / HOUR_S)} h ${Math.floor((seconds % HOUR_S) / MINUTE_S)} min`;
+};

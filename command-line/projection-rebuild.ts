@@ -1,0 +1,51 @@
+import { isPassing } from '#shared/database/failures.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { Stopped } from '../projector/catch-up.ts';
+import { rebuild } from '../projector/rebuild.ts';
+import type { Command } from './command.ts';
+import { duration, number, showProgress } from './progress.ts';
+import { withProjection } from './projection.ts';
+
+/** A version of the read model is written over several connections, and an index of a large table takes its time. */
+export const FOR_VERSIONS = { connectionsMax: 6, statementTimeoutMs: 4 * 3_600_000 };
+
+/** As a shell tells of a program that Ctrl+C ended. */
+const INTERRUPTED = 130;
+
+export const projectionRebuild: Command = {
+  name: 'projection rebuild',
+  summary: 'Makes the read model anew from the whole log while it is in use, and puts it in place; Ctrl+C leaves the one in use as it is.',
+  positionals: [],
+  options: {},
+  examples: ['projection rebuild'],
+  run: (_given, terminal) =>
+    withProjection(
+      terminal,
+      async ({ isDense, ...mending }) => {
+        const startedAtMs = performance.now();
+        using shown = showProgress(terminal, 'Rebuilding', isDense);
+        const { events, position } = await rebuild({ ...mending, signal: terminal.signal, onProgress: shown.onProgress }).catch(
+          explain('what was built is thrown away, and the next rebuild begins anew'),
+        );
+        shown[Symbol.dispose]();
+        const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
+        await terminal.write(`The read model is made anew: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`);
+        await terminal.write('The former one stays beside it: npm run annals -- projection rollback');
+      },
+      FOR_VERSIONS,
+    ),
+};
+
+/** @param what became of the work, after a stop */
+export const explain =
+  (what: string) =>
+  (error: unknown): never => {
+    if (error instanceof Stopped) throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
+    if (!isPassing(error)) throw error;
+    throw new StartRefused(
+      `The database does not go on with it: ${(error as Error).message}. Look at “projection status”, and begin again.`,
+      {
+        cause: error,
+      },
+    );
+  };

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { digestOf } from '../projector/digest.ts';
+import { spawnAnnals } from '../test/annals-process.ts';
+import {
+  addComment,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
+import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { until } from '../test/engines/until.ts';
+import { runCommandLine } from './program.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+let projector: AsyncDisposable;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  projector = await startProjecting(side);
+  const author = await registerUser(side);
+  for (let n = 0; n < 5; n += 1) await addComment(side, author, await draftArticle(side, author));
+  await untilProjected(side);
+});
+afterAll(async () => {
+  await projector?.[Symbol.asyncDispose]();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const call = async (...args: readonly string[]) => {
+  const lines: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(args, {
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: [...lines, ...complaints].join('\n') };
+};
+
+const expectWhole = async () => {
+  await untilProjected(side);
+  expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
+};
+
+const schemas = async () => {
+  const { rows } = await side.pool.query<{ name: string }>(
+    `select nspname as name from pg_namespace where nspname like 'read_model_%' order by 1`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+test('there is no way back before there was a rebuild', async () => {
+  expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('a rebuild leaves one') });
+  expect((await call('projection', 'status')).output).toContain('Previous: none');
+});
+
+/** A rebuild in a process of its own, held up just before its swap. */
+const rebuildHeldUp = async () => {
+  const holder = await side.pool.connect();
+  await holder.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+  const annals = spawnAnnals(['annals.ts', 'projection', 'rebuild'], world.settings);
+  await until(
+    async () =>
+      (
+        await side.pool.query(
+          `select from pg_stat_activity where application_name = 'annals-command-line' and wait_event_type = 'Lock' and datname = current_database()`,
+        )
+      ).rowCount,
+    (waiting) => waiting === 1,
+  );
+  const letGo = async () => {
+    await holder.query('rollback');
+    holder.release();
+  };
+  return { annals, letGo };
+};
+
+test('a rebuild that was killed has changed nothing, and the next begins anew', async () => {
+  const { annals, letGo } = await rebuildHeldUp();
+  await using _ = annals;
+  const second = await call('projection', 'rebuild');
+  expect(second).toMatchObject({ exit: 1, output: expect.stringContaining('under way already') });
+  expect((await call('projection', 'status')).output).toContain('it is being built');
+  annals.child.kill('SIGKILL');
+  await annals.exited;
+  await letGo();
+  await until(
+    () => call('projection', 'status'),
+    ({ output }) => output.includes('the next rebuild drops it'),
+  );
+  await expectWhole();
+  expect(await call('projection', 'rebuild')).toMatchObject({
+    exit: 0,
+    output: expect.stringMatching(/^The read model is made anew: [\d,]+ events in /),
+  });
+  expect(await schemas()).toEqual(['read_model_previous']);
+  await expectWhole();
+});
+
+test('Ctrl+C stops it, and it says what became of it', async () => {
+  const { annals, letGo } = await rebuildHeldUp();
+  await using _ = annals;
+  const exited = once(annals.child, 'exit');
+  annals.child.kill('SIGINT');
+  await letGo();
+  expect((await exited)[0]).toBe(130);
+  expect(annals.output()).toContain('Stopped. The read model is as it was; what was built is thrown away');
+  expect(await schemas()).toEqual(['read_model_previous']);
+  await expectWhole();
+});
+
+test('the way back and forth', async () => {
+  for (let n = 0; n < 2; n += 1) {
+    const back = await call('projection', 'rollback');
+    expect(back).toMatchObject({ exit: 0, output: expect.stringContaining('in place again') });
+    await expectWhole();
+  }
+  expect((await call('projection', 'status')).output).toMatch(
+    /^In use: at position \d+, up to date, [\d.]+ MB\.\nParked: nothing\.\nPrevious: at position \d+/,
+  );
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { createDatabase } from '../test/engines/database.ts';
+import { LOG_ENGINES } from '../test/engines/log-engines.ts';
+import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { runCommandLine } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+const callOn =
+  (environment: Terminal['environment'], confirm?: Terminal['confirm']) =>
+  async (...args: readonly string[]) => {
+    const lines: string[] = [];
+    const complaints: string[] = [];
+    const exit = await runCommandLine(args, {
+      environment,
+      signal: new AbortController().signal,
+      write: async (line) => void lines.push(line),
+      complain: (line) => void complaints.push(line),
+      ...(confirm && { confirm }),
+    });
+    return { exit, lines, complaint: complaints.join('\n') };
+  };
+
+describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+  /** A world whose projector runs, and how to call the command line on it. */
+  const open = async () => {
+    await using opening = new AsyncDisposableStack();
+    const world = opening.use(await createCommandWorld(startLog));
+    const side = opening.use(await world.open());
+    opening.use(await startProjecting(side));
+    const resources = opening.move();
+    const call = callOn(world.settings);
+    const answering = (answer: boolean) => callOn(world.settings, async () => answer);
+    return { side, call, answering, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  };
+
+  const parkArticle = async (side: CommandSide): Promise<string> => {
+    const articleId = await draftArticle(side, await registerUser(side));
+    const stream = `article-${articleId}`;
+    await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 2);
+    await untilProjected(side);
+    return stream;
+  };
+
+  test('what is parked is listed with its event, since when, and why', async () => {
+    await using annals = await open();
+    await untilProjected(annals.side);
+    expect(await annals.call('projection', 'parked')).toMatchObject({ exit: 0, lines: ['Nothing is parked.'] });
+    expect(await annals.call('projection', 'parked', '--json')).toMatchObject({ exit: 0, lines: [] });
+    const stream = await parkArticle(annals.side);
+    const line = new RegExp(
+      `^\\S+Z {2}${stream}@3 {2}article\\.eaten {2}at position \\d+: Event \\S+ .*has the unknown type "article\\.eaten"$`,
+    );
+    expect((await annals.call('projection', 'parked')).lines).toEqual([expect.stringMatching(line)]);
+    const [json = ''] = (await annals.call('projection', 'parked', '--json')).lines;
+    expect(JSON.parse(json)).toMatchObject({ stream, version: 3, type: 'article.eaten', since: expect.stringMatching(/Z$/) });
+  });
+
+  test('a retry says what still stands in the way, and a release which event it leaves out', async () => {
+    await using annals = await open();
+    const [stream, other] = [await parkArticle(annals.side), await parkArticle(annals.side)];
+    expect(await annals.call('projection', 'retry', stream)).toMatchObject({
+      exit: 1,
+      lines: [expect.stringContaining(`Still parked: ${stream}@3  article.eaten`)],
+      complaint: 'It stays parked: mend the cause and retry, or leave the event out with “projection release <stream>”.',
+    });
+    expect(await annals.call('projection', 'release', stream)).toMatchObject({ exit: 64, complaint: expect.stringContaining('say --yes') });
+    expect(await annals.answering(false)('projection', 'release', stream)).toMatchObject({
+      exit: 1,
+      complaint: `Nothing is left out; ${stream} stays parked.`,
+    });
+    expect(await annals.answering(true)('projection', 'release', stream)).toMatchObject({
+      exit: 0,
+      lines: [
+        expect.stringContaining(`To be left out for good: ${stream}@3  article.eaten`),
+        `${stream} is in the read model again, without that event.`,
+      ],
+    });
+    expect(await annals.call('projection', 'retry', '--all')).toMatchObject({
+      exit: 1,
+      complaint: expect.stringContaining('It stays parked'),
+    });
+    expect(await annals.call('projection', 'release', other, '--yes')).toMatchObject({ exit: 0 });
+    expect(await annals.call('projection', 'retry', '--all')).toMatchObject({ exit: 0, lines: ['Nothing is parked.'] });
+    expect((await annals.side.pool.query('select count(*) as rows from read_model.articles')).rows).toEqual([{ rows: 2 }]);
+  });
+
+  test('what is not parked is neither retried nor released', async () => {
+    await using annals = await open();
+    await registerUser(annals.side);
+    await untilProjected(annals.side);
+    for (const command of [['retry'], ['release', '--yes']]) {
+      expect(await annals.call('projection', ...command, 'article-7')).toMatchObject({
+        exit: 1,
+        complaint: 'article-7 is not parked: “projection parked” lists those that are.',
+      });
+    }
+    expect(await annals.call('projection', 'retry')).toMatchObject({
+      exit: 64,
+      complaint: expect.stringContaining('either <stream> or --all'),
+    });
+    expect(await annals.call('projection', 'retry', 'article-7', '--all')).toMatchObject({ exit: 64 });
+  });
+});
+
+test('where nothing was projected yet, that is said', async () => {
+  await using database = await createDatabase();
+  const call = callOn({ DATABASE_URL: database.url, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });
+  expect(await call('projection', 'parked')).toMatchObject({ exit: 1, complaint: expect.stringContaining('There is no read model yet') });
+});

@@ -1,0 +1,46 @@
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Listed } from '../projector/list-parked.ts';
+import { migrateProjector } from '../projector/migrate.ts';
+import type { Parked } from '../projector/parked.ts';
+import type { Mending } from '../projector/retry.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { harmless } from './print-event.ts';
+import type { Terminal } from './terminal.ts';
+
+export type Projection = Mending & Pick<Installation, 'isDense'>;
+
+/** How the database is spoken to: one transaction holds a connection while another looks up keys. */
+type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
+
+const CONNECTIONS_MAX = 3;
+
+/** Does something with the read model of the installation, whose projector may run meanwhile. */
+export const withProjection = async (
+  terminal: Terminal,
+  work: (projection: Projection) => Promise<void>,
+  { connectionsMax = CONNECTIONS_MAX, ...speaking }: Speaking = {},
+): Promise<void> => {
+  await using installation = await openInstallation(terminal);
+  const { config, databaseUrl, eventLog, isDense } = installation;
+  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax, ...speaking });
+  await demandReadModel(pool);
+  await migrateProjector(pool);
+  await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
+  await work({ pool, eventLog, codec: createCodec({ keys }), isDense });
+};
+
+const demandReadModel = async (pool: Pool): Promise<void> => {
+  const { rows } = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [`${LIVE_SCHEMA}.parked`]);
+  if (!rows[0]?.found) throw new StartRefused('There is no read model yet: start Annals, or the projector, and it makes one.');
+};
+
+/** Which event parks an aggregate, and why, as one line for people. */
+export const parkedLine = ({ stream, version, position, type, reason }: Parked): string =>
+  harmless(`${stream}@${version}  ${type}  at position ${position}: ${reason}`);
+
+export const listedLine = (listed: Listed): string => `${listed.since.toISOString()}  ${parkedLine(listed)}`;

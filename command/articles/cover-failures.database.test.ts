@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
+import { picture } from '../../test/engines/pictures.ts';
+import { until } from '../../test/engines/until.ts';
+import { ARTICLE, createWriteWorld, make, type Written } from '../../test/engines/write-world.ts';
+
+/** What happens to whatever is appended next. */
+let outage: 'after the append' | undefined;
+const faulty = (log: EventLog): EventLog => ({
+  ...log,
+  async append(...appended) {
+    const answer = await log.append(...appended);
+    if (outage !== undefined) throw new LogUnavailable('the answer did not come');
+    return answer;
+  },
+});
+
+let world: CoverWorld;
+beforeAll(async () => {
+  // A client that is too slow is cut off soon.
+  world = await createCoverWorld({ wrap: faulty, limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 } });
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+beforeEach(() => world.renew());
+
+describe('who may not, is refused before a byte is stored', () => {
+  test('by who asks, by the article, and by the version', async () => {
+    const content = picture('image/png', 2_000_000);
+    const other = { ...world.author, id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never };
+    // Where a file came in nevertheless, the disk would be the reason.
+    await rm(join(world.uploads, 'incoming'), { recursive: true });
+    const refused = async (more: Written) => {
+      const { status, body } = await world.put(content, 'image/png', more);
+      return [status, body.code];
+    };
+    expect(await refused({ by: null })).toEqual([401, 'unauthenticated']);
+    expect(await refused({ by: { ...world.author, scope: 'read:articles' } })).toEqual([403, 'insufficient_scope']);
+    expect(await refused({ by: world.reader })).toEqual([404, 'article_not_found']);
+    expect(await refused({ by: other })).toEqual([404, 'article_not_found']);
+    expect(await refused({ headers: { 'If-Match': '"7-x"' } })).toEqual([412, 'version_mismatch']);
+    expect(await refused({ headers: { 'If-Match': 'x' } })).toEqual([400, 'malformed_request']);
+    await world.send('POST', `${world.article}/publish`);
+    expect(await refused({ by: other })).toEqual([403, 'forbidden']);
+    await world.send('DELETE', world.article);
+    expect(await refused({})).toEqual([404, 'article_deleted']);
+    world.article = '/articles/0x1';
+    expect(await refused({})).toEqual([404, 'article_not_found']);
+  });
+
+  test('and what the article was refused meanwhile is not kept either', async () => {
+    const socket = await world.begin({ 'Content-Length': '100000', 'If-Match': '"1-x"', Connection: 'close' });
+    const content = picture('image/png', 100_000);
+    socket.write(content.subarray(0, 50_000));
+    await until(world.stored, (files) => files.length === 1);
+    await world.send('PATCH', world.article, { body: { title: 'Two' } });
+    socket.write(content.subarray(50_000));
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 412 /);
+    await world.nothingHappened();
+  });
+});
+
+describe('what breaks off leaves nothing', () => {
+  test.each(['Content-Length', 'Transfer-Encoding'])('a client that goes away in the middle (%s)', async (header) => {
+    const isChunked = header === 'Transfer-Encoding';
+    const socket = await world.begin({ [header]: isChunked ? 'chunked' : '1000000' });
+    const part = picture('image/png', 300_000);
+    socket.write(isChunked ? chunk(part) : part);
+    await until(world.stored, (files) => files.length === 1);
+    socket.destroy();
+    await world.nothingHappened();
+  });
+
+  test('a client that goes away before the head is whole', async () => {
+    const socket = await world.begin({ 'Content-Length': '1000000' });
+    socket.end(picture('image/png').subarray(0, 20));
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 |^$/);
+    await world.nothingHappened();
+  });
+
+  test('a client that is too slow, even when it never lets go of the connection', async () => {
+    const socket = await world.begin({ 'Content-Length': '1000000' });
+    socket.write(picture('image/png', 300_000));
+    await until(world.stored, (files) => files.length === 1);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 408 /);
+    await world.nothingHappened();
+    socket.destroy();
+  });
+
+  test('a disk that fails: the client may try again, and then it goes well', async () => {
+    await rm(world.uploads, { recursive: true });
+    await writeFile(world.uploads, 'no folder');
+    const { status, headers, body } = await world.put(picture('image/png', 3_000_000), 'image/png');
+    expect({ status, code: body.code, after: headers.get('retry-after') }).toEqual({ status: 503, code: 'unavailable', after: '1' });
+    await rm(world.uploads);
+    await mkdir(join(world.uploads, 'incoming'), { recursive: true });
+    await world.nothingHappened();
+    expect(await world.put(picture('image/png'), 'image/png')).toMatchObject({ status: 200 });
+  });
+});
+
+test('where nobody can know whether the article names it, a cover is kept', async () => {
+  outage = 'after the append';
+  const answer = await world.put(picture('image/png'), 'image/png').finally(() => {
+    outage = undefined;
+  });
+  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+});
+
+test('with REQUIRE_IF_MATCH, the version must be said, and is told before a byte is stored', async () => {
+  await using strict = await createWriteWorld({ requireIfMatch: true });
+  const path = `/articles/${await make(strict, '/articles', ARTICLE)}/cover`;
+  await rm(strict.uploads, { recursive: true });
+  const sent = { body: picture('image/png'), headers: { 'Content-Type': 'image/png' } };
+  expect(await strict.send('PUT', path, sent)).toMatchObject({ status: 428, body: { code: 'precondition_required' } });
+  expect(await strict.send('DELETE', path)).toMatchObject({ status: 428 });
+  await mkdir(join(strict.uploads, 'incoming'), { recursive: true });
+  const matching = { ...sent, headers: { ...sent.headers, 'If-Match': '"1-x"' } };
+  expect(await strict.send('PUT', path, matching)).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"1-x"' } })).toMatchObject({ status: 412 });
+  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"2-x"' } })).toMatchObject({ status: 204 });
+});

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseBlobName } from '#shared/blobs/blob-name.ts';
+import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
+import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
+import { PICTURE_BYTES_MAX } from './receive-picture.ts';
+
+let world: CoverWorld;
+beforeAll(async () => {
+  world = await createCoverWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+beforeEach(() => world.renew());
+
+describe('a cover', () => {
+  test.each(PICTURE_TYPES)('of %s is kept as it is, and the article names it', async (type) => {
+    const content = picture(type, 200_000);
+    const { status, headers, body } = await world.put(content, type);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { id: expect.any(Number), version: 2, cursor: expect.any(String), _links: { self: { href: world.article } } },
+    });
+    expect(headers.get('etag')).toMatch(/^"2-/);
+    expect(headers.get('consistency-token')).toBe(body.cursor);
+    const [name = '', ...others] = await world.stored();
+    expect(others).toEqual([]);
+    expect(parseBlobName(name)).toBe(name);
+    expect(await world.coverOf()).toBe(`/uploads/${name}`);
+    expect((await readFile(join(world.uploads, name))).equals(content)).toBe(true);
+  });
+
+  test('may have the greatest size, a type with parameters and any case, a head in many pieces, and no length', async () => {
+    expect(await world.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({ status: 200 });
+    const socket = await world.begin({ 'Transfer-Encoding': 'chunked', Connection: 'close' });
+    for (const byte of picture('image/png', 300)) socket.write(chunk(Buffer.from([byte])));
+    socket.write('0\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await world.stored()).toHaveLength(2);
+  });
+
+  test('is taken away again by DELETE, however often', async () => {
+    await world.put(picture('image/png'), 'image/png');
+    for (let each = 0; each < 2; each += 1) {
+      const { status, headers, body } = await world.send('DELETE', `${world.article}/cover`);
+      expect({ status, body }).toEqual({ status: 204, body: {} });
+      expect(headers.get('consistency-token')).not.toBeNull();
+      expect(await world.coverOf()).toBeNull();
+    }
+  });
+
+  test('under /api is the same', async () => {
+    world.article = `/api${world.article}`;
+    expect((await world.put(picture('image/png'), 'image/png')).body._links).toEqual({ self: { href: world.article.slice(4) } });
+  });
+
+  test('many at the same time for one article: each is kept, and the article names one of them', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif')));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(new Set(answers.map(({ body }) => body.version)).size).toBe(10);
+    const files = await world.stored();
+    expect(files).toHaveLength(10);
+    expect(files.map((name) => `/uploads/${name}`)).toContain(await world.coverOf());
+  });
+
+  test('many at the same time that change one version: one is kept, and nothing of the others', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+    expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+  });
+});
+
+describe('what is no picture is refused, and nothing of it is kept', () => {
+  const GIF_THAT_IS_A_PAGE = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
+  test.each<[string, Buffer, string, string]>([
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'image/svg+xml', '415 unsupported_media_type'],
+    ['SVG as PNG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', '415 unsupported_media_type'],
+    ['HTML as GIF', Buffer.from('<!doctype html><script>alert(1)</script>'), 'image/gif', '415 unsupported_media_type'],
+    ['HTML', Buffer.from('<!doctype html>'), 'text/html', '415 unsupported_media_type'],
+    ['a PNG as JPEG', picture('image/png'), 'image/jpeg', '415 unsupported_media_type'],
+    ['a JPEG as AVIF', picture('image/jpeg'), 'image/avif', '415 unsupported_media_type'],
+    ['HEIC as AVIF', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'), 'image/avif', '415 unsupported_media_type'],
+    ['WAV as WebP', Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'), 'image/webp', '415 unsupported_media_type'],
+    ['a PNG that ends in its signature', picture('image/png').subarray(0, 7), 'image/png', '415 unsupported_media_type'],
+    ['a picture after a blank', Buffer.concat([Buffer.from(' '), picture('image/gif')]), 'image/gif', '415 unsupported_media_type'],
+    ['anything as anything', randomBytes(1_000), 'image/png', '415 unsupported_media_type'],
+    ['a picture as bytes', picture('image/png'), 'application/octet-stream', '415 unsupported_media_type'],
+    ['a picture of two types', picture('image/png'), 'image/png, image/gif', '415 unsupported_media_type'],
+    ['a page that is a GIF, as a page', GIF_THAT_IS_A_PAGE, 'text/html', '415 unsupported_media_type'],
+    ['nothing', Buffer.alloc(0), 'image/png', '422 invalid_request'],
+    ['too much', picture('image/png', PICTURE_BYTES_MAX + 1), 'image/png', '413 body_too_large'],
+    ['much too much', picture('image/png', 3 * PICTURE_BYTES_MAX), 'image/png', '413 body_too_large'],
+  ])('%s (%#)', async (_what, content, type, refusal) => {
+    const { status, body } = await world.put(content, type);
+    expect(`${status} ${body.code}`).toBe(refusal);
+    await world.nothingHappened();
+  });
+
+  test('a page that is a GIF as well is kept as a GIF, and its name says so', async () => {
+    expect(await world.put(GIF_THAT_IS_A_PAGE, 'image/gif')).toMatchObject({ status: 200 });
+    expect(await world.stored()).toEqual([expect.stringMatching(/\.gif$/)]);
+  });
+
+  test('no type, a coding, and a part are refused; what is taken is told', async () => {
+    const content = picture('image/png');
+    const untyped = await world.put(content, '');
+    expect(untyped).toMatchObject({ status: 415 });
+    expect(untyped.headers.get('accept')).toBe('image/png, image/jpeg, image/webp, image/gif, image/avif');
+    expect(await world.put(content, 'image/png', { headers: { 'Content-Encoding': 'gzip' } })).toMatchObject({ status: 415 });
+    expect(await world.put(content, 'image/png', { headers: { 'Content-Range': 'bytes 0-9/100' } })).toMatchObject({ status: 400 });
+    await world.nothingHappened();
+  });
+
+  test('too much of no said length is refused once it is too much, and the connection goes on', async () => {
+    const socket = await world.begin({ 'Transfer-Encoding': 'chunked' });
+    const part = randomBytes(1_048_576);
+    socket.write(chunk(picture('image/png')));
+    for (let sent = 0; sent <= PICTURE_BYTES_MAX; sent += part.length) socket.write(chunk(part));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 413 /);
+    socket.write(chunk(part));
+    socket.write('0\r\n\r\nGET /absent HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await text(socket)).toMatch(/HTTP\/1.1 404 /);
+    await world.nothingHappened();
+  });
+});

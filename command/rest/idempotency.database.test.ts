@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { until } from '../../test/engines/until.ts';
+import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+
+/** A log that holds back the appends to articles, as long as it is told to. */
+const gate = { held: undefined as Promise<void> | undefined, waiting: 0 };
+const slow = (log: EventLog): EventLog => ({
+  ...log,
+  async append(stream, expected, events) {
+    if (gate.held && stream.startsWith('article-')) {
+      gate.waiting += 1;
+      await gate.held;
+    }
+    return log.append(stream, expected, events);
+  },
+});
+
+let world: WriteWorld;
+beforeAll(async () => {
+  world = await createWriteWorld({ wrap: slow });
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send: WriteWorld['send'] = (...sent) => world.send(...sent);
+const keyed = (key: string) => ({ 'Idempotency-Key': key });
+
+const POSTS: readonly (readonly [string, () => Promise<string>, object | undefined])[] = [
+  ['/articles', async () => '/articles', ARTICLE],
+  ['/users', async () => '/users', { name: 'Grace' }],
+  [
+    '/articles/{id}/comments',
+    async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
+    { text: 'Well said.' },
+  ],
+  ['/articles/{id}/publish', async () => `/articles/${await make(world, '/articles', ARTICLE)}/publish`, undefined],
+  [
+    '/articles/{id}/unpublish',
+    async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/unpublish`,
+    undefined,
+  ],
+];
+
+describe.each(POSTS)('POST %s', (name, pathOf, body) => {
+  const by = () => world.admin;
+
+  test('with the same key is done once, and answered as the first time', async () => {
+    const path = await pathOf();
+    const sent = { body, headers: keyed(`once ${name}`.replaceAll(' ', '-')), by: by() };
+    const first = await send('POST', path, sent);
+    expect(first.status).toBeLessThan(300);
+    const head = await world.side.eventLog.head();
+    const again = await send('POST', path, sent);
+    expect(again).toMatchObject({ status: first.status, body: first.body });
+    for (const header of ['location', 'etag', 'consistency-token', 'content-type'])
+      expect(again.headers.get(header)).toBe(first.headers.get(header));
+    expect(await world.side.eventLog.head()).toBe(head);
+  });
+
+  test.each(['', ' ', 'a b', 'é', 'x'.repeat(256)])('with the key %j is refused', async (key) => {
+    // `fetch` sends such characters as latin1, as it would bytes.
+    const answer = await send('POST', await pathOf(), { body, headers: keyed(key), by: by() });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_request', detail: expect.stringContaining('Idempotency-Key') } });
+  });
+});
+
+test('with the same key for something else is refused', async () => {
+  await send('POST', '/articles', { body: ARTICLE, headers: keyed('reused') });
+  const reused = { status: 422, body: { code: 'idempotency_key_reused' } };
+  expect(await send('POST', '/articles', { body: { ...ARTICLE, title: 'Two' }, headers: keyed('reused') })).toMatchObject(reused);
+  const path = `/articles/${await make(world, '/articles', ARTICLE)}/publish`;
+  expect(await send('POST', path, { headers: keyed('reused') })).toMatchObject(reused);
+});
+
+test('a key is the caller’s own', async () => {
+  const mine = await send('POST', '/articles', { body: ARTICLE, headers: keyed('shared') });
+  const theirs = await send('POST', '/articles', { body: ARTICLE, headers: keyed('shared'), by: world.admin });
+  expect([mine.status, theirs.status]).toEqual([201, 201]);
+  expect(mine.body.id).not.toBe(theirs.body.id);
+});
+
+test('a refusal is repeated, and a malformed request leaves the key for a better one', async () => {
+  const id = await make(world, '/articles', ARTICLE);
+  const comment = { body: { text: 'x' }, headers: keyed('refused') };
+  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({ status: 409, body: { code: 'article_not_published' } });
+  await send('POST', `/articles/${id}/publish`);
+  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({ status: 409, body: { code: 'article_not_published' } });
+  expect(await send('POST', '/articles', { body: {}, headers: keyed('better') })).toMatchObject({ status: 422 });
+  expect(await send('POST', '/articles', { body: ARTICLE, headers: keyed('better') })).toMatchObject({ status: 201 });
+});
+
+test('while the first is running, another is told to come back', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Object.assign(gate, { held: promise, waiting: 0 });
+  const sent = { body: ARTICLE, headers: keyed('running') };
+  const first = send('POST', '/articles', sent);
+  await until(
+    () => gate.waiting,
+    (waiting) => waiting === 1,
+  );
+  const second = await send('POST', '/articles', sent);
+  expect(second).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } });
+  expect(second.headers.get('retry-after')).toBe('1');
+  gate.held = undefined;
+  resolve();
+  const { status, body } = await first;
+  expect(status).toBe(201);
+  expect(await send('POST', '/articles', sent)).toMatchObject({ status: 201, body });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+
+let world: WriteWorld;
+let strict: WriteWorld;
+beforeAll(async () => {
+  world = await createWriteWorld();
+  strict = await createWriteWorld({ requireIfMatch: true });
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+  await strict?.[Symbol.asyncDispose]();
+});
+
+type Change = [method: string, end: string, body?: unknown, type?: string];
+
+/** Everything that changes an article which is there, in an order in which each finds it. */
+const CHANGES: readonly Change[] = [
+  ['PUT', '', { ...ARTICLE, title: 'Two' }],
+  ['PATCH', '', { title: 'Three' }],
+  ['PATCH', '', [{ op: 'replace', path: '/title', value: 'Four' }], 'application/json-patch+json'],
+  ['POST', '/publish'],
+  ['POST', '/unpublish'],
+  ['DELETE', ''],
+];
+const headersOf = (type = 'application/json', more: Record<string, string> = {}) => ({ 'Content-Type': type, ...more });
+
+describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type) => {
+  const open = async (of = world) => {
+    const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;
+    const { headers } = await of.send('PATCH', path, { body: { title: 'Zero' }, headers: { 'If-Match': '*' } });
+    return { path, etag: String(headers.get('etag')) };
+  };
+  const change = (of: WriteWorld, path: string, ifMatch?: string) =>
+    of.send(method, `${path}${end}`, { body, headers: headersOf(type, ifMatch === undefined ? {} : { 'If-Match': ifMatch }) });
+
+  test.each<[string, (etag: string) => string]>([
+    ['its tag', (etag) => etag],
+    ['its tag made weak by a proxy', (etag) => `W/${etag}`],
+    ['a tag of the same version in another form', (etag) => `${etag.split('-', 1)[0]}-${'x'.repeat(16)}"`],
+    ['any', () => '*'],
+  ])('is done where If-Match holds %s', async (_, ifMatch) => {
+    const { path, etag } = await open();
+    expect((await change(world, path, ifMatch(etag))).status).toBe(method === 'DELETE' ? 204 : 200);
+  });
+
+  test.each<[string, string]>([
+    ['an older version', '"1-aaaaaaaaaaaaaaaa"'],
+    ['an older version made weak', 'W/"1-aaaaaaaaaaaaaaaa"'],
+    ['a newer version', '"99-aaaaaaaaaaaaaaaa"'],
+    ['what is no tag of ours', '"abc"'],
+    ['the empty tag', '""'],
+  ])('is refused where it holds %s', async (_, ifMatch) => {
+    const { path, etag } = await open();
+    const head = await world.side.eventLog.head();
+    expect(await change(world, path, ifMatch)).toMatchObject({
+      status: 412,
+      body: { code: 'version_mismatch', details: { version: Number(/\d+/.exec(etag)?.[0]) } },
+    });
+    expect(await world.side.eventLog.head()).toBe(head);
+  });
+
+  test.each(['abc', '"abc', '2', '"1-a" "2-b"', '"1-a", "2-b"', ',', '"a\tb"'])(
+    'is refused as malformed where it holds %s',
+    async (ifMatch) => {
+      const { path } = await open();
+      expect(await change(world, path, ifMatch)).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
+    },
+  );
+
+  test('demands it only where REQUIRE_IF_MATCH is on', async () => {
+    const { path, etag } = await open(strict);
+    expect(await change(strict, path)).toMatchObject({ status: 428, body: { code: 'precondition_required' } });
+    expect((await change(strict, path, etag)).status).toBeLessThan(300);
+  });
+});
+
+test('what is created has no version to demand', async () => {
+  expect((await strict.send('POST', '/articles', { body: ARTICLE })).status).toBe(201);
+});
+
+test('who may not change an item is told that, whatever version they name', async () => {
+  const path = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
+  const headers = { 'If-Match': '"1-a"' };
+  expect(await world.send('PATCH', path, { body: { title: 'x' }, headers, by: world.reader })).toMatchObject({ status: 403 });
+  expect(await world.send('PATCH', '/articles/4', { body: { title: 'x' }, headers })).toMatchObject({ status: 404 });
+});
+
+test('of two changes to the same version one is done', async () => {
+  const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => world.send('PATCH', path, { body: { title: `${at}` }, headers: { 'If-Match': '"1-a"' } })),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...new Array(7).fill(412)]);
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+
+let world: WriteWorld;
+beforeAll(async () => {
+  world = await createWriteWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const send: WriteWorld['send'] = (...sent) => world.send(...sent);
+const CURSOR = /^[0-9a-f]{8}-[0-9a-z]+$/;
+
+describe('what is created', () => {
+  test.each<[string, string, () => Promise<string>, object]>([
+    ['an article', '/articles', async () => '/articles', ARTICLE],
+    ['an article under /api', '/articles', async () => '/api/articles', ARTICLE],
+    ['a user', '/users', async () => '/users', { name: 'Grace', email: 'grace@example.com', role: 'author' }],
+    [
+      'a comment',
+      '/comments',
+      async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
+      { text: 'Well said.' },
+    ],
+  ])('%s is answered by 201 with where it is, its version and where it stands in the log', async (_, collection, path, body) => {
+    const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
+    expect(status).toBe(201);
+    const self = `${collection}/${written.id}`;
+    expect(written).toEqual({
+      id: expect.any(Number),
+      version: 1,
+      cursor: expect.stringMatching(CURSOR),
+      _links: { self: { href: self } },
+    });
+    expect(headers.get('location')).toBe(self);
+    expect(headers.get('etag')).toMatch(/^"1-[\w-]{16}"$/);
+    expect(headers.get('consistency-token')).toBe(written.cursor);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('may be published at once', async () => {
+    expect((await send('POST', '/articles', { body: { ...ARTICLE, publish: true } })).body.version).toBe(2);
+  });
+
+  test('is answered in the HAL form of JSON to who prefers it', async () => {
+    const { status, headers } = await send('POST', '/articles', { body: ARTICLE, headers: { Accept: 'application/hal+json' } });
+    expect({ status, type: headers.get('content-type') }).toMatchObject({ status: 201, type: expect.stringContaining('hal+json') });
+  });
+});
+
+describe('what is changed', () => {
+  const PATCHES: readonly (readonly [string, object | readonly object[]])[] = [
+    ['application/merge-patch+json', { title: 'Two' }],
+    ['application/json', { title: 'Two' }],
+    ['application/json; charset=utf-8', { title: 'Two' }],
+    ['application/json-patch+json', [{ op: 'replace', path: '/title', value: 'Two' }]],
+  ];
+  test.each(PATCHES)(
+    'by a patch of %s is answered by 200 with the new version, and by the same one where nothing changes',
+    async (type, body) => {
+      const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
+      const first = await send('PATCH', path, { body, headers: { 'Content-Type': type } });
+      expect(first).toMatchObject({ status: 200, body: { version: 2, _links: { self: { href: path } } } });
+      expect(first.headers.get('etag')).toMatch(/^"2-/);
+      expect(first.headers.get('consistency-token')).toBe(first.body.cursor);
+      const again = await send('PATCH', path, { body, headers: { 'Content-Type': type } });
+      expect(again).toMatchObject({ status: 200, body: first.body });
+      expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+    },
+  );
+
+  test('by a PUT is the whole, whose other fields need not be taken out', async () => {
+    const id = await make(world, '/articles', { ...ARTICLE, cover: '/uploads/a.png' });
+    const got = { id, ...ARTICLE, title: 'Two', status: 'draft', author: { id: 1, name: 'x' }, _links: {} };
+    expect(await send('PUT', `/articles/${id}`, { body: got })).toMatchObject({ status: 200, body: { id, version: 2 } });
+    expect(await send('PUT', `/articles/${id}`, { body: { title: 'Three' } })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_request', errors: [{ pointer: '/body' }, { pointer: '/tags' }] },
+    });
+  });
+
+  test('of users and comments as well', async () => {
+    const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
+    const by = world.admin;
+    expect(await send('PUT', user, { body: { name: 'Hopper' }, by })).toMatchObject({ status: 200, body: { version: 2 } });
+    expect(await send('PATCH', user, { body: { role: 'author' }, by })).toMatchObject({ status: 200, body: { version: 3 } });
+    const article = await make(world, '/articles', { ...ARTICLE, publish: true });
+    const comment = `/comments/${await make(world, `/articles/${article}/comments`, { text: 'One' })}`;
+    expect(await send('PUT', comment, { body: { text: 'Two' } })).toMatchObject({ status: 200, body: { version: 2 } });
+    expect(await send('PATCH', comment, { body: { text: 'Three' } })).toMatchObject({ status: 200, body: { version: 3 } });
+  });
+
+  test('by publishing and unpublishing; doing it again changes nothing', async () => {
+    const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
+    const steps = ['publish', 'publish', 'unpublish', 'unpublish', 'publish'];
+    const versions: unknown[] = [];
+    for (const step of steps) {
+      const { status, body } = await send('POST', `${path}/${step}`);
+      expect({ status, links: body._links }).toEqual({ status: 200, links: { self: { href: path } } });
+      versions.push(body.version);
+    }
+    expect(versions).toEqual([2, 2, 3, 3, 4]);
+  });
+});
+
+test('what is deleted is answered by 204 without a body, also when it was already; then it is not found', async () => {
+  const article = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
+  const comment = `/comments/${await make(world, `${article}/comments`, { text: 'One' })}`;
+  const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
+  for (const path of [comment, article, user]) {
+    for (let each = 0; each < 2; each += 1) {
+      const { status, headers, body } = await send('DELETE', path, { by: world.admin });
+      expect({ path, status, body }).toEqual({ path, status: 204, body: {} });
+      expect(headers.get('consistency-token')).toMatch(CURSOR);
+      expect(headers.get('etag')).toBeNull();
+    }
+    const body = { name: 'x', text: 'x', title: 'x', body: 'x', tags: [] };
+    const fields = { '/users': ['name'], '/comments': ['text'], '/articles': ['title', 'body', 'tags'] }[path.replace(/\/\d+$/, '')] ?? [];
+    const put = Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
+    expect(await send('PUT', path, { body: put, by: world.admin })).toMatchObject({ status: 404 });
+  }
+});
+
+describe('who may', () => {
+  test.each<[string, string, string, object | undefined]>([
+    ['POST', '/articles', 'write:articles', {}],
+    ['PUT', '/articles/1', 'write:articles', {}],
+    ['PATCH', '/articles/1', 'write:articles', {}],
+    ['DELETE', '/articles/1', 'write:articles', undefined],
+    ['POST', '/articles/1/publish', 'publish:articles', undefined],
+    ['POST', '/articles/1/unpublish', 'publish:articles', undefined],
+    ['POST', '/articles/1/comments', 'write:comments', {}],
+    ['PUT', '/comments/1', 'write:comments', {}],
+    ['PATCH', '/comments/1', 'write:comments', {}],
+    ['DELETE', '/comments/1', 'write:comments', undefined],
+    ['POST', '/users', 'write:users', {}],
+    ['PUT', '/users/1', 'write:users', {}],
+    ['PATCH', '/users/1', 'write:users', {}],
+    ['DELETE', '/users/1', 'write:users', undefined],
+  ])('%s %s: nobody gets 401, and a token without %s gets 403, whatever is sent', async (method, path, scope, body) => {
+    const unknown = await send(method, path, { body, by: null });
+    expect(unknown).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+    expect(unknown.headers.get('www-authenticate')).toContain('resource_metadata=');
+    const unscoped = await send(method, path, { body, by: { ...world.admin, scope: 'read:users read:articles read:comments' } });
+    expect(unscoped).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
+  });
+
+  test('a reader is told so before the body is looked at', async () => {
+    const body = '{ "title"';
+    expect(await send('POST', '/articles', { body, by: world.reader })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await send('POST', '/users', { body, by: world.author })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  test('another author’s draft is absent, and their published article is theirs', async () => {
+    const other = { id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never, role: 'author' };
+    const path = `/articles/${await make(world, '/articles', ARTICLE, other)}`;
+    const edit = { body: { title: 'Mine' } };
+    expect(await send('PATCH', path, edit)).toMatchObject({ status: 404, body: { code: 'article_not_found' } });
+    await send('POST', `${path}/publish`, { by: other });
+    expect(await send('PATCH', path, edit)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await send('PATCH', path, { ...edit, by: world.admin })).toMatchObject({ status: 200 });
+  });
+});
+
+test('what stands against it is answered by 409', async () => {
+  const draft = await make(world, '/articles', ARTICLE);
+  expect(await send('POST', `/articles/${draft}/comments`, { body: { text: 'x' } })).toMatchObject({
+    status: 409,
+    body: { code: 'article_not_published' },
+  });
+  const user = { name: 'Ada', email: 'taken@example.com' };
+  await make(world, '/users', user, world.admin);
+  expect(await send('POST', '/users', { body: { ...user, email: 'TAKEN@example.com' }, by: world.admin })).toMatchObject({
+    status: 409,
+    body: { code: 'email_taken' },
+  });
+});

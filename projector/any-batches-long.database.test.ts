@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId, CommentId, EventId, Position, UserId, Version } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
+import { digestOf } from './digest.ts';
+import { migrateProjector } from './migrate.ts';
+import { project } from './project.ts';
+import { createReadModel, useReadModel } from './service.ts';
+
+const codec = createCodec({ keys: memoryKeyStore() });
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 });
+  await migrateProjector(pool);
+  for (const schema of ['singly', 'at_once', 'in_batches']) await createReadModel(pool, schema);
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const id = fc.integer({ min: 1, max: 3 });
+const marked = fc.record({ articleId: id as fc.Arbitrary<ArticleId>, authorId: id as fc.Arbitrary<UserId> });
+const text = fc.constantFrom('one', 'two', 'drei 🦉');
+const comment = fc.record({
+  commentId: id as fc.Arbitrary<CommentId>,
+  articleId: fc.constant(1 as ArticleId),
+  authorId: id as fc.Arbitrary<UserId>,
+});
+
+/** Few rows and many events, in orders that the deciders would never allow too. */
+const event = fc.oneof(
+  fc
+    .record({ userId: id as fc.Arbitrary<UserId>, name: text, role: fc.constant('author' as const), email: fc.constant(null) })
+    .map((data) => ({ type: 'user.registered' as const, data })),
+  fc.record({ userId: id as fc.Arbitrary<UserId>, name: text }).map((data) => ({ type: 'user.updated' as const, data })),
+  fc.record({ userId: id as fc.Arbitrary<UserId> }).map((data) => ({ type: 'user.deleted' as const, data })),
+  fc
+    .tuple(marked, text)
+    .map(([data, title]) => ({ type: 'article.drafted' as const, data: { ...data, title, body: title, tags: [], cover: null } })),
+  fc.tuple(marked, text).map(([data, title]) => ({ type: 'article.edited' as const, data: { ...data, title } })),
+  fc
+    .tuple(marked, fc.constantFrom('article.published' as const, 'article.unpublished' as const, 'article.deleted' as const))
+    .map(([data, type]) => ({ type, data })),
+  fc
+    .tuple(comment, text, fc.constantFrom('comment.added' as const, 'comment.edited' as const))
+    .map(([data, written, type]) => ({ type, data: { ...data, text: written } })),
+  comment.map((data) => ({ type: 'comment.deleted' as const, data })),
+) satisfies fc.Arbitrary<AnnalsEvent>;
+
+/** What may be wrong with a recorded event. PostgreSQL has no year 0, and RFC 3339 has. */
+const DAMAGES: Readonly<Record<string, (whole: NewEvent) => NewEvent>> = {
+  'unknown type': (whole) => ({ ...whole, type: 'article.eaten' }),
+  'unknown field': (whole) => ({ ...whole, data: { ...whole.data, more: 1 } }),
+  'no metadata': (whole) => ({ ...whole, metadata: {} }),
+  'no content': (whole) => ({ ...whole, data: {} }),
+  'a time that the database refuses': (whole) => ({ ...whole, metadata: { ...whole.metadata, at: '0000-02-03T04:05:06.000Z' } }),
+};
+
+const fate = fc.option(fc.constantFrom(...Object.keys(DAMAGES)), { freq: 6 });
+const history = fc.array(
+  fc.record({ event, fate, isSkipped: fc.integer({ min: 0, max: 9 }).map((n) => n === 0), endsBatch: fc.boolean() }),
+  { minLength: 1, maxLength: 60 },
+);
+
+test('however the log is cut into batches, whatever is damaged in it, the read model ends the same', async () => {
+  const parkedBy = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(history, async (happened) => {
+      const recorded = await record(happened);
+      await skipOnly(recorded.filter((_, n) => happened[n]?.isSkipped));
+      const cuts = happened.flatMap(({ endsBatch }, n) => (endsBatch ? [n + 1] : []));
+      const singly = await projected(
+        'singly',
+        recorded,
+        recorded.map((_, n) => n + 1),
+      );
+      expect(await projected('at_once', recorded, [])).toEqual(singly);
+      expect(await projected('in_batches', recorded, cuts)).toEqual(singly);
+      const { rows } = await pool.query<{ reason: string }>('select reason from singly.parked');
+      for (const { reason } of rows) parkedBy.add(/SQLSTATE 22008|unknown type|malformed/.exec(reason)?.[0] ?? reason);
+    }),
+    { numRuns: 2500 },
+  );
+  expect([...parkedBy].sort()).toEqual(['SQLSTATE 22008', 'malformed', 'unknown type']);
+});
+
+type Happened = { readonly event: AnnalsEvent; readonly fate: string | null };
+
+const record = async (happened: readonly Happened[]): Promise<readonly RecordedEvent[]> => {
+  const versions = new Map<string, number>();
+  return Promise.all(
+    happened.map(async ({ event, fate }, n) => {
+      const stream = streamOf(event);
+      const version = (versions.get(stream) ?? 0) + 1;
+      versions.set(stream, version);
+      const whole = await codec.encode(event, CIRCUMSTANCES, randomUUID() as EventId, stream);
+      const damaged = fate === null ? whole : (DAMAGES[fate]?.(whole) ?? whole);
+      return { ...damaged, stream, version: version as Version, position: (n + 1) as Position, recordedAt: new Date() };
+    }),
+  );
+};
+
+const CIRCUMSTANCES = {
+  at: '2026-01-02T03:04:05.678Z',
+  actor: 'system:test',
+  client: null,
+  request: 'r',
+  correlation: 'c',
+  causation: null,
+} as const;
+
+const streamOf = ({ data }: AnnalsEvent) => {
+  if ('commentId' in data) return streamName('comment', data.commentId);
+  if ('articleId' in data) return streamName('article', data.articleId);
+  return streamName('user', 'userId' in data ? Number(data.userId) : 0);
+};
+
+const skipOnly = async (events: readonly RecordedEvent[]): Promise<void> => {
+  await pool.query('truncate projection_skip');
+  for (const { stream, version, position } of events)
+    await pool.query(`insert into projection_skip values ($1, $2, $3, 'a test')`, [stream, version, position]);
+};
+
+/** Projects into an empty read model, with a batch up to each cut. */
+const projected = async (schema: string, events: readonly RecordedEvent[], cuts: readonly number[]) => {
+  await pool.query(['users', 'articles', 'comments', 'departed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'));
+  let from = 0;
+  for (const to of [...cuts, events.length]) {
+    await inTransaction(pool, async (connection) => {
+      await useReadModel(connection, schema);
+      await project(connection, codec, events.slice(from, to));
+    });
+    from = to;
+  }
+  return digestOf(pool, schema);
+};

@@ -1,0 +1,95 @@
+import type { Position } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { moveCheckpoint, readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { followAhead } from '#shared/follower/follow-ahead.ts';
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { joined, type Prepared, partOf, prepare } from './prepared.ts';
+import { projectPrepared } from './project.ts';
+import type { Mending } from './retry.ts';
+import { useReadModel } from './service.ts';
+import type { Held } from './versions.ts';
+
+/** What a version of the read model is brought up to date from, and who wants to know how far it is. */
+export type Work = Mending & {
+  /** Leaves everything live as it is. */
+  readonly signal: AbortSignal;
+  onProgress(progress: Progress): void;
+};
+
+export type Progress =
+  | {
+      readonly step: 'events';
+      /** How many were taken in so far. */
+      readonly events: number;
+      readonly position: Position;
+      /** Where this was begun, and where the live version was then. */
+      readonly from: Position;
+      readonly upTo: Position;
+    }
+  | { readonly step: 'indexes'; readonly done: number; readonly of: number };
+
+/** The user wanted no more of it. */
+export class Stopped extends Error {}
+
+type Range = { readonly after: Position; readonly upTo: Position };
+type Part = { readonly prepared: Prepared; readonly last: Position; readonly count: number };
+
+/** The events after one position up to another, at which there is one. Waits for nothing that is yet to come. */
+export async function* read({ eventLog, codec, signal }: Omit<Work, 'onProgress'>, { after, upTo }: Range): AsyncGenerator<Part> {
+  if (after >= upTo) return;
+  const following = { eventLog, signal, prepare: (events: Parameters<typeof prepare>[1]) => prepare(codec, events) };
+  for await (const { events, ready } of followAhead(following, after)) {
+    const last = events.at(-1)?.position ?? after;
+    if (signal.aborted) break;
+    const prepared = joined(ready);
+    if (last < upTo) {
+      yield { prepared, last, count: events.length };
+      continue;
+    }
+    const isIn = ({ position }: { readonly position: Position }) => position <= upTo;
+    yield { prepared: partOf(prepared, isIn), last: upTo, count: events.filter(isIn).length };
+    return;
+  }
+  throw new Stopped();
+}
+
+/** What so few events need, the live projector can be kept waiting for. */
+const FEW = 1_000;
+/** A projector that is itself far behind moves on as fast as this does; in the end it is kept waiting however long that takes. */
+const PASSES_MAX = 100;
+
+/** Takes in what the live version has and this one lacks, until that is little. Answers with where it is then. */
+export const comeNear = async (work: Work, version: Held, from: Position): Promise<Position> => {
+  let position = from;
+  let events = 0;
+  for (let pass = 0; pass < PASSES_MAX; pass += 1) {
+    const upTo = (await readCheckpoint(work.pool, PROJECTOR))?.position ?? position;
+    const before = events;
+    for await (const part of read(work, { after: position, upTo })) {
+      await takeIn(work, version, { ...part, from: position });
+      position = part.last;
+      events += part.count;
+      work.onProgress({ step: 'events', events, position, from, upTo });
+    }
+    if (events - before <= FEW) break;
+  }
+  return position;
+};
+
+const takeIn = ({ pool }: Work, version: Held, { prepared, from, last }: Part & { from: Position }): Promise<unknown> =>
+  inTransaction(pool, async (connection) => {
+    await moveCheckpoint(connection, version.follower, { log: version.log, epoch: version.epoch, from, to: last });
+    await useReadModel(connection, version.schema);
+    await projectPrepared(connection, prepared);
+  });
+
+/** How far the live version is, which is the most that another can be brought up to. */
+export const demandLive = async ({ pool, eventLog }: Mending): Promise<Position> => {
+  const live = await readCheckpoint(pool, PROJECTOR);
+  if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
+  if (live.log === eventLog.identity) return live.position;
+  throw new StartRefused(
+    `The read model follows the event log ${live.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,
+  );
+};

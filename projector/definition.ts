@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+/** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
+export type Definition = {
+  readonly tables: string;
+  readonly indexes: readonly string[];
+  /** Differs where the tables do: a read model of another definition cannot be written by this release. */
+  readonly fingerprint: string;
+};
+
+/** What a deleted user wrote is found by it, also while a read model is being filled. */
+const NEEDED_BY_WRITES = 'create index comments_by_author ';
+
+export const readDefinition = async (): Promise<Definition> => {
+  const text = await readFile(new URL('./read-model.sql', import.meta.url), 'utf8');
+  const statements = text
+    .replaceAll(/^\s*--.*\n/gm, '')
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter(Boolean);
+  const isIndex = (statement: string) => statement.startsWith('create index ') && !statement.startsWith(NEEDED_BY_WRITES);
+  return {
+    tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
+    indexes: statements.filter(isIndex),
+    fingerprint: createHash('sha256').update(statements.join(';').replaceAll(/\s+/g, ' ')).digest('base64url'),
+  };
+};

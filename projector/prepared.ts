@@ -1,0 +1,28 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { isProjected } from './aggregates.ts';
+import { type Decoded, decodeAround } from './decode.ts';
+
+/** Those events of a batch that concern the read model, decoded: all that can be done without the read model. */
+export type Prepared = Decoded & { readonly own: readonly RecordedEvent[] };
+
+export const prepare = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Prepared> => {
+  const own = events.filter(isProjected);
+  return { own, ...(await decodeAround(codec, own)) };
+};
+
+/** One batch of several, in order. */
+export const joined = (batches: readonly Prepared[]): Prepared => ({
+  own: batches.flatMap(({ own }) => own),
+  decoded: batches.flatMap(({ decoded }) => decoded),
+  damaged: batches.flatMap(({ damaged }) => damaged),
+});
+
+export const partOf = ({ own, decoded, damaged }: Prepared, isIn: (event: Place) => boolean): Prepared => ({
+  own: own.filter(isIn),
+  decoded: decoded.filter(isIn),
+  damaged: damaged.filter(isIn),
+});
+
+type Place = { readonly stream: StreamName; readonly position: Position };

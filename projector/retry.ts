@@ -1,0 +1,70 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { findParked } from './list-parked.ts';
+import { type Parked, unpark } from './parked.ts';
+import { project } from './project.ts';
+import { useReadModel } from './service.ts';
+
+export type Mending = { readonly pool: Pool; readonly eventLog: EventLog; readonly codec: Codec };
+
+/** Takes a parked aggregate in again, from its first event on. Answers with what parks it this time, if anything does. */
+export const retry = (mending: Mending, stream: StreamName): Promise<Parked | undefined> =>
+  whileProjectorStands(mending, async (connection, position) => {
+    if (!(await findParked(connection, stream))) throw notParked(stream);
+    return takeInAgain(connection, mending, { stream, upTo: position });
+  });
+
+export const notParked = (stream: StreamName): StartRefused =>
+  new StartRefused(`${stream} is not parked: “projection parked” lists those that are.`);
+
+/** An operator's process that was paused in the middle must not hold the projector up for ever. */
+const PAUSE_MAX_MS = 20_000;
+/** The projector itself lets go sooner. */
+const PROJECTOR_MAX_MS = 10_000;
+
+/** Works on the live read model in a transaction that the running projector waits for; it is told how far that one is. */
+export const whileProjectorStands = <Result>(
+  { pool, eventLog }: Mending,
+  work: (connection: Connection, position: Position) => Promise<Result>,
+): Promise<Result> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query(`set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}; set local lock_timeout = ${PROJECTOR_MAX_MS}`);
+    const checkpoint = await holdCheckpoint(connection, PROJECTOR);
+    if (!checkpoint) throw new StartRefused('The read model holds nothing yet: the projector has not taken in any event.');
+    if (checkpoint.log !== eventLog.identity) {
+      throw new StartRefused(
+        `The read model follows the event log ${checkpoint.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,
+      );
+    }
+    await useReadModel(connection, LIVE_SCHEMA);
+    return work(connection, checkpoint.position);
+  });
+
+/**
+ * Replays a parked stream into the read model that comes first in the search path, which has taken in the log up to a position:
+ * what comes later is left to whoever brings the rest. Answers with what parks it this time.
+ */
+export const takeInAgain = async (
+  connection: Connection,
+  { eventLog, codec }: Pick<Mending, 'eventLog' | 'codec'>,
+  { stream, upTo }: { readonly stream: StreamName; readonly upTo: Position },
+): Promise<Parked | undefined> => {
+  const since = await unpark(connection, stream);
+  for await (const page of eventLog.read(stream)) {
+    const [parked] = await project(
+      connection,
+      codec,
+      page.filter(({ position }) => position <= upTo),
+    );
+    if (!parked) continue;
+    await connection.query('update parked set parked_at = $2 where stream = $1', [stream, since]);
+    return parked;
+  }
+  return undefined;
+};

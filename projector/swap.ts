@@ -1,0 +1,41 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { read, Stopped, type Work } from './catch-up.ts';
+import { type Parked, park } from './parked.ts';
+import { projectPrepared } from './project.ts';
+import { takeInAgain, whileProjectorStands } from './retry.ts';
+import { useReadModel } from './service.ts';
+import { exchange, type Held, hold } from './versions.ts';
+
+/**
+ * Brings a version to exactly where the live one is, while that stands still, and makes it live. Readers notice nothing: names
+ * of tables change in one moment, and PostgreSQL plans the statements that name them anew. The projector waits, and goes on.
+ * @param since when the version was begun; what operators left out later is looked at again
+ */
+export const swapIn = (work: Work, version: Held, since: Date): Promise<Position> =>
+  whileProjectorStands(work, async (connection, upTo) => {
+    const after = await hold(connection, version, 'update');
+    await useReadModel(connection, version.schema);
+    for await (const { prepared } of read(work, { after, upTo })) await projectPrepared(connection, prepared);
+    await followOperators(connection, work, { version, upTo, since });
+    if (work.signal.aborted) throw new Stopped();
+    await exchange(connection, version, upTo);
+    return upTo;
+  });
+
+type Following = { readonly version: Held; readonly upTo: Position; readonly since: Date };
+
+/** What is parked here and not there was retried or released there, perhaps after it had been taken in here. */
+const followOperators = async (connection: Connection, work: Work, { version, upTo, since }: Following): Promise<void> => {
+  const { rows: parked } = await connection.query<{ stream: StreamName }>(
+    `select stream from ${version.schema}.parked where stream not in (select stream from ${LIVE_SCHEMA}.parked)`,
+  );
+  const { rows: leftOut } = await connection.query<Parked>(
+    `select distinct on (stream) stream, version, position, 'left out' as type, reason from public.projection_skip
+     where at >= $1 and stream not in (select stream from ${version.schema}.parked)`,
+    [since],
+  );
+  await park(connection, leftOut);
+  for (const { stream } of [...parked, ...leftOut]) await takeInAgain(connection, work, { stream, upTo });
+};

@@ -1,0 +1,57 @@
+import type { Request, Response } from 'express';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+
+/** What a read has found, before it is known in which form it goes out. */
+export type ItemAnswer = { readonly kind: 'item'; readonly version: number; readonly item: object };
+export type ListAnswer = {
+  readonly kind: 'list';
+  readonly items: readonly object[];
+  readonly links: { readonly self: string; readonly first?: string; readonly prev?: string; readonly next?: string };
+};
+export type ReadAnswer = ItemAnswer | ListAnswer;
+
+const JSON_TYPE = 'application/json';
+const HAL_TYPE = 'application/hal+json';
+type MediaType = typeof JSON_TYPE | typeof HAL_TYPE;
+
+/** The media type that the request prefers; demanded before anything is read. */
+export const mediaTypeFor = (request: Request): MediaType => {
+  const type = request.accepts([JSON_TYPE, HAL_TYPE]);
+  if (type === false) throw new HttpProblem('not_acceptable', { detail: `There are ${JSON_TYPE} and ${HAL_TYPE}.` });
+  return type as MediaType;
+};
+
+/** Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's `fetch` does. */
+export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
+  const type = mediaTypeFor(request);
+  const { text, entityTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
+  response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
+  response.vary('Accept, Authorization');
+  if (link !== '') response.set('Link', link);
+  if (isKnownToReader(request, entityTag)) response.status(304).end();
+  else response.type(type).send(text);
+};
+
+type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
+
+/** Both media types say the same of an item, but one entity tag must not stand for both (RFC 9110, section 8.8.1). */
+const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
+  const text = JSON.stringify(item);
+  return { text, entityTag: entityTagOf(version, type === JSON_TYPE ? text : `${type} ${text}`), link: '' };
+};
+
+/** No one version counts for a list. The links are part of what the reader has: a page may get a next one without changing itself. */
+const listAs = (type: MediaType, { items, links: { self, ...pages } }: ListAnswer): Written => {
+  const text = JSON.stringify(type === JSON_TYPE ? items : { _links: halLinks({ self, ...pages }), _embedded: { items } });
+  const link = Object.entries(pages)
+    .map(([rel, href]) => `<${href}>; rel="${rel}"`)
+    .join(', ');
+  return { text, entityTag: entityTagOf(LIST_VERSION, `${link}\n${text}`), link };
+};
+
+const LIST_VERSION = 0;
+
+const halLinks = (links: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(links).map(([rel, href]) => [rel, { href }]));

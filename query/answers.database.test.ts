@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let articleId: ArticleId;
+let commentId: number;
+let paths: readonly string[];
+let lists: readonly string[];
+beforeAll(async () => {
+  world = await createReadWorld();
+  author = await world.person('author');
+  for (let n = 0; n < 7; n += 1) articleId = await draftArticle(world.side, author.id);
+  for (let n = 0; n < 7; n += 1) commentId = await addComment(world.side, author.id, articleId);
+  for (let n = 0; n < 7; n += 1) await world.person('reader');
+  lists = ['/articles', '/users', `/users/${author.id}/articles`, `/articles/${articleId}/comments`];
+  paths = [...lists, `/articles/${articleId}`, `/users/${author.id}`, `/comments/${commentId}`];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const HAL = { accept: 'application/hal+json' };
+const linkIn = (headers: Headers, rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+
+describe('the form of answers', () => {
+  test('is JSON unless HAL is preferred, and an item is the same in both', async () => {
+    for (const path of paths) {
+      const [json, hal] = [await world.ask(path), await world.ask(path, { headers: HAL })];
+      expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(hal.headers.get('content-type')).toBe('application/hal+json; charset=utf-8');
+      expect(hal.headers.get('etag')).not.toBe(json.headers.get('etag'));
+      if (lists.includes(path)) expect(hal.body).toEqual({ _links: { self: { href: path } }, _embedded: { items: json.body } });
+      else expect(hal.body).toEqual(json.body);
+    }
+  });
+
+  test.each([
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['text/html, application/json;q=0.5', 'application/json'],
+    ['application/json;q=0.5, application/hal+json', 'application/hal+json'],
+    ['application/json;q=0, */*', 'application/hal+json'],
+    ['APPLICATION/HAL+JSON', 'application/hal+json'],
+    ['text/html', undefined],
+    ['application/json;q=0', undefined],
+    ['nonsense', undefined],
+  ])('for Accept: %s is %s', async (accept, type) => {
+    for (const path of ['/articles', `/articles/${articleId}`]) {
+      const { status, headers, body } = await world.ask(path, { headers: { accept } });
+      if (type === undefined) expect({ status, body }).toMatchObject({ status: 406, body: { code: 'not_acceptable' } });
+      else expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
+    }
+  });
+
+  test('to HEAD is that to GET without its body', async () => {
+    for (const path of paths) {
+      const [get, head] = [await world.ask(path), await world.ask(path, { method: 'HEAD' })];
+      expect([head.status, head.body]).toEqual([200, '']);
+      for (const name of ['etag', 'content-type', 'content-length', 'cache-control', 'vary', 'link'])
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+    }
+    expect((await world.ask('/articles/1', { method: 'HEAD' })).status).toBe(404);
+  });
+});
+
+describe('caching', () => {
+  test('is for all where nobody is named, for one alone where somebody is, and always asked about', async () => {
+    for (const path of paths) {
+      const { headers } = await world.ask(path);
+      expect(headers.get('cache-control')).toBe('public, no-cache');
+      expect(headers.get('vary')?.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Authorization']));
+      expect((await world.ask(path, { by: author })).headers.get('cache-control')).toBe('private, no-cache');
+    }
+    expect((await world.ask('/articles/1')).headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('works: who has what there is learns that they have it, also by Node’s fetch, which forbids caches to answer', async () => {
+    for (const path of paths) {
+      const { headers } = await world.ask(path);
+      const etag = headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"\d+-[\w-]{16}"$/);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await world.ask(path, { headers: { 'if-none-match': known } });
+        expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
+        expect(again.headers.get('cache-control')).toBe('public, no-cache');
+        expect(again.headers.get('vary')).toBe(headers.get('vary'));
+      }
+      expect((await world.ask(path, { headers: { 'if-none-match': '"0-other", nonsense' } })).status).toBe(200);
+      expect((await world.ask(path, { headers: { ...HAL, 'if-none-match': etag } })).status).toBe(200);
+    }
+  });
+
+  test('knows an item by its version, and ends when it or who reads it changes', async () => {
+    const path = `/articles/${await draftArticle(world.side, author.id)}`;
+    const mine = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
+    expect(mine).toMatch(/^"2-/);
+    expect((await world.ask(path, { headers: { 'if-none-match': mine } })).status).toBe(200);
+    await world.side.send({ type: 'EditArticle', articleId: Number(path.split('/')[2]) as ArticleId, title: 'Two' }, by(as(author.id)));
+    const { status, headers } = await world.ask(path, { by: author, headers: { 'if-none-match': mine } });
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toMatch(/^"3-/);
+    expect((await world.ask(path, { by: author, method: 'PATCH', body: { title: 'Three' }, headers: { 'if-match': mine } })).status).toBe(
+      412,
+    );
+  });
+
+  test('of a page ends when another page comes after it', async () => {
+    const list = `/articles/${articleId}/comments?limit=7`;
+    const { headers } = await world.ask(list);
+    expect(headers.get('link')).toBeNull();
+    await addComment(world.side, author.id, articleId);
+    const again = await world.ask(list, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect(again.status).toBe(200);
+    expect(linkIn(again.headers, 'next')).toContain(`/articles/${articleId}/comments?limit=7&after=`);
+  });
+});
+
+describe('pages', () => {
+  test('are linked in both forms, there and back, and hold each item once', async () => {
+    for (const list of lists) {
+      const all = (await world.ask(`${list}?limit=100`)).body as readonly unknown[];
+      const there: unknown[] = [];
+      let path: string | undefined = `${list}?limit=3&sort=-createdAt`;
+      let last = path;
+      while (path !== undefined) {
+        last = path;
+        const { headers, body } = await world.ask(path);
+        there.push(...(body as readonly unknown[]));
+        const hal = (await world.ask(path, { headers: HAL })).body as { _links: Record<string, { href: string }> };
+        expect(hal._links.self?.href).toBe(path);
+        for (const rel of ['next', 'prev', 'first']) expect(hal._links[rel]?.href).toBe(linkIn(headers, rel));
+        path = linkIn(headers, 'next');
+      }
+      expect(there).toEqual(list.endsWith('comments') ? all.toReversed() : all);
+      const back: unknown[] = [];
+      for (let to: string | undefined = last; to !== undefined; ) {
+        const { headers, body } = await world.ask(to);
+        back.unshift(...(body as readonly unknown[]));
+        to = linkIn(headers, 'prev');
+      }
+      expect(back).toEqual(there);
+    }
+  });
+});
+
+const cursorOf = async (list: string): Promise<string> => {
+  const next = linkIn((await world.ask(list)).headers, 'next') ?? '';
+  return new URL(next, world.url).searchParams.get('after') ?? '';
+};
+const forged = async (change: (parts: unknown[]) => unknown): Promise<string> => {
+  const parts = JSON.parse(Buffer.from(await cursorOf('/articles?limit=2'), 'base64url').toString()) as unknown[];
+  return Buffer.from(JSON.stringify(change(parts))).toString('base64url');
+};
+
+describe('bad input', () => {
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=99999999999999999999', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['limit[]=1', 'limit[]'],
+    ['sort=title', 'sort'],
+    ['sort=__proto__', 'sort'],
+    ['after=', 'after'],
+    [`after=${'x'.repeat(401)}`, 'after'],
+    ['after=x&before=x', 'before'],
+    ['unknown=1', 'unknown'],
+    ['__proto__=1', '__proto__'],
+    ['=1', ''],
+  ])('a list with ?%s is refused by the parameter', async (query, parameter) => {
+    for (const list of lists) {
+      const { status, headers, body } = await world.ask(`${list}?${query}`);
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
+      expect(headers.get('content-type')).toContain('application/problem+json');
+    }
+  });
+
+  test.each([
+    'status=deleted',
+    'tag=Not+a+tag',
+    'tag=',
+    'q=',
+    `q=${'x'.repeat(201)}`,
+    'q=%00',
+    'author=0',
+    'author=x',
+    'author=9007199254740992',
+  ])('articles with ?%s are refused by the parameter', async (query) => {
+    const answer = await world.ask(`/articles?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: query.split('=')[0] }] } });
+  });
+
+  test('an item takes no parameters', async () => {
+    for (const path of paths.filter((each) => !lists.includes(each)))
+      expect(await world.ask(`${path}?fields=id`)).toMatchObject({ status: 400, body: { errors: [{ parameter: 'fields' }] } });
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['nonsense', async () => 'x'],
+    ['beyond base64', async () => '%F0%9F%90%91'],
+    ['a write’s cursor', async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head())],
+    ['of another order', () => cursorOf('/articles?limit=2&sort=createdAt')],
+    ['of another filter', () => cursorOf('/articles?limit=2&status=published')],
+    ['of another list', () => cursorOf('/users?limit=2')],
+    ['of the same articles elsewhere', () => cursorOf(`/users/${author.id}/articles?limit=2`)],
+    ['without a side', () => forged((parts) => parts.slice(0, 3))],
+    ['before all time', () => forged(([identity, , ...rest]) => [identity, -1e15, ...rest])],
+    ['after all time', () => forged(([identity, , ...rest]) => [identity, 9e15, ...rest])],
+    ['of no id', () => forged(([identity, at, , side]) => [identity, at, 1e300, side])],
+    ['of an object', () => forged(() => ({ length: 4 }))],
+  ])('a cursor that is %s is refused', async (_, make) => {
+    const cursor = await make();
+    for (const name of ['after', 'before'])
+      expect(await world.ask(`/articles?${name}=${cursor}`)).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
+  });
+
+  test('a cursor at either end of time is a place like any other', async () => {
+    for (const [at, id] of [
+      [0, 1],
+      [253_402_300_799_999, Number.MAX_SAFE_INTEGER],
+    ]) {
+      for (const side of ['before', 'after']) {
+        const cursor = await forged(([identity]) => [identity, at, id, side]);
+        for (const name of ['after', 'before']) expect((await world.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
+      }
+    }
+  });
+
+  test.each(['0', '-1', '01', '1.0', '1e3', 'x', '9007199254740992', '99999999999999999999', '%00', "'", '1%20', 'null', '__proto__'])(
+    'the id %s is nobody’s',
+    async (id) => {
+      const before = world.statements();
+      for (const [path, code] of [
+        [`/articles/${id}`, 'article_not_found'],
+        [`/articles/${id}/comments`, 'article_not_found'],
+        [`/users/${id}`, 'user_not_found'],
+        [`/users/${id}/articles`, 'user_not_found'],
+        [`/comments/${id}`, 'comment_not_found'],
+      ])
+        expect(
+          await world.ask(path as string, { headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, 0 as never) } }),
+        ).toMatchObject({ status: 404, body: { code } });
+      expect(world.statements()).toBe(before);
+    },
+  );
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { createReadModel } from '../../projector/service.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { listComments } from '../comments/statements.ts';
+import { listUsers } from '../users/statements.ts';
+import { readArticleList } from './reads.ts';
+
+/** How many; set it higher to see that what is read stays the same. */
+const ARTICLES = Number(process.env.PLAN_ARTICLES ?? 20_000);
+const USERS = 200;
+const LIMIT = 20;
+/** A page of each of two parts, and the one row more by which it is known whether there are others. */
+const ROWS_MAX = 2 * (LIMIT + 1);
+
+let database: TestDatabase;
+let pool: Pool;
+let connection: Connection & { release(): void };
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+  await createReadModel(pool, 'read_model');
+  connection = await pool.connect();
+  await fill();
+});
+afterAll(async () => {
+  connection?.release();
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+/** The newest half are drafts, which a list of what is published must not wade through. */
+const fill = async () => {
+  const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
+  await connection.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select g, 'User ' || g, 'author', 1, ${at}, ${at} from generate_series(1, ${USERS * 10}) g`);
+  await connection.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+    select g, 1 + g % ${USERS}, 'Title ' || g, 'common' || case when g % 1000 = 7 then ' rare' else '' end,
+      case when g % 1000 = 7 then array['frequent', 'rare'] else array['frequent'] end, status, 1, ${at}, ${at},
+      case when status = 'published' then ${at} end
+    from generate_series(1, ${ARTICLES}) g, lateral (select case when g > ${ARTICLES / 2} then 'draft' else 'published' end) s (status)`);
+  await connection.query(`insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
+    select g, 1 + g % 10, 1 + g % ${USERS}, 'text', 1, ${at}, ${at} from generate_series(1, ${ARTICLES}) g`);
+  await connection.query('analyze');
+};
+
+type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
+
+/** A pool that runs each statement as it would be run in the long run, and counts what it reads of the table listed. */
+const counting = (table: string) => {
+  const counted = { rows: 0, plan: '' };
+  const query = async ({ name, text, values }: { name?: string; text: string; values: readonly unknown[] }) => {
+    const mode = name === undefined ? 'force_custom_plan' : 'force_generic_plan';
+    await connection.query(`set plan_cache_mode = ${mode}`);
+    await connection.query(`prepare listed as ${text}`);
+    const literals = values.map((value) => (typeof value === 'number' ? String(value) : `'${String(value)}'`)).join(', ');
+    const { rows } = await connection.query(`explain (analyze, format json) execute listed${literals === '' ? '' : `(${literals})`}`);
+    const plan = rows[0]['QUERY PLAN'][0].Plan as Plan;
+    counted.rows += rowsRead(plan, table);
+    counted.plan = JSON.stringify(plan, null, 1);
+    const answer = await connection.query(`execute listed${literals === '' ? '' : `(${literals})`}`);
+    await connection.query('deallocate listed');
+    return answer;
+  };
+  return { pool: { query } as unknown as Pool, counted };
+};
+
+const rowsRead = (plan: Plan, table: string): number => {
+  const loops = Number(plan['Actual Loops']);
+  const here =
+    plan['Relation Name'] === table
+      ? loops *
+        (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0) + Number(plan['Rows Removed by Index Recheck'] ?? 0))
+      : 0;
+  return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), here);
+};
+
+const as = (userId: number, role: 'reader' | 'author' | 'admin'): Caller => ({
+  kind: 'user',
+  userId: userId as UserId,
+  role,
+  scopes: new Set(SCOPES),
+  client: null,
+});
+const CALLERS: readonly (readonly [string, Caller])[] = [
+  ['anonymous', { kind: 'anonymous' }],
+  ['a reader', as(1, 'reader')],
+  ['an author', as(2, 'author')],
+  ['an administrator', as(3, 'admin')],
+];
+const SORTS = ['-createdAt', 'createdAt', '-publishedAt', 'publishedAt'] as const;
+type Asked = Parameters<typeof readArticleList>[2]['asked'];
+
+/** Goes to the second page, and from there back to the first. */
+const thereAndBack = async (caller: Caller, asked: Asked, authorId?: number) => {
+  const { pool: counted, counted: result } = counting('articles');
+  const read = (place: Asked) =>
+    readArticleList(counted, caller, { path: '/articles', asked: { ...asked, ...place, limit: LIMIT }, authorId });
+  const most = { rows: 0, plan: '' };
+  const note = () => {
+    if (result.rows > most.rows) Object.assign(most, result);
+    result.rows = 0;
+  };
+  const first = await read({});
+  note();
+  const next = new URLSearchParams(first.links.next?.split('?')[1]).get('after');
+  if (next === null) return most;
+  const second = await read({ after: next });
+  note();
+  await read({ before: new URLSearchParams(second.links.prev?.split('?')[1]).get('before') ?? '' });
+  note();
+  return most;
+};
+
+describe.each(CALLERS)('for %s', (_, caller) => {
+  test.each(SORTS)('a list by %s reads about a page, whatever the filter', async (sort) => {
+    for (const status of [undefined, 'draft', 'published'] as const) {
+      for (const authorId of [undefined, 2, 5]) {
+        const { rows, plan } = await thereAndBack(caller, { sort, status }, authorId);
+        expect(rows, `${status} ${authorId} ${plan}`).toBeLessThanOrEqual(ROWS_MAX);
+      }
+    }
+  });
+
+  test.each([{ tag: 'rare' }, { q: 'rare' }, { tag: 'frequent' }, { q: 'common' }, { q: 'common rare', tag: 'rare' }])(
+    'a list with %o reads a small part of all, whether that is rare or frequent',
+    async (filter) => {
+      for (const sort of SORTS) {
+        const { rows, plan } = await thereAndBack(caller, { ...filter, sort });
+        expect(rows, `${sort} ${plan}`).toBeLessThanOrEqual(ARTICLES / 50);
+      }
+    },
+  );
+});
+
+test.each([true, false])('users and comments are read by the page (latest first: %s)', async (descending) => {
+  const gap = { atMs: Date.parse('2026-01-01T00:10:00.000Z'), id: 600, side: 'after' } as const;
+  for (const from of [undefined, { gap, direction: 'after' }, { gap, direction: 'before' }] as const) {
+    const walk = { order: { column: 'created_at', descending }, limit: LIMIT, from } as const;
+    const [users, comments] = [counting('users'), counting('comments')];
+    await listUsers(users.pool, walk);
+    await listComments(comments.pool, 3, walk);
+    expect(users.counted.rows, users.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
+    expect(comments.counted.rows, comments.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
+  }
+});

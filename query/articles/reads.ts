@@ -1,0 +1,48 @@
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, may } from '#shared/policy.ts';
+import type { ListAnswer } from '../answer.ts';
+import { readList } from '../lists/list.ts';
+import type { Order } from '../lists/walk.ts';
+import type { Reads } from '../read-routes.ts';
+import { type ArticleStatus, readableArticles } from '../rights.ts';
+import type { FindArticle } from './find-article.ts';
+import { articleResource, representArticle } from './representation.ts';
+import { listArticles } from './statements.ts';
+
+export const articleReads = ({ pool, findArticle }: { pool: Pool; findArticle: FindArticle }): Reads<'listArticles' | 'getArticle'> => ({
+  listArticles: ({ caller }, asked) => readArticleList(pool, caller, { path: '/articles', asked, authorId: asked.author }),
+
+  async getArticle({ caller, id }) {
+    const article = await findArticle(id, (found) => may(caller, 'article.read', articleResource(found)));
+    return { kind: 'item', version: article.version, item: representArticle(article, caller) };
+  },
+});
+
+const ORDERS = {
+  '-createdAt': { column: 'created_at', descending: true },
+  createdAt: { column: 'created_at', descending: false },
+  '-publishedAt': { column: 'published_at', descending: true },
+  publishedAt: { column: 'published_at', descending: false },
+} as const satisfies Record<string, Order>;
+
+type ArticleList = {
+  readonly path: string;
+  readonly asked: Parameters<Reads['listArticlesOfUser']>[1];
+  readonly authorId: number | undefined;
+};
+
+/** A list of articles, wherever it stands. */
+export const readArticleList = (pool: Pool, caller: Caller, { path, asked, authorId }: ArticleList): Promise<ListAnswer> => {
+  const order = ORDERS[asked.sort ?? '-createdAt'];
+  const parts = readableArticles(caller, { status: asked.status, authorId });
+  return readList({
+    path,
+    asked,
+    order,
+    read: (walk) =>
+      listArticles(pool, { parts: order.column === 'published_at' ? parts.filter(isPublished) : parts, tag: asked.tag, q: asked.q }, walk),
+    represent: (row) => representArticle(row, caller),
+  });
+};
+
+const isPublished = ({ status }: { readonly status: ArticleStatus }): boolean => status === 'published';

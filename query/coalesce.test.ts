@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { coalesce } from './coalesce.ts';
+
+/** Loads whose end the test decides. */
+const slowLoads = () => {
+  const loads: { readonly keys: readonly number[]; end(values?: ReadonlyMap<number, string>): void; fail(error: Error): void }[] = [];
+  const loadMany = (keys: readonly number[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<number, string>>();
+    loads.push({ keys, end: (values = new Map(keys.map((key) => [key, `value ${key}`]))) => resolve(values), fail: reject });
+    return promise;
+  };
+  const keys = () => loads.map((load) => load.keys);
+  return { loads, loadMany, keys };
+};
+
+test('a read that comes alone goes at once', async () => {
+  const { loads, loadMany, keys } = slowLoads();
+  const read = coalesce(loadMany)(1);
+  expect(keys()).toEqual([[1]]);
+  loads[0]?.end();
+  expect(await read).toBe('value 1');
+});
+
+test('reads that come while one is on its way go together, each key once, and get what is theirs', async () => {
+  const { loads, loadMany, keys } = slowLoads();
+  const read = coalesce(loadMany);
+  const first = read(1);
+  const others = [read(2), read(3), read(2), read(1)];
+  expect(keys()).toEqual([[1]]);
+  loads[0]?.end();
+  await first;
+  expect(keys()).toEqual([[1], [2, 3, 1]]);
+  loads[1]?.end(new Map([[2, 'two']]));
+  expect(await Promise.all(others)).toEqual(['two', undefined, 'two', undefined]);
+});
+
+test('a batch has a size', async () => {
+  const { loads, loadMany, keys } = slowLoads();
+  const read = coalesce(loadMany, 2);
+  const reads = [1, 2, 3, 4].map(read);
+  for (let load = 0; load < 3; load += 1) {
+    loads[load]?.end();
+    await reads[load * 2];
+  }
+  expect(keys()).toEqual([[1], [2, 3], [4]]);
+  expect(await Promise.all(reads)).toEqual(['value 1', 'value 2', 'value 3', 'value 4']);
+});
+
+test('a failure is told to those whose load it was, and later reads go on', async () => {
+  const { loads, loadMany } = slowLoads();
+  const read = coalesce(loadMany);
+  const [first, second] = [read(1), read(2)];
+  loads[0]?.fail(new Error('away'));
+  await expect(first).rejects.toThrow('away');
+  loads[1]?.end();
+  expect(await second).toBe('value 2');
+  const third = read(3);
+  loads[2]?.end();
+  expect(await third).toBe('value 3');
+});

@@ -1,0 +1,36 @@
+/** Finds what belongs to many keys at once; a key without a value is left out. */
+type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+
+const KEYS_MAX = 500;
+
+/**
+ * Makes one statement of reads that come while another is on its way. A read that comes alone goes at once, so that only those
+ * wait who would have had to. What is on its way is never joined: it may have begun before what the new reader must see.
+ */
+export const coalesce = <Key, Value>(
+  loadMany: LoadMany<Key, Value>,
+  keysMax: number = KEYS_MAX,
+): ((key: Key) => Promise<Value | undefined>) => {
+  const waiting = new Map<Key, PromiseWithResolvers<Value | undefined>>();
+  let isLoading = false;
+  const loadAllThatWait = async (): Promise<void> => {
+    isLoading = true;
+    while (waiting.size > 0) {
+      const batch = [...waiting.entries().take(keysMax)];
+      for (const [key] of batch) waiting.delete(key);
+      try {
+        const found = await loadMany(batch.map(([key]) => key));
+        for (const [key, reader] of batch) reader.resolve(found.get(key));
+      } catch (error) {
+        for (const [, reader] of batch) reader.reject(error);
+      }
+    }
+    isLoading = false;
+  };
+  return (key) => {
+    const reader = waiting.get(key) ?? Promise.withResolvers<Value | undefined>();
+    waiting.set(key, reader);
+    if (!isLoading) void loadAllThatWait();
+    return reader.promise;
+  };
+};

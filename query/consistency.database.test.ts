@@ -1,0 +1,145 @@
+import express from 'express';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId, LogIdentity, Position } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
+import { startProjector } from '../projector/service.ts';
+import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { until } from '../test/engines/until.ts';
+import { serveRoutes } from '../test/serve.ts';
+import { awaitConsistency } from './consistency.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const openBell = (): ReadModelBell => openReadModelBell({ url: side.databaseUrl });
+
+const project = (bell: ReadModelBell) => startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
+
+/** The title of an article, from the read model, behind the middleware. */
+const serveReads = (
+  { eventLog, pool }: CommandSide,
+  { readPosition, waitMaxMs = 20_000 }: { readPosition: Pick<ReadPosition, 'reaches'>; waitMaxMs?: number },
+) =>
+  serveRoutes(
+    express.Router().get('/articles/:id', awaitConsistency({ readPosition, eventLog, waitMaxMs }), async (request, response) => {
+      const { rows } = await pool.query('select title from read_model.articles where id = $1', [request.params.id]);
+      response.send(rows[0]?.title ?? null);
+    }),
+  );
+
+const tokenOf = (position: number, log: LogIdentity = side.eventLog.identity) => formatCursor(log, position as Position);
+
+const read = (url: string, token: string, init: RequestInit = {}) =>
+  fetch(`${url}/articles/1`, { ...init, headers: { 'Consistency-Token': token } });
+
+/** Writes and reads at once, again and again; answers with what was read that was not what had just been written. */
+const writeAndRead = async (url: string, times: number): Promise<readonly string[]> => {
+  const author = await registerUser(side);
+  const articleId: ArticleId = await draftArticle(side, author);
+  const stale: string[] = [];
+  for (let n = 1; n <= times; n += 1) {
+    const title = `Title ${n}`;
+    const { cursor } = await side.send({ type: 'EditArticle', articleId, title }, by(as(author)));
+    const response = await fetch(`${url}/articles/${articleId}`, { headers: { 'Consistency-Token': cursor } });
+    const seen = await response.text();
+    if (seen !== title) stale.push(`${response.status} ${seen} instead of ${title}`);
+  }
+  return stale;
+};
+
+test('a writer who reads at once sees what they wrote, every time', async () => {
+  await using bell = openBell();
+  await using _projector = await project(bell);
+  await using readPosition = openReadPosition({ ...side, bell });
+  await using server = await serveReads(side, { readPosition });
+  expect(await writeAndRead(server.url, 500)).toEqual([]);
+});
+
+test('so do writers who read from other processes than that of the projector', async () => {
+  await using projecting = await world.open();
+  await using projectorBell = openBell();
+  await using _projector = await startProjector({
+    ...projecting,
+    bell: projectorBell,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
+  const visit = async () => {
+    await using reading = await world.open();
+    await using bell = openBell();
+    await using readPosition = openReadPosition({ ...reading, bell });
+    await using server = await serveReads(reading, { readPosition });
+    return await writeAndRead(server.url, 50);
+  };
+  expect((await Promise.all([visit(), visit()])).flat()).toEqual([]);
+});
+
+test('where the projector stands still, a read is refused once its time is up', async () => {
+  await using bell = openBell();
+  await using readPosition = openReadPosition({ ...side, bell });
+  await using server = await serveReads(side, { readPosition, waitMaxMs: 50 });
+  const { cursor } = await side.send(
+    { type: 'RegisterUser', name: 'Ada', email: null, role: 'reader' },
+    by({ kind: 'system', name: 'test' }),
+  );
+  const response = await read(server.url, cursor);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(await response.json()).toMatchObject({ code: 'not_yet_visible' });
+});
+
+test.each([
+  ['malformed', () => 'yesterday'],
+  ['empty', () => ''],
+  ['sent twice', () => `${tokenOf(1)}, ${tokenOf(1)}`],
+  ['of another log', () => tokenOf(1, '16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity)],
+])('a token that is %s is refused', async (_name, token) => {
+  await using server = await serveReads(side, { readPosition: { reaches: async () => true } });
+  const response = await read(server.url, token());
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'unknown_cursor', detail: expect.stringContaining('Consistency-Token') });
+});
+
+test('a client that goes away is no longer waited for', async () => {
+  await using bell = openBell();
+  await using readPosition = openReadPosition({ ...side, bell });
+  const answers: Promise<boolean>[] = [];
+  const watched: Pick<ReadPosition, 'reaches'> = {
+    reaches(...question) {
+      const answer = readPosition.reaches(...question);
+      answers.push(answer);
+      return answer;
+    },
+  };
+  await using server = await serveReads(side, { readPosition: watched, waitMaxMs: 60_000 });
+  const leaving = new AbortController();
+  const answer = read(server.url, tokenOf(10 ** 9), { signal: leaving.signal });
+  const failed = expect(answer).rejects.toThrow();
+  const [waiting] = await until(
+    () => answers,
+    ({ length }) => length === 1,
+  );
+  leaving.abort();
+  await failed;
+  expect(await waiting).toBe(false);
+});
+
+test('a read that names no write does not wait, and caches tell the two apart', async () => {
+  const reaches = () => Promise.reject(new Error('nobody is to wait'));
+  await using server = await serveReads(side, { readPosition: { reaches } });
+  const response = await fetch(`${server.url}/articles/1`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('vary')).toContain('Consistency-Token');
+});

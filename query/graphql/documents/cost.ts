@@ -1,0 +1,128 @@
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
+import { fragmentsOf } from './measure.ts';
+
+/** The variables of a request after coercion. */
+type Variables = Readonly<Record<string, unknown>>;
+
+/** An object costs 1, a scalar nothing, a list as often what its item costs as it may have items. */
+const OBJECT_COST = 1;
+/** As much as a request over REST, so that many of them in one request are not cheaper than many requests. */
+const MUTATION_COST = 50;
+/** Counting looks at every row there is. */
+const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: 25 };
+
+/**
+ * What an operation costs with these variables, which `@skip` and `@include` may depend on too. Where fragments ask for the same object
+ * again, it is counted again. Throws where a list is asked for that is longer than lists may be.
+ */
+export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
+  const root = schema.getRootType(operation.operation);
+  if (!root) return 0;
+  const cost = createCost(schema, document, variables);
+  return cost(operation.selectionSet, root, 1);
+};
+
+/** `size` is how many items the connection may have, whose edges or nodes these may be. */
+type Cost = (set: SelectionSetNode, type: GraphQLNamedType, size: number) => number;
+
+const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Variables): Cost => {
+  const fragments = fragmentsOf(document);
+  // By fragment and size, so that each is counted once however often it is spread.
+  const known = new Map<string, number>();
+  const costOfFragment = (name: string, size: number): number => {
+    const key = `${name} ${size}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const fragment = fragments.get(name);
+    const type = fragment && schema.getType(fragment.typeCondition.name.value);
+    const cost = fragment && type ? within(fragment.selectionSet, type, size) : 0;
+    known.set(key, cost);
+    return cost;
+  };
+  const costOfField = (node: FieldNode, type: GraphQLNamedType, size: number): number => {
+    const field = fieldOf(type, node.name.value);
+    // Introspection is bounded by what the validation lets through.
+    if (!field) return 0;
+    const named = getNamedType(field.type);
+    const own = type === schema.getMutationType() ? MUTATION_COST : (COSTS_OF_FIELDS[field.name] ?? 0);
+    if (!isCompositeType(named) || !node.selectionSet) return own;
+    const asked = sizeOf(field, node, variables);
+    const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
+    const isConnection = named.name.endsWith('Connection');
+    const times = isConnection ? 1 : isPartOfConnection ? size : (asked ?? 1);
+    return own + times * (OBJECT_COST + within(node.selectionSet, named, isConnection ? (asked ?? LIST_LIMIT_DEFAULT) : 1));
+  };
+  const costOfSelection = (selection: SelectionNode, type: GraphQLNamedType, size: number): number => {
+    switch (selection.kind) {
+      case Kind.FIELD:
+        return costOfField(selection, type, size);
+      case Kind.INLINE_FRAGMENT: {
+        const condition = selection.typeCondition && schema.getType(selection.typeCondition.name.value);
+        return within(selection.selectionSet, condition ?? type, size);
+      }
+      case Kind.FRAGMENT_SPREAD:
+        return costOfFragment(selection.name.value, size);
+    }
+  };
+  const within: Cost = (set, type, size) =>
+    set.selections
+      .filter((selection) => isIncluded(selection, variables))
+      .reduce((sum, selection) => sum + costOfSelection(selection, type, size), 0);
+  return within;
+};
+
+const fieldOf = (type: GraphQLNamedType, name: string): GraphQLField<unknown, unknown> | undefined =>
+  isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+
+const SIZES = ['limit', 'first', 'last'];
+
+/** How long a list the node asks for, or undefined where it is none that can be asked for. */
+const sizeOf = (field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number | undefined => {
+  const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
+  if (names.length === 0) return undefined;
+  const asked = (node.arguments ?? []).filter(({ name }) => names.includes(name.value)).map((argument) => countOf(argument, variables));
+  const sizes = asked.filter((size) => size !== undefined);
+  for (const size of sizes) if (size < 0 || size > LIST_LIMIT_MAX) throw outOfRange(node, size);
+  return sizes.length > 0 ? Math.max(...sizes) : LIST_LIMIT_DEFAULT;
+};
+
+const outOfRange = (node: FieldNode, size: number): GraphQLError =>
+  new GraphQLError(`A list has at most ${LIST_LIMIT_MAX} items, and ${size} were asked for.`, {
+    nodes: [node],
+    extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
+  });
+
+const countOf = ({ value }: ArgumentNode, variables: Variables): number | undefined => {
+  if (value.kind === Kind.INT) return Number(value.value);
+  if (value.kind !== Kind.VARIABLE) return undefined;
+  const given = variables[value.name.value];
+  return typeof given === 'number' ? given : undefined;
+};
+
+type Directed = Pick<FieldNode, 'directives'>;
+
+const isIncluded = ({ directives = [] }: Directed, variables: Variables): boolean =>
+  directives.every(({ name, arguments: given = [] }) => {
+    if (name.value !== 'skip' && name.value !== 'include') return true;
+    const condition = given.find((argument) => argument.name.value === 'if')?.value;
+    const holds =
+      condition?.kind === Kind.BOOLEAN ? condition.value : condition?.kind === Kind.VARIABLE && variables[condition.name.value] === true;
+    return holds === (name.value === 'include');
+  });

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import {
+  BREAK,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { Operation } from '#shared/policy.ts';
+import { rightsOf } from '../rights.ts';
+import { beyondLimit, type DocumentLimits } from './limits.ts';
+import { findBeyondLimits } from './measure.ts';
+
+/** A document that is valid and within the limits, with what is the same for every request that names it. */
+export type Prepared = {
+  /** SHA-256 of the text, in hex: what names it in caches and persisted requests. */
+  readonly hash: string;
+  readonly document: DocumentNode;
+  readonly operations: readonly PreparedOperation[];
+  /** Whether it asks for the schema. */
+  readonly introspects: boolean;
+};
+
+export type PreparedOperation = {
+  readonly node: OperationDefinitionNode;
+  /** What a caller must be admitted to before any of it runs. */
+  readonly rights: ReadonlySet<Operation>;
+};
+
+export type Documents = {
+  /** Parses, measures and validates a text once; the errors of one that is refused are remembered as well. */
+  prepare(text: string): Prepared | readonly GraphQLError[];
+};
+
+/** About what a document takes beside its text: the nodes of its tree. */
+const BYTES_PER_CHARACTER = 40;
+const CACHE_BYTES = 64 * 1024 * 1024;
+const ERRORS_MAX = 10;
+
+export const createDocuments = (schema: GraphQLSchema, limits: DocumentLimits): Documents => {
+  const known = new LRUCache<string, Prepared | readonly GraphQLError[]>({ maxSize: CACHE_BYTES });
+  return {
+    prepare(text) {
+      const found = known.get(text);
+      if (found) return found;
+      const prepared = prepare(schema, limits, text);
+      known.set(text, prepared, { size: Math.max(1, text.length) * BYTES_PER_CHARACTER });
+      return prepared;
+    },
+  };
+};
+
+const prepare = (schema: GraphQLSchema, limits: DocumentLimits, text: string): Prepared | readonly GraphQLError[] => {
+  const document = read(text, limits.tokensMax);
+  if (document instanceof GraphQLError) return [document];
+  const beyond = findBeyondLimits(document, limits);
+  if (beyond.length > 0) return beyond;
+  const errors = validate(schema, document, specifiedRules, { maxErrors: ERRORS_MAX });
+  if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
+  const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  const operations = nodes.map((node) => ({ node, rights: rightsOf(schema, document, node) }));
+  return { hash: createHash('sha256').update(text).digest('hex'), document, operations, introspects: asksForSchema(document) };
+};
+
+/** The parser counts tokens itself, and says that there are too many only by its message. */
+const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
+  try {
+    return parse(text, { maxTokens: tokensMax });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return error.message.includes('Parsing aborted')
+      ? beyondLimit('too_many_tokens', { max: tokensMax })
+      : withCode(error, 'malformed_document');
+  }
+};
+
+const withCode = (error: GraphQLError, code: string): GraphQLError => {
+  const { message, nodes, source, positions, extensions } = error;
+  return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, code } });
+};
+
+const asksForSchema = (document: DocumentNode): boolean => {
+  let asks = false;
+  visit(document, {
+    Field: ({ name }) => {
+      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      asks = true;
+      return BREAK;
+    },
+  });
+  return asks;
+};

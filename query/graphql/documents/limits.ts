@@ -1,0 +1,25 @@
+import { GraphQLError } from 'graphql';
+import type { GraphqlSettings } from '#shared/config.ts';
+
+/** What an operation may ask for at most; the settings named `GRAPHQL_…_MAX`. */
+export type DocumentLimits = GraphqlSettings['limits'];
+
+/** Each limit has its own code, and tells what it allows and what came. */
+const REFUSALS = {
+  too_many_tokens: 'tokens',
+  too_deep: 'levels of fields',
+  too_many_aliases: 'aliases',
+  too_many_directives: 'directives',
+  too_many_root_fields: 'root fields',
+  too_costly: 'units of cost',
+} as const;
+
+type LimitCode = keyof typeof REFUSALS;
+
+/** `found` is absent where counting ended at the limit. */
+export const beyondLimit = (code: LimitCode, { max, found }: { readonly max: number; readonly found?: number }): GraphQLError => {
+  const came = found === undefined ? '' : `, and this has ${found}`;
+  return new GraphQLError(`An operation may have at most ${max} ${REFUSALS[code]}${came}.`, {
+    extensions: { code, max, ...(found !== undefined && { found }) },
+  });
+};

@@ -1,0 +1,38 @@
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { ZodError } from 'zod';
+import { problemOf } from '#shared/http/problem.ts';
+import type { Log } from '#shared/log.ts';
+
+/** Turns what went wrong into what clients see: the codes are those of REST, and what nobody expected is masked. */
+export type FormatError = (error: GraphQLError) => GraphQLFormattedError;
+
+/** Set by what refuses a whole request before any of it runs. */
+export type RequestError = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly error: GraphQLError };
+
+/** What is not one of ours, and not of the GraphQL library itself, is logged whole and told only by the request's id. */
+export const createFormatError =
+  (log: Log, requestId: string): FormatError =>
+  (error) => {
+    const { message, locations, path, extensions, originalError } = error;
+    const place = { ...(locations && { locations }), ...(path && { path }) };
+    if (!originalError || originalError instanceof GraphQLError) {
+      return { message, ...place, extensions: { ...extensions, code: extensions.code ?? 'invalid_request' } };
+    }
+    const { status, body } = problemOf(originalError);
+    if (status === INTERNAL) log.error({ err: originalError, requestId, path }, 'A field of a GraphQL operation failed.');
+    const { title, code, detail, type: _, status: __, ...more } = body;
+    return { message: detail ?? title, ...place, extensions: { code, ...more, ...(status >= INTERNAL && { requestId }) } };
+  };
+
+const INTERNAL = 500;
+
+/** What refuses the request as a whole, with the status and headers that REST would give. */
+export const requestErrorOf = (cause: unknown): RequestError => {
+  const { status, headers } = problemOf(cause);
+  const message = cause instanceof Error && !(cause instanceof ZodError) ? cause.message : 'The request was refused.';
+  return {
+    status,
+    headers,
+    error: new GraphQLError(message, { originalError: cause instanceof Error ? cause : new Error(String(cause)) }),
+  };
+};

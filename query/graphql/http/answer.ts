@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { GraphQLFormattedError } from 'graphql';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { isKnownToReader } from '#shared/http/entity-tag.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+
+/** The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status. */
+const LEGACY = 'application/json';
+const CURRENT = 'application/graphql-response+json';
+type MediaType = typeof LEGACY | typeof CURRENT;
+
+/** Who does not say is answered as clients have always been. */
+export const mediaTypeFor = (request: Request): MediaType => {
+  const type = request.accepts([LEGACY, CURRENT]);
+  if (type === false) throw new HttpProblem('not_acceptable', { detail: `There are ${CURRENT} and ${LEGACY}.` });
+  return type as MediaType;
+};
+
+/** What an operation came to. */
+export type Outcome = {
+  /** The JSON text of the data; absent where the operation never ran. */
+  readonly data?: string;
+  readonly errors?: readonly GraphQLFormattedError[];
+  readonly cost?: { readonly requestedQueryCost: number; readonly maximumQueryCost: number };
+  /** Where it is more than what the errors mean to GraphQL over HTTP: 401, 403, 503. */
+  readonly status?: number;
+};
+
+/** The answer to a well-formed request (GraphQL over HTTP, section 6.4). */
+export const answerGraphql = (request: Request, response: Response, outcome: Outcome): void => {
+  const type = mediaTypeFor(request);
+  const text = textOf(outcome);
+  const isRefused = outcome.data === undefined;
+  response.status(outcome.status ?? (isRefused && type === CURRENT ? 400 : 200)).vary('Accept, Authorization');
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (!isRead || isRefused || outcome.errors) return void response.set('Cache-Control', 'no-store').type(type).send(text);
+  const entityTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
+  response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
+  if (isKnownToReader(request, entityTag)) response.status(304).end();
+  else response.type(type).send(text);
+};
+
+const TAG_CHARACTERS = 22;
+
+/** Put together as text, because the data often comes from the database as that. */
+const textOf = ({ data, errors, cost }: Outcome): string => {
+  const members = [
+    ...(errors && errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
+    ...(data === undefined ? [] : [`"data":${data}`]),
+    ...(cost ? [`"extensions":${JSON.stringify({ cost })}`] : []),
+  ];
+  return `{${members.join(',')}}`;
+};

@@ -1,0 +1,59 @@
+import type { Request } from 'express';
+import * as z from 'zod';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Named } from '../documents/persisted.ts';
+
+/** What a request says, however it came. */
+export type GraphqlParameters = Named & {
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+};
+
+const NAME_CHARACTERS_MAX = 200;
+
+const Extensions = z.looseObject({
+  persistedQuery: z.looseObject({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
+});
+
+const Parameters = z.object({
+  query: z.string().nullish(),
+  documentId: z.string().min(1).max(NAME_CHARACTERS_MAX).nullish(),
+  operationName: z.string().max(NAME_CHARACTERS_MAX).nullish(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  extensions: Extensions.nullish(),
+});
+
+/** Of a POST: the body, already parsed. A list of requests in one is not taken. */
+export const bodyParameters = (body: unknown): GraphqlParameters => read(body);
+
+/** Of a GET: variables and extensions are JSON in the query. */
+export const queryParameters = ({ query }: Request): GraphqlParameters =>
+  read({ ...query, variables: parseJson(query.variables, 'variables'), extensions: parseJson(query.extensions, 'extensions') });
+
+const read = (given: unknown): GraphqlParameters => {
+  const parsed = Parameters.safeParse(given);
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map(({ path, message }) => ({
+      pointer: path.map((part) => `/${String(part)}`).join(''),
+      detail: message,
+    }));
+    throw new HttpProblem('malformed_request', { detail: 'This is no GraphQL request.', extensions: { errors } });
+  }
+  const { query, documentId, operationName, variables, extensions } = parsed.data;
+  return {
+    query: query ?? undefined,
+    documentId: documentId ?? undefined,
+    apqHash: extensions?.persistedQuery?.sha256Hash,
+    operationName: operationName ?? undefined,
+    variables: variables ?? {},
+  };
+};
+
+const parseJson = (text: unknown, name: string): unknown => {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return JSON.parse(String(text));
+  } catch (cause) {
+    throw new HttpProblem('malformed_request', { detail: `${name} must be JSON.`, cause });
+  }
+};

@@ -1,0 +1,102 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { OperationTypeNode } from 'graphql';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { challengeFor } from '#shared/http/authenticate/challenge.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { Log } from '#shared/log.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { createFormatError, requestErrorOf } from '../errors.ts';
+import type { Execute } from '../execute.ts';
+import type { Planner } from '../planner/planner.ts';
+import { type Admit, Refused, type Runnable, WrongMethod } from '../run.ts';
+import { answerGraphql, mediaTypeFor, type Outcome } from './answer.ts';
+import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
+
+export type GraphqlRoutesOptions = {
+  readonly admit: Admit;
+  readonly planner: Planner;
+  readonly execute: Execute;
+  readonly costMax: number;
+  readonly bodyBytesMax: number;
+  readonly log: Log;
+  /** Runs before anything is read: whoever names a write waits until it can be seen. */
+  readonly before: readonly RequestHandler[];
+};
+
+/** As many units of cost as a request over REST is worth. */
+const COST_PER_UNIT = 50;
+const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
+const ALL: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY, OperationTypeNode.MUTATION]);
+
+/** GraphQL over HTTP: queries by GET, all else by POST. */
+export const graphqlRoutes = (options: GraphqlRoutesOptions): Router => {
+  const { before, bodyBytesMax } = options;
+  const get: RequestHandler = (request, response) => serve(options, { request, response, types: QUERIES }, queryParameters);
+  const post: RequestHandler = (request, response) => serve(options, { request, response, types: ALL }, ({ body }) => bodyParameters(body));
+  return Router()
+    .use('/graphql', (request, _response, next) => {
+      if (request.method !== 'OPTIONS') mediaTypeFor(request);
+      next();
+    })
+    .get('/graphql', ...before, get)
+    .post('/graphql', ...before, ...readJsonBody(bodyBytesMax, ['application/json']), post)
+    .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
+    .all('/graphql', refuseOtherMethods(...METHODS));
+};
+
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+
+type Exchange = { readonly request: Request; readonly response: Response; readonly types: ReadonlySet<OperationTypeNode> };
+
+const serve = async (
+  options: GraphqlRoutesOptions,
+  exchange: Exchange,
+  parametersOf: (request: Request) => GraphqlParameters,
+): Promise<void> => {
+  const { request, response, types } = exchange;
+  const parameters = parametersOf(request);
+  try {
+    const runnable = await options.admit(parameters, callerOf(request), types);
+    await takeMore(request, response, Math.max(0, Math.ceil(runnable.cost / COST_PER_UNIT) - 1));
+    answerGraphql(request, response, await run(options, exchange, runnable));
+  } catch (error) {
+    answerGraphql(request, response, refusalOf(options, exchange, error));
+  }
+};
+
+const run = async (
+  { planner, execute, costMax, log }: GraphqlRoutesOptions,
+  { request, response }: Exchange,
+  runnable: Runnable,
+): Promise<Outcome> => {
+  const { prepared, operation, variables, caller, cost } = runnable;
+  const costs = { requestedQueryCost: cost, maximumQueryCost: costMax };
+  const planned = await planner.plan({ document: prepared.document, operation: operation.node, variables, caller });
+  if (planned !== undefined) return { data: planned, cost: costs };
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const requestId = requestIdOf(request);
+  const { data, errors } = await execute(runnable, { requestId, idempotencyKey: request.get('Idempotency-Key'), signal: gone.signal });
+  const shown = errors && { errors: errors.map(createFormatError(log, requestId)) };
+  return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
+};
+
+/** What is about HTTP itself is answered as everywhere; all else is an answer of GraphQL. */
+const refusalOf = ({ costMax, log }: GraphqlRoutesOptions, { request, response }: Exchange, error: unknown): Outcome => {
+  const format = createFormatError(log, requestIdOf(request));
+  if (error instanceof Refused) {
+    const cost = error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
+    return { errors: error.errors.map(format), ...cost };
+  }
+  if (error instanceof WrongMethod)
+    throw new HttpProblem('method_not_allowed', { detail: error.message, headers: { Allow: 'POST' }, cause: error });
+  if (!(error instanceof Rejection)) throw error;
+  const { status, headers, error: shown } = requestErrorOf(error);
+  const challenge = challengeFor(request, error);
+  response.set({ ...headers, ...(challenge !== undefined && { 'WWW-Authenticate': challenge }) });
+  return { errors: [format(shown)], status };
+};

@@ -1,0 +1,55 @@
+import { type FieldNode, type GraphQLField, getArgumentValues, Kind, type ValueNode } from 'graphql';
+import type { ArgumentValues, Parameter, Value } from './parameter.ts';
+import { Sql } from './sql.ts';
+import type { Variables } from './variables.ts';
+
+/** The arguments of one field, as a plan may use them: their shape decides the statement's text, their values are parameters. */
+export type Arguments = {
+  /** Whether there is one, or a field of one, and not null. */
+  has(...path: readonly string[]): boolean;
+  /** The name that an argument of an enumeration has, or a field of one. */
+  choice(...path: readonly string[]): string | undefined;
+  /** A parameter made of the values of each run. */
+  value(type: Parameter['type'], read: (values: ArgumentValues) => Value): Sql;
+};
+
+export type FieldWithArguments = { readonly read: (variables: Variables) => ArgumentValues };
+
+/** Keeps every field of a plan that has arguments, in the order in which `Inputs` has their values, and the parameters made of them. */
+export const keepArguments = (sample: Variables) => {
+  const fields: FieldWithArguments[] = [];
+  const parameters: Parameter[] = [];
+  const argumentsOf = (field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments => {
+    const now = getArgumentValues(field, node, sample);
+    const index = fields.length;
+    const varies = node.arguments?.some(({ value }) => hasVariable(value)) === true;
+    fields.push({ read: varies ? (variables) => getArgumentValues(field, node, variables) : () => now });
+    return {
+      has: (...path) => (at(now, path) ?? null) !== null,
+      choice: (...path) => (at(now, path) ?? undefined) as string | undefined,
+      value(type, read) {
+        const parameter: Parameter = { type, read: ({ argumentValues }) => read(argumentValues[index] ?? {}) };
+        parameters.push(parameter);
+        return Sql.parameter(parameter);
+      },
+    };
+  };
+  return { fields, parameters, argumentsOf };
+};
+
+/** What lies at a path, which ends early where something on the way is not there. */
+export const at = (values: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], values);
+
+const hasVariable = (value: ValueNode): boolean => {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return true;
+    case Kind.LIST:
+      return value.values.some(hasVariable);
+    case Kind.OBJECT:
+      return value.fields.some((field) => hasVariable(field.value));
+    default:
+      return false;
+  }
+};

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import {
+  type DocumentNode,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
+import { pathId } from '#shared/rest/path-id.ts';
+import { type FieldWithArguments, keepArguments } from './arguments.ts';
+import { concatenated, objectJson, type Pieces } from './json.ts';
+import type { Mapping } from './mapping.ts';
+import { BY_ID, QUERY } from './mappings.ts';
+import { type Context, fieldOf, mappingOf, oneOf, relatedOf } from './objects.ts';
+import { OutOfPlan } from './out-of-plan.ts';
+import type { Parameter } from './parameter.ts';
+import { collectBy, type Selected } from './selections.ts';
+import { joined, render, Sql, sql } from './sql.ts';
+import type { Variables } from './variables.ts';
+
+/** One statement that answers an operation for every caller, and for all variables of one shape. */
+export type Plan = {
+  readonly name: string;
+  /** It selects the JSON text of `data`, whether anything is parked, and in the plan of a point read the id that the row is of. */
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+  /** Arguments that the statement does without, which may have to be refused all the same. */
+  readonly unused: readonly Parameter[];
+  /** The parameter that takes the ids of many requests at once, in the plan of a point read. */
+  readonly idsIndex: number | undefined;
+  readonly fields: readonly FieldWithArguments[];
+};
+
+export type Compiled = {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+};
+
+/** Makes the plan of an operation, or throws `OutOfPlan`. */
+export const compile = ({ schema, document, operation }: Compiled, variables: Variables): Plan => {
+  const query = schema.getQueryType();
+  if (operation.operation !== OperationTypeNode.QUERY || !query) throw new OutOfPlan('not a query');
+  const { fields, parameters: made, argumentsOf } = keepArguments(variables);
+  const collect = collectBy(schema, document, variables);
+  let rows = 0;
+  const context: Context = { collect, argumentsOf, newRow: (letter: Mapping['letter']) => Sql.alias(letter, rows++) };
+  const selected = collect(query, [operation.selectionSet]);
+  const point = pointOf(selected);
+  const root = (member: Selected): Pieces => rootOf({ context, schema, query, isPoint: member === point }, member);
+  const data = concatenated(objectJson(selected.map((member) => [member.key, root(member)])));
+  const parked = sql`exists (select from read_model.parked)`;
+  const ids = point && context.argumentsOf(fieldOf(query, point), point.nodes[0]).value('bigint[]', idArgument);
+  const statement = ids ? sql`select ${data}, ${parked}, ${POINT_ID} from unnest(${ids}) as point (id)` : sql`select ${data}, ${parked}`;
+  const { text, parameters } = render(statement);
+  const idsIndex = point && parameters.findIndex(({ type }) => type === 'bigint[]');
+  const unused = made.filter((parameter) => !parameters.includes(parameter));
+  return { name: nameOf(text), text, parameters, unused, idsIndex, fields };
+};
+
+const POINT_ID = sql`point.id`;
+
+/** What is no id is the id of nothing. */
+const idArgument = ({ id }: Readonly<Record<string, unknown>>): number | null => pathId(String(id)) ?? null;
+
+/** The one thing that an operation reads by its id. */
+const pointOf = (selected: readonly Selected[]): Selected | undefined => {
+  const [read, ...others] = selected.filter(({ name }) => name !== '__typename');
+  return read !== undefined && others.length === 0 && QUERY[read.name] === BY_ID ? read : undefined;
+};
+
+type Root = { readonly context: Context; readonly schema: GraphQLSchema; readonly query: GraphQLObjectType; readonly isPoint: boolean };
+
+const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pieces => {
+  if (member.name === '__typename') return `"${query.name}"`;
+  const which = QUERY[member.name];
+  if (which === undefined) throw new OutOfPlan(`the field ${query.name}.${member.name}`);
+  if (which !== BY_ID) return relatedOf(context, query, member, (row, args) => which(row, sql``, args));
+  const field = fieldOf(query, member);
+  const id = isPoint ? POINT_ID : context.argumentsOf(field, member.nodes[0]).value('bigint', idArgument);
+  const named = getNamedType(field.type);
+  const types = isAbstractType(named) ? schema.getPossibleTypes(named) : [named].filter(isObjectType);
+  const found = types.map((type) => oneOf(context, type, member, (row) => sql`${row}.id = ${id} and ${mappingOf(type).isReadable(row)}`));
+  return sql`coalesce(${joined([...found, sql`'null'`], sql`, `)})`;
+};
+
+const NAME_CHARACTERS = 24;
+
+const nameOf = (text: string): string => `graphql_${createHash('sha256').update(text).digest('base64url').slice(0, NAME_CHARACTERS)}`;

@@ -1,0 +1,128 @@
+import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
+import { columnOf, cursorJson, placeOf } from './cursors.ts';
+import { booleanJson, concatenated, objectJson, orNull, type Piece, type Pieces } from './json.ts';
+import { ordering, orderOf, type Rows, source } from './lists.ts';
+import type { Order, Row } from './mapping.ts';
+import { OutOfPlan } from './out-of-plan.ts';
+import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
+import { type Sql, sql } from './sql.ts';
+import { pageSize } from './values.ts';
+
+/** A selected connection, and how an item of it is written. */
+export type Connection = {
+  readonly rows: Rows;
+  readonly type: GraphQLObjectType;
+  readonly selected: Selected;
+  readonly collect: Collect;
+  nodeJson(row: Row, selected: Selected): readonly Piece[];
+};
+
+/**
+ * A connection (GraphQL Cursor Connections Specification). One more row than the page has is read, nearest first, which tells
+ * whether there are others. On the side that the page was entered from, there was something when its cursor was made.
+ */
+export const connectionJson = (connection: Connection): Sql => {
+  const { rows, type, selected, collect } = connection;
+  if (rows.args.has('first') && rows.args.has('last')) throw new OutOfPlan('first together with last');
+  const page = pageOf(rows);
+  const members = collect(type, selectionSetsOf(selected)).map((member) => [member.key, memberJson(connection, page, member)] as const);
+  const isOfRows = collect(type, selectionSetsOf(selected)).some(({ name }) => READING.has(name));
+  return sql`(select ${concatenated(objectJson(members))} ${isOfRows ? page.from : sql``})`;
+};
+
+const READING = new Set(['edges', 'nodes', 'pageInfo']);
+
+type Page = {
+  readonly row: Row;
+  readonly order: Order;
+  readonly size: Sql;
+  readonly isBackward: boolean;
+  /** Of the rows that are read: all but the one more. */
+  readonly isWithin: Sql;
+  readonly from: Sql;
+};
+
+const pageOf = (rows: Rows): Page => {
+  const { args } = rows;
+  const order = orderOf(rows);
+  const isBackward = args.has('last');
+  const nearestFirst = { ...order, descending: order.descending !== isBackward };
+  const row = rows.newRow();
+  const size = args.value('bigint', ({ first, last }) => pageSize(first ?? last));
+  const bounds = [...boundOf(rows, order, row, 'after'), ...boundOf(rows, order, row, 'before')];
+  const read = sql`select ${row}.* ${source(rows, row, order, bounds)} order by ${ordering(nearestFirst, row)} limit ${size} + 1`;
+  const numbered = sql`select ${row}.*, row_number() over (order by ${ordering(nearestFirst, row)}) as place from (${read}) ${row}`;
+  const from = sql`from (${numbered} order by place ${isBackward ? sql`desc` : sql`asc`}) ${row} having true`;
+  return { row, order, size, isBackward, isWithin: sql`${row}.place <= ${size}`, from };
+};
+
+/** Beyond the row that a cursor names, or where that was. */
+const boundOf = ({ name, args }: Rows, order: Order, row: Row, side: 'after' | 'before'): readonly Sql[] => {
+  if (!args.has(side)) return [];
+  const at = args.value('timestamptz', (values) => placeOf(name, order, values[side]).at);
+  const id = args.value('bigint', (values) => placeOf(name, order, values[side]).id);
+  const comparison = order.descending === (side === 'after') ? sql`<` : sql`>`;
+  return [sql`(${row}.${columnOf(order)}, ${row}.id) ${comparison} (${at}, ${id})`];
+};
+
+const memberJson = (connection: Connection, page: Page, member: Selected): Pieces => {
+  const { rows, type, collect, nodeJson } = connection;
+  const all = (json: readonly Piece[]): Pieces => [
+    '[',
+    sql`coalesce(string_agg(${concatenated(json)}, ',') filter (where ${page.isWithin}), '')`,
+    ']',
+  ];
+  switch (member.name) {
+    case '__typename':
+      return `"${type.name}"`;
+    case 'totalCount':
+      return sql`(select count(*)::text ${source(rows, rows.newRow(), page.order)})`;
+    case 'nodes':
+      return all(nodeJson(page.row, member));
+    case 'edges':
+      return all(
+        objectOf(type, member, collect, (name, edge) =>
+          name === 'node' ? nodeJson(page.row, edge) : cursorJson(rows.name, page.order, page.row),
+        ),
+      );
+    case 'pageInfo':
+      return objectOf(type, member, collect, (name) => pageInfoJson(connection, page, name));
+    default:
+      throw new OutOfPlan(`the field ${member.name} of a connection`);
+  }
+};
+
+/** An object without rows of its own. */
+const objectOf = (
+  parent: GraphQLObjectType,
+  selected: Selected,
+  collect: Collect,
+  json: (name: string, selected: Selected) => Pieces,
+): readonly Piece[] => {
+  const type = getNamedType(parent.getFields()[selected.name]?.type);
+  if (!isObjectType(type)) throw new OutOfPlan(`the field ${selected.name} of a connection`);
+  return objectJson(
+    collect(type, selectionSetsOf(selected)).map((member) => [
+      member.key,
+      member.name === '__typename' ? `"${type.name}"` : json(member.name, member),
+    ]),
+  );
+};
+
+const pageInfoJson = ({ rows: { name, args } }: Connection, { row, order, size, isBackward, isWithin }: Page, field: string): Pieces => {
+  const cursors = sql`array_agg(${cursorJson(name, order, row)}) filter (where ${isWithin})`;
+  const hasMore = (side: 'after' | 'before', isAhead: boolean): Pieces =>
+    args.has(side) ? 'true' : isAhead ? booleanJson(sql`count(*) > ${size}`) : 'false';
+  switch (field) {
+    case 'hasNextPage':
+      return hasMore('before', !isBackward);
+    case 'hasPreviousPage':
+      return hasMore('after', isBackward);
+    case 'startCursor':
+      return orNull(sql`(${cursors})[1]`);
+    case 'endCursor':
+      return orNull(sql`(${cursors})[least(count(*), ${size})::integer]`);
+    default:
+      throw new OutOfPlan(`the field ${field} of PageInfo`);
+  }
+};

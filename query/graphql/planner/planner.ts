@@ -1,0 +1,82 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Caller } from '#shared/policy.ts';
+import { coalesce } from '../../coalesce.ts';
+import type { Plan } from './compile.ts';
+import { HOLE } from './objects.ts';
+import { OutOfPlan } from './out-of-plan.ts';
+import type { Inputs } from './parameter.ts';
+import { createPlans } from './plans.ts';
+import { createRunner, type Run } from './statements.ts';
+import { type Variables, variablesOf } from './variables.ts';
+
+/** A valid operation, by a caller who has been admitted to what it needs. */
+export type PlannedRead = {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** As they were sent. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+};
+
+export type Planner = {
+  /** The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. */
+  plan(read: PlannedRead): Promise<string | undefined>;
+};
+
+/** Answers whole operations by one statement each. */
+export const createPlanner = ({ schema, pool }: { readonly schema: GraphQLSchema; readonly pool: Pool }): Planner => {
+  const findPlan = createPlans(schema);
+  const answer = createSharedReads(createRunner(pool));
+  return {
+    async plan({ document, operation, variables: given, caller }) {
+      const variables = variablesOf(schema, operation, given);
+      const plan = variables && findPlan(document, operation, variables);
+      const inputs = plan && inputsOf(plan, variables, caller);
+      const data = inputs && (await answer(plan, inputs));
+      return data?.includes(HOLE) ? undefined : data;
+    },
+  };
+};
+
+/** The values of one run, or undefined where the resolvers must refuse one. */
+const inputsOf = (plan: Plan, variables: Variables, caller: Caller): readonly unknown[] | undefined => {
+  const inputs: Inputs = { caller, argumentValues: plan.fields.map(({ read }) => read(variables)) };
+  try {
+    for (const { read } of plan.unused) read(inputs);
+    return plan.parameters.map(({ read }) => read(inputs));
+  } catch (error) {
+    if (error instanceof OutOfPlan) return undefined;
+    throw error;
+  }
+};
+
+type Id = number | null;
+
+/**
+ * Makes one statement of the reads that come while another of the same plan with the same values is on its way: equal reads share
+ * its answer, and point reads that differ by their id alone share its rows.
+ */
+const createSharedReads = (run: Run): ((plan: Plan, values: readonly unknown[]) => Promise<string | undefined>) => {
+  const running = new Map<string, { readonly read: (id: Id) => Promise<string | undefined>; readers: number }>();
+  return async (plan, values) => {
+    const id = plan.idsIndex === undefined ? null : (values[plan.idsIndex] as Id);
+    const others = plan.idsIndex === undefined ? values : values.with(plan.idsIndex, null);
+    const key = JSON.stringify([plan.name, ...others]);
+    const shared = running.get(key) ?? { read: coalesce((ids: readonly Id[]) => readAll(run, plan, others, ids)), readers: 0 };
+    running.set(key, shared);
+    shared.readers += 1;
+    try {
+      return await shared.read(id);
+    } finally {
+      shared.readers -= 1;
+      if (shared.readers === 0) running.delete(key);
+    }
+  };
+};
+
+/** The answers by id. While anything is parked there are none, because the resolvers know whether it matters. */
+const readAll = async (run: Run, plan: Plan, values: readonly unknown[], ids: readonly Id[]): Promise<ReadonlyMap<Id, string>> => {
+  const rows = await run(plan, plan.idsIndex === undefined ? values : values.with(plan.idsIndex, ids));
+  return new Map(rows.flatMap(([data, isParked, id = null]) => (isParked ? [] : [[id as Id, data as string]])));
+};

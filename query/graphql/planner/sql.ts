@@ -1,0 +1,47 @@
+import type { Parameter } from './parameter.ts';
+
+/**
+ * A piece of SQL. It is made of pieces of this source, of literals, which are quoted here, and of parameters, whose values never
+ * become text: there is no way from a request's text into a statement's.
+ */
+export class Sql {
+  readonly parts: readonly (string | Parameter)[];
+
+  private constructor(parts: readonly (string | Parameter)[]) {
+    this.parts = parts;
+  }
+
+  /** The tag of a template; what stands in its holes is SQL already. */
+  static readonly template = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql =>
+    new Sql(strings.raw.flatMap((text, index) => [text, ...(holes[index]?.parts ?? [])]));
+
+  /** Quoted, with a backslash being a backslash (`standard_conforming_strings`). */
+  static readonly literal = (text: string): Sql => {
+    if (text.includes('\0')) throw new RangeError('PostgreSQL has no U+0000');
+    return new Sql([`'${text.replaceAll("'", "''")}'`]);
+  };
+
+  static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);
+
+  /** A name that no other row of the statement has. */
+  static readonly alias = (letter: 'u' | 'a' | 'c' | 'k', number: number): Sql => new Sql([`${letter}${number}`]);
+}
+
+export const { template: sql, literal } = Sql;
+
+export const joined = ([first, ...others]: readonly Sql[], separator: Sql): Sql =>
+  others.reduce((before, piece) => sql`${before}${separator}${piece}`, first ?? sql``);
+
+export const allOf = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`true` : joined(conditions, sql` and `));
+
+/** The text of a statement, and its parameters in the order of their numbers: one that is met twice has one number. */
+export const render = ({ parts }: Sql): { readonly text: string; readonly parameters: readonly Parameter[] } => {
+  const numbers = new Map<Parameter, number>();
+  const text = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const number = numbers.get(part) ?? numbers.size + 1;
+    numbers.set(part, number);
+    return `$${number}::${part.type}`;
+  });
+  return { text: text.join(''), parameters: [...numbers.keys()] };
+};

@@ -1,0 +1,50 @@
+import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Execute } from '../execute.ts';
+import type { Context, Resolver } from './context.ts';
+import { createLoaders } from './loaders.ts';
+import { MUTATION } from './mutations.ts';
+import { COMMENT, POST, QUERY, USER } from './reads.ts';
+import type { Row } from './rows.ts';
+import { type CommandsOptions, createSendCommand } from './send-command.ts';
+
+/** What has no resolver here is a member of what its parent was resolved to. */
+const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Query: QUERY,
+  Mutation: MUTATION,
+  User: USER,
+  Post: POST,
+  Comment: COMMENT,
+};
+
+const ERRORS_MAX = 50;
+
+/** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
+export const createExecutor = (options: CommandsOptions & { readonly schema: GraphQLSchema; readonly pool: Pool }): Execute => {
+  const { schema, pool } = options;
+  return async ({ prepared: { document }, operation: { node }, variables, caller }, facts) => {
+    const send = createSendCommand(options, caller, facts);
+    const contextValue: Context = { pool, caller, loaders: createLoaders(pool, caller), send };
+    const { data, errors } = await execute({
+      schema,
+      document,
+      operationName: node.name?.value ?? null,
+      variableValues: variables,
+      contextValue,
+      fieldResolver,
+      typeResolver,
+      abortSignal: facts.signal,
+    });
+    return { data: data ?? null, ...(errors && { errors: errors.slice(0, ERRORS_MAX) }) };
+  };
+};
+
+const fieldResolver: GraphQLFieldResolver<unknown, Context> = (parent, args, context, { parentType, fieldName, path }) => {
+  const resolver = RESOLVERS[parentType.name]?.[fieldName];
+  // Whatever was resolved to be of a type is what the resolvers of that type take.
+  if (resolver) return resolver(parent as never, args, context, String(path.key));
+  const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
+  return typeof member === 'function' ? member() : member;
+};
+
+const typeResolver: GraphQLTypeResolver<Row, Context> = ({ type }) => type;

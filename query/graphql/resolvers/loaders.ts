@@ -1,0 +1,75 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { coalesce } from '../../coalesce.ts';
+import {
+  type CommentRow,
+  countRows,
+  findRows,
+  type ListOf,
+  listRows,
+  type PostRow,
+  type Row,
+  type TypeName,
+  type UserRow,
+} from './rows.ts';
+
+/** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
+export type Loaders = {
+  find(type: TypeName, id: number): Promise<Row | undefined>;
+  list(of: ListOf<TypeName>, parent: number): Promise<readonly Row[]>;
+  count(of: ListOf<TypeName>, parent: number): Promise<number>;
+  /** Whether the caller may read it by its id. */
+  isReadable(row: Row): Promise<boolean>;
+};
+
+export const createLoaders = (pool: Pool, caller: Caller): Loaders => {
+  const finders = {
+    User: coalesce<number, Row>((ids) => findRows(pool, 'User', ids)),
+    Post: coalesce<number, Row>((ids) => findRows(pool, 'Post', ids)),
+    Comment: coalesce<number, Row>((ids) => findRows(pool, 'Comment', ids)),
+  };
+  const lists = new Map<string, (parent: number) => Promise<readonly Row[] | undefined>>();
+  const counts = new Map<string, (parent: number) => Promise<number | undefined>>();
+  const ofKey = <Load>(loads: Map<string, Load>, of: ListOf<TypeName>, make: () => Load): Load => {
+    const key = JSON.stringify(of);
+    const load = loads.get(key) ?? make();
+    loads.set(key, load);
+    return load;
+  };
+  const find: Loaders['find'] = (type, id) => finders[type](id);
+  return {
+    find,
+    async list(of, parent) {
+      const load = ofKey(lists, of, () => coalesce<number, readonly Row[]>((parents) => listRows({ pool, caller }, of, parents)));
+      return (await load(parent)) ?? [];
+    },
+    async count(of, parent) {
+      const load = ofKey(counts, of, () => coalesce<number, number>((parents) => countRows({ pool, caller }, of, parents)));
+      return (await load(parent)) ?? 0;
+    },
+    async isReadable(row) {
+      switch (row.type) {
+        case 'User':
+          return row.deleted_at === null && may(caller, 'user.read', userResource(row));
+        case 'Post':
+          return may(caller, 'article.read', postResource(row));
+        case 'Comment': {
+          const post = await find('Post', row.article_id);
+          return post?.type === 'Post' && may(caller, 'comment.read', commentResource(post, row));
+        }
+      }
+    },
+  };
+};
+
+export const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
+
+const postResource = ({ author_id, status }: PostRow): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
+
+/** Of a comment, or of all that stand on a post. */
+export const commentResource = (post: PostRow, comment?: CommentRow): Resource => ({
+  ...(comment && { ownerId: comment.author_id as UserId }),
+  articleStatus: post.status,
+  articleAuthorId: post.author_id as UserId,
+});

@@ -1,0 +1,85 @@
+import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { ArticlePatch, NewArticle } from '#shared/rest/articles.ts';
+import { CommentPatch, NewComment } from '#shared/rest/comments.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { NewUser, UserPatch } from '#shared/rest/users.ts';
+import type { Context, Resolver } from './context.ts';
+import { readById } from './reads.ts';
+import type { Row, TypeName } from './rows.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** What a mutation sends; inputs are held to the schemas of REST. */
+type ToCommand = (args: Arguments) => Command;
+
+const ABSENT = { User: 'user_not_found', Post: 'article_not_found', Comment: 'comment_not_found' } as const satisfies Record<
+  TypeName,
+  RejectionCode
+>;
+
+/** Sends the command, and answers with what it changed as it is then. */
+const changing =
+  (type: TypeName, toCommand: ToCommand): Resolver =>
+  async (_mutation, args, context, key): Promise<Row> => {
+    const id = await send(toCommand, { args, context, key });
+    const row = await readById(context, type, id);
+    if (row) return row;
+    throw new Rejection(ABSENT[type]);
+  };
+
+const deleting =
+  (toCommand: ToCommand): Resolver =>
+  async (_mutation, args, context, key) =>
+    String(await send(toCommand, { args, context, key }));
+
+type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
+
+const send = (toCommand: ToCommand, { args, context, key }: Sent): Promise<number> =>
+  context.send(toCommand(args), { key, ifVersion: args.ifVersion });
+
+/** What is no id is the id of nothing. */
+const idOf = (type: TypeName, given: unknown): number => {
+  const id = pathId(String(given));
+  if (id === undefined) throw new Rejection(ABSENT[type]);
+  return id;
+};
+
+const userId = (given: unknown): UserId => idOf('User', given) as UserId;
+const articleId = (given: unknown): ArticleId => idOf('Post', given) as ArticleId;
+const commentId = (given: unknown): CommentId => idOf('Comment', given) as CommentId;
+
+/** The author of what is new has another name in REST. */
+const withAuthorId = (input: unknown): unknown => {
+  const { author, ...rest } = input as Arguments;
+  return { ...rest, ...((author ?? null) !== null && { authorId: userId(author) }) };
+};
+
+export const MUTATION: Readonly<Record<string, Resolver>> = {
+  createUser: changing('User', ({ input }) => ({ type: 'RegisterUser', ...NewUser.parse(withoutNulls(input, 'role')) })),
+  updateUser: changing('User', ({ id, changes }) => ({ type: 'UpdateUser', userId: userId(id), ...UserPatch.parse(changes) })),
+  deleteUser: deleting(({ id }) => ({ type: 'DeleteUser', userId: userId(id) })),
+
+  createPost: changing('Post', ({ input }) => ({ type: 'DraftArticle', ...NewArticle.parse(withAuthorId(input)) })),
+  updatePost: changing('Post', ({ id, changes }) => ({ type: 'EditArticle', articleId: articleId(id), ...ArticlePatch.parse(changes) })),
+  publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
+  unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
+  deletePost: deleting(({ id }) => ({ type: 'DeleteArticle', articleId: articleId(id) })),
+
+  addComment: changing('Comment', ({ postId, input }) => ({
+    type: 'AddComment',
+    articleId: articleId(postId),
+    ...NewComment.parse(withAuthorId(input)),
+  })),
+  updateComment: changing('Comment', ({ id, text }) => ({
+    type: 'EditComment',
+    commentId: commentId(id),
+    ...CommentPatch.parse({ text }),
+  })),
+  deleteComment: deleting(({ id }) => ({ type: 'DeleteComment', commentId: commentId(id) })),
+};
+
+/** An input that says null where only absence has a meaning says nothing. */
+const withoutNulls = (input: unknown, ...names: readonly string[]): unknown =>
+  Object.fromEntries(Object.entries(input as Arguments).filter(([name, value]) => value !== null || !names.includes(name)));

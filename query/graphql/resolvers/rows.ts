@@ -1,0 +1,156 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
+import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
+
+/** The rows that fields are resolved from, read for many parents by one statement. */
+
+type Common = { readonly id: number; readonly version: number; readonly created_at: Date; readonly updated_at: Date };
+export type UserRow = Common & {
+  readonly type: 'User';
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly deleted_at: Date | null;
+};
+export type PostRow = Common & {
+  readonly type: 'Post';
+  readonly author_id: number;
+  readonly title: string;
+  readonly body: string;
+  readonly tags: readonly string[];
+  readonly cover: string | null;
+  readonly status: 'draft' | 'published';
+  readonly published_at: Date | null;
+};
+export type CommentRow = Common & {
+  readonly type: 'Comment';
+  readonly article_id: number;
+  readonly author_id: number;
+  readonly text: string | null;
+};
+export type Row = UserRow | PostRow | CommentRow;
+
+const COMMON = 't.id, t.version, t.created_at, t.updated_at';
+const TABLES = {
+  User: { name: 'read_model.users', columns: `'User' as type, ${COMMON}, t.name, t.email, t.role, t.deleted_at` },
+  Post: {
+    name: 'read_model.articles',
+    columns: `'Post' as type, ${COMMON}, t.author_id, t.title, t.body, t.tags, t.cover, t.status, t.published_at`,
+  },
+  Comment: { name: 'read_model.comments', columns: `'Comment' as type, ${COMMON}, t.article_id, t.author_id, t.text` },
+} as const;
+type Rows = { readonly User: UserRow; readonly Post: PostRow; readonly Comment: CommentRow };
+export type TypeName = keyof Rows;
+
+export const findRows = async <Type extends TypeName>(
+  pool: Pool,
+  type: Type,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Rows[Type]>> => {
+  const { name, columns } = TABLES[type];
+  const rows = await runPrepared<Rows[Type]>(pool, `select ${columns} from ${name} t where t.id = any($1::bigint[])`, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
+};
+
+/** Which rows of a type a field asks for, and in which order. */
+export type Asked = {
+  readonly filter: PostFilter;
+  readonly column: 'created_at' | 'published_at';
+  readonly descending: boolean;
+  /** Nothing beyond these places, which are left out themselves. */
+  readonly after: Place | undefined;
+  readonly before: Place | undefined;
+  /** Whether the rows at the end are asked for. */
+  readonly isBackward: boolean;
+  readonly rowsMax: number;
+};
+
+export type Place = { readonly at: string; readonly id: number };
+
+export type PostFilter = {
+  readonly status?: string | null;
+  readonly tag?: string | null;
+  readonly author?: number | null;
+  readonly search?: string | null;
+};
+
+/** The column by which rows belong to their parents; without it, all rows belong to the query itself, under the id 0. */
+export type ParentColumn = 'author_id' | 'article_id' | undefined;
+export const NO_PARENT = 0;
+
+export type ListOf<Type extends TypeName> = { readonly type: Type; readonly parent: ParentColumn; readonly asked: Asked };
+
+/** The rows of each parent, in the order in which they were asked for: from the end, where the end was asked for. */
+export const listRows = async <Type extends TypeName>(
+  { pool, caller }: { readonly pool: Pool; readonly caller: Caller },
+  { type, parent, asked }: ListOf<Type>,
+  parents: readonly number[],
+): Promise<ReadonlyMap<number, readonly Rows[Type][]>> => {
+  const { columns } = TABLES[type];
+  const parameters = new Parameters();
+  const ids = parameters.add(parents);
+  const { column, descending, isBackward, rowsMax } = asked;
+  const direction = descending !== isBackward ? 'desc' : 'asc';
+  const from = fromWhere({ type, parent, caller, parameters }, asked);
+  const places = [placeCondition(asked, 'after', parameters), placeCondition(asked, 'before', parameters)].join('');
+  const text = `select p.id as parent, x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
+    select ${columns} ${from}${places} order by t.${column} ${direction}, t.id ${direction} limit ${parameters.add(rowsMax)}::bigint) x
+    order by x.${column} ${direction}, x.id ${direction}`;
+  const rows = await runPlannedAnew<Rows[Type] & { parent: number }>(pool, text, parameters.values);
+  return Map.groupBy(rows, (row) => row.parent);
+};
+
+export const countRows = async <Type extends TypeName>(
+  { pool, caller }: { readonly pool: Pool; readonly caller: Caller },
+  { type, parent, asked }: ListOf<Type>,
+  parents: readonly number[],
+): Promise<ReadonlyMap<number, number>> => {
+  const parameters = new Parameters();
+  const ids = parameters.add(parents);
+  const from = fromWhere({ type, parent, caller, parameters }, asked);
+  const text = `select p.id, (select count(*) ${from})::integer as count from unnest(${ids}::bigint[]) as p (id)`;
+  const rows = await runPlannedAnew<{ id: number; count: number }>(pool, text, parameters.values);
+  return new Map(rows.map(({ id, count }) => [id, count]));
+};
+
+type Source = { readonly type: TypeName; readonly parent: ParentColumn; readonly caller: Caller; readonly parameters: Parameters };
+
+/** What stands in a list must have its author, who is not there while they are parked. */
+const fromWhere = ({ type, parent, caller, parameters }: Source, { filter, column }: Asked): string => {
+  const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
+  const conditions = [...belongs, ...readable(type, caller, parameters), ...filtered(type, filter, parameters)];
+  const ordered = column === 'published_at' ? [`t.status = 'published'`] : [];
+  const author = type === 'User' ? '' : ' join read_model.users u on u.id = t.author_id';
+  return `from ${TABLES[type].name} t${author} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
+};
+
+const READING = { User: 'user.read', Post: 'article.read', Comment: 'comment.read' } as const satisfies Record<TypeName, Operation>;
+
+/** Rights to comments depend on the article alone, and whoever resolves that has asked for them. */
+const readable = (type: TypeName, caller: Caller, parameters: Parameters): readonly string[] => {
+  const alive = type === 'User' ? ['t.deleted_at is null'] : [];
+  const reach = reachOf(caller, READING[type]);
+  if (reach === 'never') return ['false'];
+  if (reach === 'always' || type !== 'Post') return alive;
+  const own = caller.kind === 'user' && reach.includes('own') ? [`t.author_id = ${parameters.add(caller.userId)}::bigint`] : [];
+  const published = reach.includes('published') ? [`t.status = 'published'`] : [];
+  return [`(${[...own, ...published, 'false'].join(' or ')})`];
+};
+
+const filtered = (type: TypeName, { status, tag, author, search }: PostFilter, parameters: Parameters): readonly string[] => {
+  if (type !== 'Post') return [];
+  return [
+    ...((status ?? null) === null ? [] : [`t.status = ${parameters.add(status)}`]),
+    ...((tag ?? null) === null ? [] : [`t.tags @> array[${parameters.add(tag)}]`]),
+    ...((author ?? null) === null ? [] : [`t.author_id = ${parameters.add(author)}::bigint`]),
+    ...((search ?? null) === null ? [] : [`t.search @@ websearch_to_tsquery('simple', ${parameters.add(search)})`]),
+  ];
+};
+
+const placeCondition = ({ column, descending, ...places }: Asked, side: 'after' | 'before', parameters: Parameters): string => {
+  const place = places[side];
+  if (!place) return '';
+  const comparison = descending === (side === 'after') ? '<' : '>';
+  return ` and (t.${column}, t.id) ${comparison} (${parameters.add(place.at)}::timestamptz, ${parameters.add(place.id)}::bigint)`;
+};

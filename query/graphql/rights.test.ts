@@ -1,0 +1,60 @@
+import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { expect, it } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import type { Caller } from '#shared/policy.ts';
+import { refusalOf, rightsOf } from './rights.ts';
+import { schema } from './schema.ts';
+
+const rights = (text: string): string[] => {
+  const document = parse(text);
+  const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
+  return operation ? [...rightsOf(schema, document, operation)].sort() : [];
+};
+
+it('demands the right to read of every type that is reached, also through fragments', () => {
+  expect(rights('{ __typename }')).toEqual([]);
+  expect(rights('{ users { posts { id } } }')).toEqual(['article.read', 'user.read']);
+  expect(rights('{ ...Q } fragment Q on Query { postsConnection { edges { node { comments { id } } } } }')).toEqual([
+    'article.read',
+    'comment.read',
+  ]);
+  expect(rights('{ node(id: 1) { id ... on Post { author { name } } } }')).toEqual(['article.read', 'user.read']);
+});
+
+it('does not tell what is left out by a directive from what is not', () => {
+  expect(rights('{ users @skip(if: true) { id } }')).toEqual(['user.read']);
+});
+
+it('demands the right to what a mutation does, and to what its answer shows', () => {
+  expect(rights('mutation { deletePost(id: 1) }')).toEqual(['article.delete']);
+  expect(rights('mutation { createPost(input: { title: "", body: "" }) { author { id } } }')).toEqual([
+    'article.create',
+    'article.read',
+    'user.read',
+  ]);
+});
+
+it('knows a right for every mutation, and for every type that has an id', () => {
+  for (const [name, field] of Object.entries(schema.getMutationType()?.getFields() ?? {})) {
+    const args = field.args.filter(({ type }) => String(type).endsWith('!')).map(({ name }) => `${name}: {}`);
+    const selection = /^(ID|Boolean|Int)!?$/.test(String(field.type)) ? '' : '{ id }';
+    const demanded = rights(`mutation { ${name}(${args.join(', ')}) ${selection} }`);
+    expect(
+      demanded.filter((right) => !right.endsWith('.read')),
+      name,
+    ).toHaveLength(1);
+  }
+  const node = schema.getType('Node');
+  for (const type of node && 'getFields' in node ? schema.getPossibleTypes(node as never) : [])
+    expect(rights(`{ node(id: 1) { ... on ${type.name} { id } } }`), type.name).toHaveLength(1);
+});
+
+it('refuses a caller whose token lacks a scope, and says which', () => {
+  const reader: Caller = { kind: 'user', userId: 1 as UserId, role: 'reader', scopes: new Set(['read:users']), client: null };
+  expect(refusalOf(reader, new Set(['user.read']))).toBeUndefined();
+  expect(refusalOf(reader, new Set(['user.read', 'article.read']))).toMatchObject({
+    code: 'insufficient_scope',
+    details: { scope: 'read:articles' },
+  });
+  expect(refusalOf({ kind: 'anonymous' }, new Set(['article.create']))).toMatchObject({ code: 'unauthenticated' });
+});

@@ -1,0 +1,83 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { admit, type Caller, type Operation } from '#shared/policy.ts';
+import type { Rejection } from '#shared/rejection.ts';
+
+/** Whoever reads something of a type must be admitted to this, whichever field leads there. */
+const READING: Readonly<Record<string, Operation>> = {
+  User: 'user.read',
+  UserConnection: 'user.read',
+  Post: 'article.read',
+  PostConnection: 'article.read',
+  Comment: 'comment.read',
+  CommentConnection: 'comment.read',
+};
+
+/** Beside what their answers let the caller read. */
+const MUTATIONS: Readonly<Record<string, Operation>> = {
+  createUser: 'user.register',
+  updateUser: 'user.update',
+  deleteUser: 'user.delete',
+  createPost: 'article.create',
+  updatePost: 'article.edit',
+  publishPost: 'article.publish',
+  unpublishPost: 'article.unpublish',
+  deletePost: 'article.delete',
+  addComment: 'comment.add',
+  updateComment: 'comment.edit',
+  deleteComment: 'comment.delete',
+};
+
+/** What a caller must be admitted to before any of an operation runs, whatever its variables are. */
+export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): ReadonlySet<Operation> => {
+  const rights = new Set<Operation>();
+  const fragments = fragmentsOf(document);
+  const visited = new Set<string>();
+  const visit = (typeName: string, { selections }: SelectionSetNode): void => {
+    const type = schema.getType(typeName);
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        const { name, selectionSet } = selection;
+        const mutation = type === schema.getMutationType() ? MUTATIONS[name.value] : undefined;
+        if (mutation) rights.add(mutation);
+        if (selectionSet && (isObjectType(type) || isInterfaceType(type)))
+          enter(getNamedType(type.getFields()[name.value]?.type)?.name, selectionSet);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection.typeCondition?.name.value ?? typeName, selection.selectionSet);
+      else spread(fragments.get(selection.name.value));
+    }
+  };
+  const enter = (typeName: string | undefined, selectionSet: SelectionSetNode): void => {
+    const right = READING[typeName ?? ''];
+    if (right) rights.add(right);
+    if (typeName !== undefined) visit(typeName, selectionSet);
+  };
+  const spread = (fragment: FragmentDefinitionNode | undefined): void => {
+    if (fragment === undefined || visited.has(fragment.name.value)) return;
+    visited.add(fragment.name.value);
+    enter(fragment.typeCondition.name.value, fragment.selectionSet);
+  };
+  const root = schema.getRootType(operation.operation);
+  if (root) visit(root.name, operation.selectionSet);
+  return rights;
+};
+
+const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+  new Map(document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).map((node) => [node.name.value, node]));
+
+/** The first thing that the caller is not admitted to. */
+export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>): Rejection | undefined => {
+  for (const right of rights) {
+    const admission = admit(caller, right);
+    if (admission !== 'allowed') return admission;
+  }
+  return undefined;
+};

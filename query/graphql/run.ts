@@ -1,0 +1,104 @@
+import { GraphQLError, type GraphQLSchema, getVariableValues, type OperationTypeNode } from 'graphql';
+import type { Caller } from '#shared/policy.ts';
+import { costOf } from './documents/cost.ts';
+import type { Documents, Prepared, PreparedOperation } from './documents/documents.ts';
+import { beyondLimit } from './documents/limits.ts';
+import type { ResolveDocument } from './documents/persisted.ts';
+import type { GraphqlParameters } from './http/parameters.ts';
+import { refusalOf } from './rights.ts';
+
+/** An operation that may run: within all limits, by a caller who has been admitted to what it needs. */
+export type Runnable = {
+  readonly prepared: Prepared;
+  readonly operation: PreparedOperation;
+  /** As they were sent. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  readonly cost: number;
+};
+
+/** Why an operation does not run; some of the reasons have a status of their own. */
+export class Refused extends Error {
+  readonly errors: readonly GraphQLError[];
+  /** Once its document and variables were found to be right. */
+  readonly cost: number | undefined;
+
+  constructor(errors: readonly GraphQLError[], cost?: number) {
+    super(errors[0]?.message);
+    this.name = 'Refused';
+    this.errors = errors;
+    this.cost = cost;
+  }
+}
+
+type Options = {
+  readonly schema: GraphQLSchema;
+  readonly documents: Documents;
+  readonly resolveDocument: ResolveDocument;
+  readonly introspection: boolean;
+  readonly costMax: number;
+};
+
+export type Admit = (parameters: GraphqlParameters, caller: Caller, types: ReadonlySet<OperationTypeNode>) => Promise<Runnable>;
+
+/** Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
+export const createAdmit = ({ schema, documents, resolveDocument, introspection, costMax }: Options): Admit => {
+  const costIn = ({ document }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): number => {
+    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, { maxErrors: ERRORS_MAX });
+    if (errors) throw new Refused(errors.map(withCode));
+    const cost = measure(() => costOf(schema, document, node, variableValues.coerced));
+    if (cost > costMax) throw new Refused([beyondLimit('too_costly', { max: costMax, found: cost })], cost);
+    return cost;
+  };
+  return async (parameters, caller, types) => {
+    const prepared = await prepare(documents, resolveDocument, parameters);
+    const operation = operationIn(prepared, parameters.operationName);
+    if (!types.has(operation.node.operation)) throw new WrongMethod(operation.node.operation);
+    if (prepared.introspects && !introspection) throw refuse('introspection_off', 'This installation does not tell its schema.');
+    const refusal = refusalOf(caller, operation.rights);
+    if (refusal) throw refusal;
+    const { variables } = parameters;
+    return { prepared, operation, variables, caller, cost: costIn(prepared, operation, variables) };
+  };
+};
+
+/** An operation that does not go with the method of its request. */
+export class WrongMethod extends Error {
+  constructor(type: OperationTypeNode) {
+    super(`A ${type} cannot be sent this way.`);
+    this.name = 'WrongMethod';
+  }
+}
+
+const ERRORS_MAX = 10;
+
+const prepare = async (documents: Documents, resolveDocument: ResolveDocument, named: GraphqlParameters): Promise<Prepared> => {
+  const text = await resolveDocument(named).catch((error: unknown) => {
+    throw error instanceof GraphQLError ? new Refused([error]) : error;
+  });
+  const prepared = documents.prepare(text);
+  if ('document' in prepared) return prepared;
+  throw new Refused(prepared);
+};
+
+const operationIn = ({ operations }: Prepared, name: string | undefined): PreparedOperation => {
+  const [first, ...others] = operations;
+  if (name === undefined && others.length > 0)
+    throw refuse('operation_not_named', 'The document has several operations: send operationName.');
+  const found = name === undefined ? first : operations.find(({ node }) => node.name?.value === name);
+  if (!found) throw refuse('operation_not_found', name === undefined ? 'The document has no operation.' : `There is no operation ${name}.`);
+  return found;
+};
+
+const measure = (cost: () => number): number => {
+  try {
+    return cost();
+  } catch (error) {
+    throw error instanceof GraphQLError ? new Refused([error]) : error;
+  }
+};
+
+const refuse = (code: string, message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code } })]);
+
+const withCode = (error: GraphQLError): GraphQLError =>
+  new GraphQLError(error.message, { nodes: error.nodes, extensions: { ...error.extensions, code: 'invalid_variables' } });

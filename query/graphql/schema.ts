@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+
+const FOLDER = new URL('./schema/', import.meta.url);
+
+/** An instant is text all the way: the read model gives it as RFC 3339. */
+const demandInstant = (value: unknown): string => {
+  if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  throw new TypeError('A DateTime is RFC 3339 in UTC with milliseconds.');
+};
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const readTypes = (): DocumentNode =>
+  concatAST(
+    readdirSync(FOLDER)
+      .filter((name) => name.endsWith('.graphql'))
+      .sort()
+      .map((name) => parse(readFileSync(new URL(name, FOLDER), 'utf8'))),
+  );
+
+/** Every custom scalar that the files name needs its rule, which SDL cannot say. */
+const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
+  DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
+};
+
+const buildSchema = (types: DocumentNode): GraphQLSchema => {
+  const schema = buildASTSchema(types);
+  for (const definition of types.definitions) {
+    if (definition.kind !== Kind.SCALAR_TYPE_DEFINITION) continue;
+    const scalar = schema.getType(definition.name.value);
+    const rule = SCALARS[definition.name.value];
+    if (!(scalar instanceof GraphQLScalarType) || rule === undefined) throw new Error(`scalar ${definition.name.value} has no rule`);
+    Object.assign(scalar, rule);
+  }
+  return schema;
+};
+
+/** The types that `schema/` declares, without resolvers: what is validated, costed, planned, and executed alike. */
+export const schema: GraphQLSchema = buildSchema(readTypes());

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { SCOPES } from '#shared/policy.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let reader: Asker;
+let other: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader, other, admin] = (await Promise.all(
+    (['author', 'reader', 'author', 'admin'] as const).map((role) => world.person(role)),
+  )) as [Asker, Asker, Asker, Asker];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const withoutScope = (person: Asker, ...missing: readonly string[]): Asker => ({
+  ...person,
+  scopes: SCOPES.filter((scope) => !missing.includes(scope)),
+});
+
+const CALLERS: readonly (readonly [string, () => Asker | null])[] = [
+  ['nobody', () => null],
+  ['a reader', () => reader],
+  ['the author', () => author],
+  ['another author', () => other],
+  ['an administrator', () => admin],
+  [
+    'a service of the author that only reads',
+    () => withoutScope(author, 'write:articles', 'publish:articles', 'write:comments', 'write:users'),
+  ],
+  [
+    'a service of the author that only publishes',
+    () => withoutScope(author, 'write:articles', 'write:comments', 'write:users', 'read:users'),
+  ],
+  ['a service of an administrator that writes comments', () => withoutScope(admin, 'write:articles', 'publish:articles', 'write:users')],
+];
+
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
+
+type Action = { readonly method: string; readonly path: string; readonly body?: unknown; readonly type?: string };
+const ARTICLE_ACTIONS: Readonly<Record<string, Action>> = {
+  edit: { method: 'PATCH', path: '', body: { title: 'Changed' } },
+  delete: { method: 'DELETE', path: '' },
+  cover: { method: 'PUT', path: '/cover', body: png, type: 'image/png' },
+  publish: { method: 'POST', path: '/publish' },
+  unpublish: { method: 'POST', path: '/unpublish' },
+  comment: { method: 'POST', path: '/comments', body: { text: 'Well said.' } },
+};
+const COMMENT_ACTIONS: Readonly<Record<string, Action>> = {
+  edit: { method: 'PATCH', path: '', body: { text: 'Changed' } },
+  delete: { method: 'DELETE', path: '' },
+};
+const USER_ACTIONS: Readonly<Record<string, Action>> = {
+  edit: { method: 'PATCH', path: '', body: { name: 'Changed' } },
+  delete: { method: 'DELETE', path: '' },
+};
+/** Doing again what is done is no error, and no link either. */
+const NOTHING_TO_DO: Readonly<Record<string, string>> = { publish: 'published', unpublish: 'draft' };
+
+/** Makes an item for each action, takes the action, and compares with the link that there was. */
+const compare = async (callerOf: () => Asker | null, actions: Readonly<Record<string, Action>>, make: () => Promise<string>) => {
+  for (const [name, { method, path, body, type }] of Object.entries(actions)) {
+    const self = await make();
+    const caller = callerOf();
+    const item = await world.ask(self, { by: caller });
+    // What is not shown has no links.
+    if (item.status === 404) continue;
+    const { _links = {}, status } = item.body as { _links?: Record<string, Link>; status?: unknown };
+    for (const { href, method: isAction } of Object.values(_links)) {
+      if (isAction === undefined && href !== self) expect([href, (await world.ask(href, { by: caller })).status]).toEqual([href, 200]);
+    }
+    const link = _links[name];
+    const answer = await world.ask(link?.href ?? `${self}${path}`, { by: caller, method, body, ...(type !== undefined && { type }) });
+    const isAllowed = answer.status < 300 && (status === undefined || status !== NOTHING_TO_DO[name]);
+    expect({ name, link: link !== undefined, status: item.status }, JSON.stringify(answer.body)).toMatchObject({ link: isAllowed });
+    if (link !== undefined) expect(link).toEqual({ href: `${self}${path}`, method });
+    expect(Object.keys(_links).filter((each) => 'method' in (_links[each] as Link) && !(each in actions))).toEqual([]);
+  }
+};
+
+const articleBy = async (writer: Asker, published: boolean) => `/articles/${await draftArticle(world.side, writer.id, published)}`;
+const commentBy = async (writer: Asker, articleAuthor: Asker, afterwards: (articleId: ArticleId) => Promise<unknown> = async () => {}) => {
+  const articleId = await draftArticle(world.side, articleAuthor.id);
+  const commentId = await addComment(world.side, writer.id, articleId);
+  await afterwards(articleId);
+  return `/comments/${commentId}`;
+};
+
+describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_, caller) => {
+  test.each([true, false])('on an article of the author (published: %s)', async (published) => {
+    await compare(caller, ARTICLE_ACTIONS, () => articleBy(author, published));
+  });
+
+  test('on an article whose author was deleted', async () => {
+    await compare(caller, ARTICLE_ACTIONS, async () => {
+      const leaving = await world.person('author');
+      const path = await articleBy(leaving, true);
+      await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+      return path;
+    });
+  });
+
+  test('on comments: a reader’s, the author’s own, on a draft, of who was deleted', async () => {
+    await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author));
+    await compare(caller, COMMENT_ACTIONS, () => commentBy(author, other));
+    const unpublish = (articleId: ArticleId) => world.side.send({ type: 'UnpublishArticle', articleId }, by(as(author.id)));
+    await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author, unpublish));
+    await compare(caller, COMMENT_ACTIONS, async () => {
+      const leaving = await world.person('reader');
+      return commentBy(leaving, author, () => world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id))));
+    });
+  });
+
+  test('on another user', async () => {
+    await compare(caller, USER_ACTIONS, async () => `/users/${(await world.person('reader')).id}`);
+  });
+});
+
+test('who asks for themselves may change and delete themselves', async () => {
+  let person: Asker | null = null;
+  const make = async () => {
+    person = await world.person('reader');
+    return `/users/${person.id}`;
+  };
+  await compare(() => person, USER_ACTIONS, make);
+});
+
+test('lists show of each item what the item itself shows', async () => {
+  await addComment(world.side, reader.id, await draftArticle(world.side, author.id));
+  for (const caller of [null, reader, author, other, admin]) {
+    for (const list of ['/articles?limit=5', '/users?limit=5', `/users/${author.id}/articles?limit=5`]) {
+      const { body } = await world.ask(list, { by: caller });
+      for (const item of body as readonly { _links: { self: Link } }[])
+        expect((await world.ask(item._links.self.href, { by: caller })).body).toEqual(item);
+    }
+  }
+});

@@ -1,0 +1,69 @@
+import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import type { ListAnswer } from '../answer.ts';
+import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
+import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
+
+/** How a list was asked for: what `PAGE` and its own schema let through. */
+type Asked = {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly [filter: string]: string | number | undefined;
+};
+
+type List<Column extends string, Row> = {
+  /** The canonical path, on which the links to other pages stand. */
+  readonly path: string;
+  readonly asked: Asked;
+  /** The order under the name that was asked for, or by default. */
+  readonly order: Order<Column>;
+  /** Reads as `clausesOf` says. */
+  read(walk: Walk<Column>): Promise<readonly Row[]>;
+  represent(row: Row): object;
+};
+
+/** Reads one page of a list, and says where the others are. */
+export const readList = async <Column extends string, Row extends { readonly id: number } & Readonly<Record<Column, Date | null>>>({
+  path,
+  asked,
+  order,
+  read,
+  represent,
+}: List<Column, Row>): Promise<ListAnswer> => {
+  const { limit, after, before, ...which } = asked;
+  const identity = listIdentity({ ...which, path, sort: `${order.descending ? '-' : ''}${order.column}` });
+  const walk: Walk<Column> = { order, limit: limit ?? LIMIT_DEFAULT, from: startOf({ after, before }, identity) };
+  const page = pageOf(walk, await read(walk), (row) => demandKey(row[order.column]));
+  return { kind: 'list', items: page.rows.map(represent), links: linksOf({ path, asked, identity }, page) };
+};
+
+const startOf = ({ after, before }: Pick<Asked, 'after' | 'before'>, identity: string): Walk['from'] => {
+  if (after !== undefined) return { gap: parseListCursor(identity, after), direction: 'after' };
+  if (before !== undefined) return { gap: parseListCursor(identity, before), direction: 'before' };
+  return undefined;
+};
+
+const demandKey = (key: Date | null): Date => {
+  if (key === null) throw new Error('a row has no value in the column that its list is ordered by');
+  return key;
+};
+
+const linksOf = (
+  { path, asked, identity }: { path: string; asked: Asked; identity: string },
+  { next, previous }: Page<unknown>,
+): ListAnswer['links'] => {
+  const { after, before, ...rest } = asked;
+  const href = (place: { readonly after?: string | undefined; readonly before?: string | undefined }): string => {
+    const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])).toString();
+    return query === '' ? path : `${path}?${query}`;
+  };
+  const cursor = (gap: Gap) => formatListCursor(identity, gap);
+  return {
+    self: href({ after, before }),
+    ...((after ?? before) !== undefined && { first: href({}) }),
+    ...(previous && { prev: href({ before: cursor(previous) }) }),
+    ...(next && { next: href({ after: cursor(next) }) }),
+  };
+};

@@ -1,0 +1,56 @@
+import type { Parameters } from '../statement.ts';
+
+/** What a list is ordered by; equal values are ordered by id, so that no two rows have the same place. */
+export type Order<Column extends string = string> = { readonly column: Column; readonly descending: boolean };
+
+/** A place between rows, right before or right after where one is or was. It stays a place when that row is gone. */
+export type Gap = { readonly atMs: number; readonly id: number; readonly side: 'before' | 'after' };
+
+/** A page to read: from the beginning, or on either side of a gap. */
+export type Walk<Column extends string = string> = {
+  readonly order: Order<Column>;
+  readonly limit: number;
+  readonly from?: { readonly gap: Gap; readonly direction: 'after' | 'before' } | undefined;
+};
+
+/** The rows of a page in the list's order, and the gaps where the pages around it begin, as far as there may be any. */
+export type Page<Row> = { readonly rows: readonly Row[]; readonly next: Gap | undefined; readonly previous: Gap | undefined };
+
+/** The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether there are others. */
+export const clausesOf = ({ order: { column, descending }, limit, from }: Walk, parameters: Parameters) => {
+  const isDownward = descending !== (from?.direction === 'before');
+  const direction = isDownward ? 'desc' : 'asc';
+  const where = from
+    ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(new Date(from.gap.atMs).toISOString())}::timestamptz, ${parameters.add(idBeyond(from.gap, { descending, isDownward }))}::bigint)`
+    : undefined;
+  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${parameters.add(limit + 1)}::bigint` };
+};
+
+/** Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for both sides of a row. */
+const idBeyond = ({ id, side }: Gap, { descending, isDownward }: { descending: boolean; isDownward: boolean }): number => {
+  const isRowAhead = (side === 'before') === (descending === isDownward);
+  if (!isRowAhead) return id;
+  return isDownward ? id + 1 : id - 1;
+};
+
+/** Makes a page of what the clauses have read. */
+export const pageOf = <Row extends { readonly id: number }>(
+  { order, limit, from }: Walk,
+  read: readonly Row[],
+  keyOf: (row: Row, column: string) => Date,
+): Page<Row> => {
+  const isBackward = from?.direction === 'before';
+  const hasMore = read.length > limit;
+  const nearest = read.slice(0, limit);
+  const rows = isBackward ? nearest.toReversed() : nearest;
+  const gapBeside = (row: Row | undefined, side: Gap['side']): Gap | undefined =>
+    row === undefined ? from?.gap : { atMs: keyOf(row, order.column).getTime(), id: row.id, side };
+  const next = gapBeside(rows.at(-1), 'after');
+  const previous = gapBeside(rows[0], 'before');
+  // On the side that the walk came from there was something when it came.
+  return {
+    rows,
+    next: isBackward || hasMore ? next : undefined,
+    previous: isBackward ? (hasMore ? previous : undefined) : from && previous,
+  };
+};

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { createReadModel } from '../../projector/service.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { readArticleList } from '../articles/reads.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+  await createReadModel(pool, 'read_model');
+  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`);
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const as = (userId: number, role: 'author' | 'admin'): Caller => ({
+  kind: 'user',
+  userId: userId as UserId,
+  role,
+  scopes: new Set(SCOPES),
+  client: null,
+});
+const CALLERS: readonly Caller[] = [{ kind: 'anonymous' }, as(1, 'author'), as(3, 'admin')];
+
+type Row = { readonly id: number; readonly atMs: number; readonly author: number; readonly published: boolean };
+
+/** Few moments, so that many rows have the same and only the id tells their order. */
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.integer({ min: 1, max: 60 }),
+  atMs: fc.integer({ min: 0, max: 4 }).map((n) => 1_700_000_000_000 + n),
+  author: fc.integer({ min: 1, max: 2 }),
+  published: fc.boolean(),
+});
+/** What others do between two pages. */
+const change = fc.oneof(
+  row.map((inserted) => ({ inserted })),
+  fc.integer({ min: 1, max: 60 }).map((deleted) => ({ deleted })),
+);
+const scenario = fc.record({
+  rows: fc.uniqueArray(row, { selector: ({ id }) => id, maxLength: 40 }),
+  changes: fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 20 }),
+  limit: fc.integer({ min: 1, max: 7 }),
+  caller: fc.constantFrom(...CALLERS),
+  sort: fc.constantFrom('-createdAt', 'createdAt', '-publishedAt', 'publishedAt'),
+  status: fc.constantFrom(undefined, 'draft', 'published'),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
+
+const insert = ({ id, atMs, author, published }: Row) =>
+  pool.query(
+    `insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+     values ($1, $2, 'Title', '', '{}', $3, 1, $4, $4, $5) on conflict do nothing`,
+    [id, author, published ? 'published' : 'draft', new Date(atMs), published ? new Date(atMs) : null],
+  );
+
+type Seen = { readonly id: number; readonly createdAt: string };
+type Page = { readonly items: readonly Seen[]; readonly links: { readonly prev?: string; readonly next?: string } };
+
+const read = async ({ caller, limit, sort, status }: Scenario, place: Record<string, string> = {}): Promise<Page> => {
+  const asked = { limit, sort, status, ...place } as Parameters<typeof readArticleList>[2]['asked'];
+  return (await readArticleList(pool, caller, { path: '/articles', asked, authorId: undefined })) as unknown as Page;
+};
+
+const placeIn = (link: string, name: 'after' | 'before') => ({ [name]: new URL(link, 'http://x').searchParams.get(name) ?? '' });
+
+/** Reads all pages from one on, in one direction, while others change the list. */
+const walk = async (asked: Scenario, direction: 'next' | 'prev', start: Page, between: () => Promise<void>) => {
+  const pages = [start];
+  for (let link = start.links[direction]; link !== undefined; link = pages.at(-1)?.links[direction]) {
+    await between();
+    pages.push(await read(asked, placeIn(link, direction === 'next' ? 'after' : 'before')));
+    expect(pages.length).toBeLessThan(300);
+  }
+  return pages;
+};
+
+const inOrder = (sort: string, items: readonly Seen[]): readonly number[] => {
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return items
+    .toSorted((one, other) => sign * (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : one.id - other.id))
+    .map(({ id }) => id);
+};
+
+test('a walk to the end and back meets every row that stays exactly once each way, in order, while rows come and go', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (asked) => {
+      await pool.query('delete from read_model.articles');
+      for (const each of asked.rows) await insert(each);
+      const whole = async () =>
+        (await walk({ ...asked, limit: 100 }, 'next', await read({ ...asked, limit: 100 }), async () => {})).flatMap(({ items }) => items);
+      const deleted = new Set<number>();
+      const changes = asked.changes.values();
+      const between = async () => {
+        for (const each of changes.next().value ?? []) {
+          if ('inserted' in each) await insert(each.inserted);
+          else {
+            deleted.add(each.deleted);
+            await pool.query('delete from read_model.articles where id = $1', [each.deleted]);
+          }
+        }
+      };
+      const before = await whole();
+      const there = await walk(asked, 'next', await read(asked), between);
+      const back = await walk(asked, 'prev', there.at(-1) as Page, between);
+      const seen = { there: there.flatMap(({ items }) => items), back: back.toReversed().flatMap(({ items }) => items) };
+      const stayed = before.filter(({ id }) => !deleted.has(id)).map(({ id }) => id);
+      for (const items of [seen.there, seen.back]) {
+        const ids = items.map(({ id }) => id);
+        // A row that went and came again may have another place.
+        const once = items.filter(({ id }) => !deleted.has(id));
+        expect(new Set(once.map(({ id }) => id)).size).toBe(once.length);
+        expect(inOrder(asked.sort, once)).toEqual(once.map(({ id }) => id));
+        expect(ids).toEqual(expect.arrayContaining(stayed));
+      }
+      for (const { items } of [...there, ...back]) expect(items.length).toBeLessThanOrEqual(asked.limit);
+    }),
+    { numRuns: Number(process.env.WALKS ?? 60) },
+  );
+});
+
+test('pages lie side by side: from an empty one back, nothing is left out', async () => {
+  await pool.query('delete from read_model.articles');
+  for (const id of [1, 2, 3]) await insert({ id, atMs: 1_700_000_000_000, author: 1, published: true });
+  const asked: Scenario = { rows: [], changes: [], limit: 2, caller: { kind: 'anonymous' }, sort: 'createdAt', status: undefined };
+  const first = await read(asked);
+  expect(first.links).toMatchObject({ next: expect.any(String) });
+  expect(first.links).not.toHaveProperty('prev');
+  await pool.query('delete from read_model.articles where id = 3');
+  const empty = await read(asked, placeIn(first.links.next ?? '', 'after'));
+  expect(empty).toMatchObject({ items: [], links: { prev: expect.any(String), first: '/articles?limit=2&sort=createdAt' } });
+  expect(empty.links).not.toHaveProperty('next');
+  const back = await read(asked, placeIn(empty.links.prev ?? '', 'before'));
+  expect(back.items.map(({ id }) => id)).toEqual([1, 2]);
+});

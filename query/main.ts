@@ -1,0 +1,25 @@
+import { openBlobs } from '#shared/blobs/open.ts';
+import { openFoundation } from '#shared/foundation.ts';
+import { fetchKeys } from '#shared/http/authenticate/keys.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { serveClients } from '#shared/http/serve-clients.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { type ProcessContext, run } from '#shared/run.ts';
+import { QUERY_LINKS, startQueryService } from './service.ts';
+
+/** The query role alone. */
+const start = async (context: ProcessContext): Promise<void> => {
+  const { config, log, resources } = context;
+  const foundation = await openFoundation(context);
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
+  const loadKeys = fetchKeys(`${issuer}/jwks`);
+  const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
+  foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const { routes } = resources.use(await startQueryService({ ...foundation, blobs, bell, config }));
+  await serveClients(context, foundation, { routes: [resourcePaths(), routes], links: QUERY_LINKS, authentication });
+};
+
+await run(start);

@@ -1,0 +1,109 @@
+import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { Answer, RestOperation } from '#shared/rest/operation.ts';
+import type { OperationId } from '#shared/rest/operations.ts';
+import type { JsonSchemas } from './json-schemas.ts';
+import { problemsOf } from './problems.ts';
+
+const text = (description: string, example: string) => ({ description, schema: { type: 'string', examples: [example] } });
+
+/** The headers of answers, each in one place of the document. */
+export const ANSWER_HEADERS = {
+  ETag: text(
+    'Strong; of an item, the version and a digest of these bytes. Send it back as If-Match or If-None-Match.',
+    '"3-q83vEjRWeJCrze8S"',
+  ),
+  Location: text('Where the new item is.', '/articles/8001'),
+  Link: text('The pages around this one (RFC 8288): first, prev, next.', '</articles?after=WzEsMjBd>; rel="next"'),
+  'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
+  'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
+  Vary: text('The headers of the request that the answer depends on.', 'Accept, Authorization, Consistency-Token'),
+  RateLimit: text('What is left (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
+  'RateLimit-Policy': text('How much there is at most, and within which time.', '"default";q=2000;w=20'),
+  'Retry-After': text('Seconds until it may go well.', '1'),
+  'WWW-Authenticate': text('What is wrong with the token, or that one is needed (RFC 6750).', 'Bearer error="invalid_token"'),
+  'X-Request-Id': text('Names this request in our logs; that of the request if it came with one.', '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33'),
+} as const satisfies Record<string, JsonObject>;
+
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
+
+const EVERYWHERE: readonly AnswerHeader[] = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id'];
+
+const headers = (...names: readonly AnswerHeader[]): JsonObject =>
+  Object.fromEntries([...names, ...EVERYWHERE].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Every answer that an operation can give, by status. */
+export const answersOf = (
+  id: OperationId,
+  operation: RestOperation,
+  { schemas, requireIfMatch }: { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean },
+): JsonObject => {
+  const { answer } = operation;
+  const refusals = [...problemsOf(id, operation, requireIfMatch)];
+  return {
+    [answer.status]: success(answer, schemas),
+    ...(operation.method === 'GET' && { 304: NOT_MODIFIED }),
+    ...Object.fromEntries(refusals.map(([status, codes]) => [status, refusal(status, codes)])),
+  };
+};
+
+const NOT_MODIFIED: JsonObject = {
+  description: 'You have it already, as If-None-Match says.',
+  headers: headers('ETag', 'Cache-Control', 'Vary'),
+};
+
+const success = (answer: Answer, schemas: JsonSchemas): JsonObject => ({
+  description: answer.description,
+  headers: headers(...successHeaders(answer)),
+  ...(answer.schema !== undefined && { content: contentOf(answer.kind, schemas.of(answer.schema, 'output')) }),
+});
+
+const successHeaders = ({ kind, status }: Answer): readonly AnswerHeader[] => {
+  switch (kind) {
+    case 'item':
+      return ['ETag', 'Cache-Control', 'Vary'];
+    case 'list':
+      return ['ETag', 'Link', 'Cache-Control', 'Vary'];
+    case 'written':
+      return [...(status === 201 ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
+    case 'nothing':
+      return ['Consistency-Token'];
+  }
+};
+
+/** Items say the same in both media types; of a list, the plain one is an array, and HAL holds the links as well. */
+const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
+  if (kind !== 'list') return { 'application/json': { schema }, 'application/hal+json': { schema } };
+  const items = { type: 'array', items: schema };
+  const page = {
+    type: 'object',
+    properties: {
+      _links: { $ref: '#/components/schemas/PageLinks' },
+      _embedded: { type: 'object', properties: { items }, required: ['items'] },
+    },
+    required: ['_links', '_embedded'],
+  };
+  return { 'application/json': { schema: items }, 'application/hal+json': { schema: page } };
+};
+
+const refusal = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
+  description: codes.map((code) => `\`${code}\` ${describeProblem(code).title}`).join('  \n'),
+  headers: headers(...refusalHeaders(status)),
+  content: {
+    'application/problem+json': {
+      schema: {
+        allOf: [
+          { $ref: '#/components/schemas/Problem' },
+          { type: 'object', properties: { status: { const: status }, code: { enum: codes } } },
+        ],
+      },
+      examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+    },
+  },
+});
+
+const refusalHeaders = (status: number): readonly AnswerHeader[] => {
+  if (status === 401 || status === 403) return ['WWW-Authenticate'];
+  if (status === 409 || status === 429 || status === 503) return ['Retry-After'];
+  return [];
+};

@@ -1,0 +1,65 @@
+import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
+import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { REJECTIONS } from '#shared/rejection.ts';
+import { EXAMPLES } from './examples.ts';
+import type { JsonSchemas } from './json-schemas.ts';
+
+/** Every schema of a name: those that the operations refer to, and those of what no operation has a schema for. */
+export const componentSchemas = (schemas: JsonSchemas): JsonObject => ({
+  ...Object.fromEntries(Object.entries(schemas.named()).map(([name, schema]) => [name, withExample(name, schema)])),
+  PageLinks,
+  Problem,
+});
+
+/** Every problem, for the answers that it stands in. */
+export const problemExamples = (): JsonObject => Object.fromEntries(PROBLEM_CODES.map((code) => [code, { value: exampleOf(code) }]));
+
+const PROBLEM_CODES = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+
+const exampleOf = (code: ProblemCode): JsonObject => {
+  const { status, title } = describeProblem(code);
+  return { type: `urn:annals:problem:${code}`, title, status, code, requestId: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33' };
+};
+
+const withExample = (name: string, schema: JsonObject): JsonObject => {
+  const example = EXAMPLES[name];
+  return example === undefined ? schema : { ...schema, examples: [example] };
+};
+
+const link: JsonObject = { type: 'object', properties: { href: { type: 'string' } }, required: ['href'], additionalProperties: false };
+
+const PageLinks: JsonObject = {
+  type: 'object',
+  description: 'The pages around this one; those that there are not are left out.',
+  properties: { self: link, first: link, prev: link, next: link },
+  required: ['self'],
+  additionalProperties: false,
+};
+
+const fieldError: JsonObject = {
+  type: 'object',
+  properties: {
+    pointer: { type: 'string', description: 'To the field of the body (RFC 6901).' },
+    parameter: { type: 'string', description: 'The parameter of the query.' },
+    detail: { type: 'string' },
+  },
+  required: ['detail'],
+};
+
+const Problem: JsonObject = {
+  type: 'object',
+  description: 'What went wrong (RFC 9457). Programs compare `code`, which is stable.',
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string', description: 'The same for every problem of this code.' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    code: { type: 'string', enum: PROBLEM_CODES },
+    detail: { type: 'string', description: 'What is the matter this time.' },
+    requestId: { type: 'string', description: 'Names this request in our logs.' },
+    errors: { type: 'array', items: fieldError, description: 'All that is wrong with the request.' },
+    details: { type: 'object', description: 'What a program needs to know beyond the code.' },
+  },
+  required: ['type', 'title', 'status', 'code', 'requestId'],
+  examples: [{ ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] }],
+};

@@ -1,0 +1,107 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import type * as z from 'zod';
+import type { RestOperation } from '#shared/rest/operation.ts';
+import { OPERATIONS } from '#shared/rest/operations.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import { openApiDocument } from './document.ts';
+import { EXAMPLES } from './examples.ts';
+import { openApiRoutes } from './routes.ts';
+
+const OPTIONS = { publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
+
+type Operation = {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name?: string; readonly $ref?: string; readonly required?: boolean }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+};
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly examples?: readonly unknown[] }>> };
+};
+
+const documentOf = (options = OPTIONS) => openApiDocument(options) as unknown as Document;
+const operationOf = (id: keyof typeof OPERATIONS, options = OPTIONS): Operation => {
+  const { path, method } = OPERATIONS[id];
+  const operation = documentOf(options).paths[path]?.[method.toLowerCase()];
+  if (operation === undefined) throw new Error(`${id} is not in the document`);
+  return operation;
+};
+
+test('an independent validator finds it valid, and every reference leads somewhere', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone<object>(documentOf()) as Record<string, unknown>);
+  expect(errors).toBeUndefined();
+  expect(valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+  expect(() => validator.resolveRefs()).not.toThrow();
+});
+
+test('it holds every operation and nothing else', () => {
+  const documented = Object.entries(documentOf().paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
+  );
+  const all = Object.entries(OPERATIONS).map(([id, { method, path }]) => `${id} ${method} ${path}`);
+  expect(documented.toSorted()).toEqual(all.toSorted());
+});
+
+test('a list tells its parameters, its two forms, what it needs and what it refuses', () => {
+  const { parameters, responses, security } = operationOf('listArticles');
+  expect(parameters.map(({ name, $ref }) => name ?? $ref?.split('/').at(-1))).toEqual(
+    expect.arrayContaining(['limit', 'after', 'before', 'sort', 'status', 'author', 'tag', 'q', 'IfNoneMatch', 'ConsistencyToken']),
+  );
+  expect(parameters.filter(({ required }) => required)).toEqual([]);
+  expect(Object.keys(responses)).toEqual(['200', '304', '400', '401', '403', '406', '429', '503']);
+  expect(responses['200']).toMatchObject({
+    headers: { ETag: {}, Link: {}, RateLimit: {} },
+    content: { 'application/json': { schema: { type: 'array' } }, 'application/hal+json': { schema: { type: 'object' } } },
+  });
+  expect(security).toEqual([{}, { oauth: ['read:articles'] }, { bearer: [] }]);
+});
+
+test('a patch takes three media types and a version, and tells every refusal', () => {
+  const { parameters, requestBody, responses, security } = operationOf('editArticle');
+  expect(parameters.map(({ name, $ref }) => name ?? $ref)).toEqual(['articleId', '#/components/parameters/IfMatch']);
+  expect(Object.keys(requestBody?.content ?? {})).toEqual([
+    'application/merge-patch+json',
+    'application/json-patch+json',
+    'application/json',
+  ]);
+  expect(Object.keys(responses)).toEqual(['200', '400', '401', '403', '404', '406', '409', '412', '413', '415', '422', '429', '503']);
+  expect(security).toEqual([{ oauth: ['write:articles'] }, { bearer: [] }]);
+});
+
+test('where the settings demand a version, so does the document', () => {
+  const { parameters, responses } = operationOf('deleteComment', { ...OPTIONS, requireIfMatch: true });
+  expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-Match', required: true }));
+  expect(Object.keys(responses)).toContain('428');
+});
+
+/** The zod schemas by their names, from where the operations use them. */
+const schemas = new Map(
+  Object.values(OPERATIONS)
+    .flatMap(({ body = {}, answer }: RestOperation) => [...Object.values(body), answer.schema])
+    .flatMap((schema) => (schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]])),
+);
+
+test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
+  expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();
+  expect(documentOf().components.schemas[name]?.examples).toEqual([EXAMPLES[name]]);
+});
+
+test('it is served as JSON, and not sent again to who has it', async () => {
+  await using server = await serveRoutes(openApiRoutes(OPTIONS));
+  const first = await fetch(`${server.url}/openapi.json`);
+  expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(await first.json()).toMatchObject({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://annals.example' }],
+    components: { securitySchemes: { oauth: { flows: { authorizationCode: { authorizationUrl: 'https://issuer.example/authorize' } } } } },
+  });
+  const again = await fetch(`${server.url}/openapi.json`, { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
+  expect(again.status).toBe(304);
+  const posted = await fetch(`${server.url}/openapi.json`, { method: 'POST' });
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});

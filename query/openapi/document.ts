@@ -1,0 +1,86 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { RestOperation } from '#shared/rest/operation.ts';
+import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ANSWER_HEADERS, answersOf } from './answers.ts';
+import { componentSchemas, problemExamples } from './components.ts';
+import { INTRODUCTION } from './introduction.ts';
+import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
+import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
+import { demandOf, securityOf, securitySchemes } from './security.ts';
+
+export type OpenApiOptions = {
+  /** By which clients know this installation. */
+  readonly publicUrl: string;
+  readonly issuerUrl: string;
+  readonly requireIfMatch: boolean;
+};
+
+/** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
+export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
+  const context = { schemas: createJsonSchemas(), requireIfMatch };
+  const paths = pathsOf(context);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Annals',
+      version: packageJson.version,
+      summary: 'An event-sourced backend for publishing.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl.replace(/\/$/, '') }],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users],
+    paths,
+    components: {
+      schemas: componentSchemas(context.schemas),
+      parameters: HEADER_PARAMETERS,
+      headers: ANSWER_HEADERS,
+      examples: problemExamples(),
+      securitySchemes: securitySchemes(issuerUrl),
+    },
+  };
+};
+
+/** By the part of a path that names what is asked for. */
+const TAGS = {
+  articles: { name: 'Articles', description: 'Drafts and what was published.' },
+  comments: { name: 'Comments', description: 'On published articles.' },
+  users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
+  me: { name: 'Users' },
+} as const;
+
+type Context = { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
+
+const pathsOf = (context: Context): JsonObject => {
+  const operations = Object.entries(OPERATIONS) as readonly [OperationId, RestOperation][];
+  const byPath = Map.groupBy(operations, ([, { path }]) => path);
+  return Object.fromEntries([...byPath].map(([path, ofPath]) => [path, pathItem(ofPath, context)]));
+};
+
+const pathItem = (operations: readonly [OperationId, RestOperation][], context: Context): JsonObject =>
+  Object.fromEntries(operations.map(([id, operation]) => [operation.method.toLowerCase(), operationObject(id, operation, context)]));
+
+const operationObject = (id: OperationId, operation: RestOperation, context: Context): JsonObject => ({
+  operationId: id,
+  tags: [tagOf(operation)],
+  summary: operation.summary,
+  description: demandOf(operation.right),
+  parameters: parametersOf(operation, context.schemas, context.requireIfMatch),
+  ...(operation.body !== undefined && { requestBody: requestBody(operation.body, context.schemas) }),
+  responses: answersOf(id, operation, context),
+  security: securityOf(operation.right),
+});
+
+const tagOf = ({ path }: RestOperation): string => {
+  const tags: Readonly<Record<string, { readonly name: string }>> = TAGS;
+  const named = path.split('/').findLast((part) => part in tags) ?? '';
+  const tag = tags[named];
+  if (tag === undefined) throw new Error(`no tag of the OpenAPI document fits ${path}`);
+  return tag.name;
+};
+
+const requestBody = (body: NonNullable<RestOperation['body']>, schemas: JsonSchemas): JsonObject => ({
+  required: true,
+  content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema: schemas.of(schema, 'input') }])),
+});

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
+
+/** Whether a schema stands for what is sent, before defaults and transformations, or for what is answered. */
+type Direction = 'input' | 'output';
+
+/** Schemas as JSON Schema: those with a name are kept once, and referred to. */
+export type JsonSchemas = {
+  of(schema: z.ZodType, direction: Direction): JsonObject;
+  /** Every named schema that was referred to so far. */
+  named(): Readonly<Record<string, JsonObject>>;
+};
+
+export const createJsonSchemas = (): JsonSchemas => {
+  const named = new Map<string, JsonObject>();
+  return {
+    of(schema, direction) {
+      const { $defs, root } = generate(schema, direction);
+      for (const [name, definition] of Object.entries($defs)) named.set(nameOf(name), definition);
+      return root;
+    },
+    named: () => Object.fromEntries([...named].toSorted(([one], [other]) => one.localeCompare(other))),
+  };
+};
+
+const generate = (schema: z.ZodType, io: Direction) => {
+  const generated = z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      // The format says as much, and the pattern fills a screen.
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    },
+  });
+  // Only what JSON can hold comes out, with references into the document of its own.
+  const { $schema: _, $defs = {}, ...root } = JSON.parse(JSON.stringify(generated), pointIntoComponents) as JsonObject;
+  return { root, $defs: $defs as Readonly<Record<string, JsonObject>> };
+};
+
+const DEFINITIONS = '#/$defs/';
+
+const pointIntoComponents = (key: string, value: unknown): unknown =>
+  key === '$ref' && typeof value === 'string' && value.startsWith(DEFINITIONS)
+    ? `#/components/schemas/${nameOf(value.slice(DEFINITIONS.length))}`
+    : value;
+
+/** The one schema that refers to itself without a name of its own is that of any JSON. */
+const nameOf = (definition: string): string => (definition === '__schema0' ? 'Json' : definition);

@@ -1,0 +1,72 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { RestOperation } from '#shared/rest/operation.ts';
+import type { JsonSchemas } from './json-schemas.ts';
+
+const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
+
+/** The headers that say more about a request, each in one place of the document. */
+export const HEADER_PARAMETERS = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The ETag of the item as you know it: where the item has another version by now, nothing is changed (412).',
+    schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The ETag of what you have: where it is still the same, you are not sent it again (304).',
+    schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Made up by you: for 24 hours the same key with the same request is carried out once, and answered the same.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['0b7c1f3e-6a0c-4a52-9d0b-8f0f6a2d9c11'] },
+  },
+  ConsistencyToken: {
+    name: 'Consistency-Token',
+    in: 'header',
+    description: 'That of the answer to a write: the read waits, for 5 seconds at most, until it can see that write.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
+  },
+} as const satisfies Record<string, JsonObject>;
+
+type HeaderParameter = keyof typeof HEADER_PARAMETERS;
+
+/** What a request may hold beside its body. */
+export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, requireIfMatch: boolean): readonly JsonObject[] => [
+  ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name)),
+  ...queryParameters(operation, schemas),
+  ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch)),
+];
+
+const idInPath = (name: string): JsonObject => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] },
+});
+
+type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
+
+const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readonly JsonObject[] => {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = schemas.of(query, 'input') as Properties;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    required: required.includes(name),
+    schema,
+  }));
+};
+
+const headersOf = ({ method, answer }: RestOperation): readonly HeaderParameter[] => {
+  if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
+  return [...(method === 'POST' ? (['IdempotencyKey'] as const) : []), ...(answer.status === 201 ? [] : (['IfMatch'] as const))];
+};
+
+/** A reference, but for the header that the settings may demand. */
+const headerParameter = (header: HeaderParameter, requireIfMatch: boolean): JsonObject =>
+  header === 'IfMatch' && requireIfMatch ? { ...HEADER_PARAMETERS.IfMatch, required: true } : { $ref: `#/components/parameters/${header}` };

@@ -1,0 +1,79 @@
+import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
+import type { RestOperation } from '#shared/rest/operation.ts';
+import type { OperationId } from '#shared/rest/operations.ts';
+import { allowsAnonymous } from './security.ts';
+
+/** What any request can come to: a token is looked at wherever there is one. */
+const ALWAYS = [
+  'malformed_request',
+  'invalid_token',
+  'invalid_dpop_proof',
+  'insufficient_scope',
+  'not_acceptable',
+  'rate_limited',
+  'unavailable',
+] as const satisfies readonly ProblemCode[];
+
+const ABSENT = {
+  userId: ['user_not_found', 'user_deleted'],
+  articleId: ['article_not_found', 'article_deleted'],
+  commentId: ['comment_not_found', 'comment_deleted'],
+} as const satisfies Record<string, readonly ProblemCode[]>;
+
+/** What follows from the rules of the domain rather than from the form of the request. */
+const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
+  createUser: ['email_taken'],
+  replaceUser: ['email_taken'],
+  editUser: ['email_taken'],
+  getMe: ['user_not_found', 'parked'],
+  createArticle: ['user_not_found', 'user_deleted'],
+  addComment: ['user_not_found', 'user_deleted', 'article_not_published'],
+  replaceComment: ['user_deleted'],
+  editComment: ['user_deleted'],
+};
+
+/** The refusals of an operation by their status. */
+export const problemsOf = (
+  id: OperationId,
+  operation: RestOperation,
+  requireIfMatch: boolean,
+): ReadonlyMap<number, readonly ProblemCode[]> => {
+  const own = operation.method === 'GET' ? ofRead(operation) : ofWrite(operation, requireIfMatch);
+  const unauthenticated: readonly ProblemCode[] = allowsAnonymous(operation.right) ? [] : ['unauthenticated'];
+  const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...(OF_THE_DOMAIN[id] ?? [])]);
+  return Map.groupBy(
+    [...codes].toSorted((one, other) => describeProblem(one).status - describeProblem(other).status),
+    (code) => describeProblem(code).status,
+  );
+};
+
+const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
+  const [absent] = absentOf(operation);
+  return ['invalid_parameter', 'unknown_cursor', 'not_yet_visible', ...(absent === undefined ? [] : ([absent, 'parked'] as const))];
+};
+
+const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [
+  'forbidden',
+  'conflict',
+  ...absentOf(operation),
+  ...ofBody(operation.body),
+  ...(operation.method === 'POST' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
+  ...(operation.answer.status === 201 ? [] : (['version_mismatch'] as const)),
+  ...(operation.answer.status !== 201 && requireIfMatch ? (['precondition_required'] as const) : []),
+];
+
+const absentOf = ({ path }: RestOperation): readonly ProblemCode[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => ABSENT[name as keyof typeof ABSENT]);
+
+const ofBody = (body: RestOperation['body']): readonly ProblemCode[] => {
+  if (body === undefined) return [];
+  const types = Object.keys(body);
+  const forms: readonly ProblemCode[] = ['body_too_large', 'unsupported_media_type', 'malformed_body'];
+  const isJson = types.some((type) => type.endsWith('json'));
+  const isPatch = types.includes('application/json-patch+json');
+  return [
+    ...forms,
+    ...(isJson ? (['invalid_request'] as const) : []),
+    ...(isPatch ? (['patch_not_applicable', 'patch_test_failed'] as const) : []),
+  ];
+};

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { addComment, draftArticle } from '../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { until } from '../test/engines/until.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let reader: Asker;
+let articleId: ArticleId;
+let commentId: number;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader] = [await world.person('author', 'Ada'), await world.person('reader', 'Bob')];
+  articleId = await draftArticle(world.side, author.id);
+  commentId = await addComment(world.side, reader.id, articleId);
+  await world.ask('/articles');
+  // Parked by hand from here on.
+  await world.stopProjector();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Kind = 'article' | 'user' | 'comment';
+
+/** Parks an aggregate as the projector does, looks, and takes it back. */
+const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) => {
+  const { pool } = world.side;
+  const { rows } = await pool.query(`delete from read_model.${kind}s where id = $1 returning *`, [id]);
+  await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [
+    `${kind}-${id}`,
+  ]);
+  await look();
+  await pool.query('delete from read_model.parked');
+  const { search: _, ...row } = rows[0];
+  const columns = Object.keys(row);
+  await pool.query(
+    `insert into read_model.${kind}s (${columns.join(', ')}) values (${columns.map((_column, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+};
+
+const expectParked = async (...paths: readonly string[]) => {
+  for (const path of paths) {
+    const { status, headers, body } = await world.ask(path);
+    expect({ path, status, code: (body as { code: unknown }).code }).toEqual({ path, status: 503, code: 'parked' });
+    expect(headers.get('retry-after')).toBe('60');
+  }
+};
+const expectItems = async (path: string, ids: readonly number[]) => {
+  const { status, body } = await world.ask(path);
+  expect([path, status]).toEqual([path, 200]);
+  expect((body as readonly { id: number }[]).map(({ id }) => id)).toEqual(ids);
+};
+
+test('a parked article cannot be told, nor what stands under it, and lists leave it out', async () => {
+  await whileParked('article', articleId, async () => {
+    await expectParked(`/articles/${articleId}`, `/articles/${articleId}/comments`, `/comments/${commentId}`);
+    await expectItems('/articles', []);
+    await expectItems(`/users/${author.id}/articles`, []);
+  });
+  await expectItems('/articles', [articleId]);
+});
+
+test('a parked user cannot be told, nor what needs their name, and lists leave both out', async () => {
+  await whileParked('user', author.id, async () => {
+    await expectParked(`/users/${author.id}`, `/users/${author.id}/articles`, `/articles/${articleId}`, `/articles/${articleId}/comments`);
+    await expectItems('/users', [reader.id]);
+    await expectItems('/articles', []);
+    expect((await world.ask('/me', { by: author })).status).toBe(503);
+  });
+  await whileParked('user', reader.id, async () => {
+    await expectParked(`/comments/${commentId}`);
+    await expectItems(`/articles/${articleId}/comments`, []);
+  });
+});
+
+test('a parked comment cannot be told, and lists leave it out', async () => {
+  await whileParked('comment', commentId, async () => {
+    await expectParked(`/comments/${commentId}`);
+    await expectItems(`/articles/${articleId}/comments`, []);
+  });
+  await expectItems(`/articles/${articleId}/comments`, [commentId]);
+});
+
+test('what is not parked and not there is absent', async () => {
+  for (const path of ['/articles/1', '/users/1', '/comments/1']) expect((await world.ask(path)).status).toBe(404);
+});
+
+test('what was projected again is the same to the byte, tag and all', async () => {
+  const paths = [
+    '/articles',
+    '/users',
+    `/articles/${articleId}`,
+    `/users/${author.id}`,
+    `/comments/${commentId}`,
+    `/articles/${articleId}/comments`,
+  ];
+  const tags = async () => Promise.all(paths.map(async (path) => (await world.ask(path)).headers.get('etag')));
+  const before = await tags();
+  await world.side.pool.query(`drop schema read_model cascade; delete from follower_checkpoint where follower = 'projector'`);
+  expect(await world.ask('/articles')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  await world.startProjector();
+  await until(tags, (seen) => seen.join() === before.join());
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId, CommentId } from '#shared/brands.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { OPERATIONS } from '#shared/rest/operations.ts';
+import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+
+let world: ReadWorld;
+const askers: Record<string, Asker | null> = {};
+const ids: Record<string, number> = {};
+beforeAll(async () => {
+  world = await createReadWorld();
+  const { side } = world;
+  const make = async (name: string, role: Asker['role']) => {
+    const made = await world.person(role, name);
+    askers[name] = made;
+    return made;
+  };
+  const [author, other, reader] = [await make('author', 'author'), await make('other', 'author'), await make('reader', 'reader')];
+  await make('admin', 'admin');
+  askers.anonymous = null;
+  askers.service = { ...author, scopes: ['read:articles', 'read:comments', 'read:users'] };
+  askers.demoted = { ...author, role: 'reader' };
+  ids.published = await draftArticle(side, author.id);
+  ids.draft = await draftArticle(side, author.id, false);
+  ids.withdrawn = await draftArticle(side, author.id);
+  ids.others = await draftArticle(side, other.id, false);
+  ids.comment = await addComment(side, reader.id, ids.published as ArticleId);
+  ids.hidden = await addComment(side, reader.id, ids.withdrawn as ArticleId);
+  await side.send({ type: 'UnpublishArticle', articleId: ids.withdrawn as ArticleId }, by(as(author.id)));
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const asker = (name: string): Asker | null => askers[name] as Asker | null;
+const read = async <Body = Record<string, unknown>>(path: string, name: string) => {
+  const { status, body } = await world.ask(path, { by: asker(name), headers: { 'x-request-id': 'test' } });
+  return { status, body: body as Body };
+};
+const idsOf = async (path: string, name: string): Promise<readonly unknown[]> => {
+  const { status, body } = await read<{ id: number }[]>(path, name);
+  expect(status).toBe(200);
+  return body.map(({ id }) => Object.entries(ids).find(([, known]) => known === id)?.[0] ?? id);
+};
+
+describe('articles', () => {
+  const EVERYBODY = ['published'];
+  const OWN = ['withdrawn', 'draft', 'published'];
+  test.each([
+    ['anonymous', EVERYBODY],
+    ['reader', EVERYBODY],
+    ['demoted', EVERYBODY],
+    ['other', ['others', 'published']],
+    ['author', OWN],
+    ['service', OWN],
+    ['admin', ['others', ...OWN]],
+  ])('%s is shown those that they may read, one by one and in lists', async (name, seen) => {
+    expect(await idsOf('/articles', name)).toEqual(seen);
+    for (const each of ['published', 'draft', 'withdrawn', 'others']) {
+      const { status, body } = await read(`/articles/${ids[each]}`, name);
+      expect([each, status]).toEqual([each, seen.includes(each) ? 200 : 404]);
+      expect(body).toMatchObject(seen.includes(each) ? { id: ids[each] } : { code: 'article_not_found' });
+    }
+    const ofAuthor = seen.filter((each) => each !== 'others');
+    expect(await idsOf(`/users/${askers.author?.id}/articles`, name)).toEqual(ofAuthor);
+    expect(await idsOf(`/articles?author=${askers.author?.id}`, name)).toEqual(ofAuthor);
+    expect(await idsOf('/articles?status=draft&sort=createdAt', name)).toEqual(seen.filter((each) => each !== 'published').toReversed());
+    expect(await idsOf('/articles?sort=-publishedAt', name)).toEqual(EVERYBODY);
+    expect(await idsOf('/articles?status=draft&sort=publishedAt', name)).toEqual([]);
+  });
+
+  test('are told by what they hold', async () => {
+    const { author } = askers;
+    const content = { title: 'Looms', body: 'The *Jacquard* loom weaves.', tags: ['looms', 'history'], cover: 'https://example.com/a.png' };
+    const { id } = await world.side.send({ type: 'DraftArticle', ...content, publish: true }, by(as(author?.id ?? 0)));
+    const { body } = await read(`/articles/${id}`, 'anonymous');
+    expect(body).toMatchObject({ id, ...content, status: 'published', author: { id: author?.id, name: 'author' } });
+    expect(body.publishedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const found = (filter: Record<string, string>) => idsOf(`/articles?${new URLSearchParams(filter)}`, 'anonymous');
+    const hits = ['jacquard', 'LOOM', '"loom weaves"', 'jacquard -engine', 'nothing or looms'];
+    const misses = ['"weaves loom"', 'jacquard -loom', '-', `' | & ! ( :* \\`];
+    expect(await Promise.all(hits.map((q) => found({ q })))).toEqual(hits.map(() => [id]));
+    expect(await Promise.all(misses.map((q) => found({ q })))).toEqual(misses.map(() => []));
+    expect(await Promise.all([found({ tag: 'looms' }), found({ tag: 'history', q: 'looms' })])).toEqual([[id], [id]]);
+    expect(await Promise.all([found({ tag: 'loom' }), found({ tag: 'looms', q: 'engines' })])).toEqual([[], []]);
+    await world.side.send({ type: 'DeleteArticle', articleId: id as ArticleId }, by(as(author?.id ?? 0)));
+    expect(await read(`/articles/${id}`, 'author')).toMatchObject({ status: 404, body: { code: 'article_not_found' } });
+  });
+});
+
+describe('comments', () => {
+  test.each([
+    ['anonymous', false],
+    ['reader', false],
+    ['other', false],
+    ['author', true],
+    ['service', true],
+    ['admin', true],
+  ])('%s reads what they can read the article of', async (name, seesHidden) => {
+    expect(await idsOf(`/articles/${ids.published}/comments`, name)).toEqual(['comment']);
+    expect(await read(`/comments/${ids.comment}`, name)).toMatchObject({
+      status: 200,
+      body: { articleId: ids.published, text: 'Well said.' },
+    });
+    expect((await read(`/comments/${ids.hidden}`, name)).status).toBe(seesHidden ? 200 : 404);
+    const list = await read(`/articles/${ids.withdrawn}/comments`, name);
+    expect(list).toMatchObject(
+      seesHidden ? { status: 200, body: [{ id: ids.hidden }] } : { status: 404, body: { code: 'article_not_found' } },
+    );
+  });
+
+  test('stay with the name and the text taken out when their author is deleted', async () => {
+    const leaving = await world.person('reader', 'Bob');
+    const id = await addComment(world.side, leaving.id, ids.published as ArticleId);
+    await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+    const { body } = await read(`/comments/${id}`, 'admin');
+    expect(body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' }, text: '[deleted]' });
+    expect(body._links).not.toHaveProperty('author');
+    expect(await idsOf(`/articles/${ids.published}/comments?sort=-createdAt`, 'anonymous')).toEqual([id, 'comment']);
+    await world.side.send({ type: 'DeleteComment', commentId: id as CommentId }, by(as(1, 'admin')));
+    expect((await read(`/comments/${id}`, 'admin')).status).toBe(404);
+  });
+});
+
+describe('users', () => {
+  test.each([
+    ['anonymous', []],
+    ['reader', ['reader']],
+    ['other', ['other']],
+    ['author', ['author']],
+    ['service', ['author']],
+    ['admin', ['reader', 'author', 'other', 'admin']],
+  ])('%s sees the names of all, and more of whom they may', async (name, sees) => {
+    const { body } = await read<Record<string, unknown>[]>('/users?limit=100', name);
+    for (const each of ['reader', 'author', 'other', 'admin']) {
+      const person = askers[each] as Asker;
+      const listed = body.find(({ id }) => id === person.id);
+      expect(listed).toMatchObject({ id: person.id, name: each });
+      expect('email' in (listed ?? {}) && 'role' in (listed ?? {}) && 'createdAt' in (listed ?? {})).toBe(sees.includes(each));
+      expect((await read(`/users/${person.id}`, name)).body).toEqual(listed);
+    }
+  });
+
+  test('who asks for themselves is told, and who is nobody is not', async () => {
+    expect(await read('/me', 'other')).toMatchObject({ status: 200, body: { id: askers.other?.id, role: 'author', email: null } });
+    expect(await read('/me', 'other')).toEqual(await read(`/users/${askers.other?.id}`, 'other'));
+    expect(await read('/me', 'anonymous')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+  });
+
+  test('who was deleted is gone, and what they published stays', async () => {
+    const leaving = await world.person('author', 'Carol');
+    const article = await draftArticle(world.side, leaving.id);
+    await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+    for (const path of [`/users/${leaving.id}`, `/users/${leaving.id}/articles`, '/me'])
+      expect(await world.ask(path, { by: leaving })).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+    expect(JSON.stringify((await read('/users?limit=100', 'admin')).body)).not.toContain(String(leaving.id));
+    expect((await read(`/articles/${article}`, 'anonymous')).body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' } });
+    expect(await idsOf(`/articles?author=${leaving.id}`, 'anonymous')).toEqual([article]);
+  });
+});
+
+test('items that are read at the same time share statements, and everybody gets what is theirs', async () => {
+  const paths = ['published', 'draft', 'withdrawn', 'others'].map((name) => `/articles/${ids[name]}`);
+  const names = ['anonymous', 'author', 'other', 'admin'];
+  const asked = names.flatMap((name) => paths.map((path) => [path, name] as const));
+  const alone: unknown[] = [];
+  for (const [path, name] of asked) alone.push(await read(path, name));
+  const before = world.statements();
+  expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
+  expect(world.statements() - before).toBeLessThan(asked.length);
+});
+
+const READS = Object.values(OPERATIONS).filter(({ role }) => role === 'query');
+
+test.each(READS)('$method $path without its scope is refused before anything is read', async ({ path, right }) => {
+  const scope = `read:${right.split('.')[0]}s`;
+  const scopes = SCOPES.filter((each) => each !== scope);
+  for (const role of ['reader', 'author', 'admin'] as const) {
+    const before = world.statements();
+    const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { by: { ...(askers.author as Asker), role, scopes } });
+    expect({ status, body }).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
+    expect(world.statements()).toBe(before);
+  }
+});

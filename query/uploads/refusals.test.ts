@@ -1,0 +1,151 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { picture } from '../../test/engines/pictures.ts';
+import { until } from '../../test/engines/until.ts';
+import { type Served, serveRoutes } from '../../test/serve.ts';
+import { uploadRoutes } from './routes.ts';
+
+const resources = new AsyncDisposableStack();
+let folder: string;
+let blobs: Blobs;
+let served: Served;
+let gif: BlobName;
+const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
+beforeAll(async () => {
+  folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
+  blobs = resources.use(await openFolderBlobs(folder));
+  served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
+  gif = newBlobName('image/gif');
+  await blobs.put(gif, Readable.from([content]));
+});
+afterAll(() => resources.disposeAsync());
+
+const get = (name: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+  fetch(`${served.url}/uploads/${name}`, { method, headers });
+
+/** Sends the path as it is written. */
+const getRaw = async (path: string): Promise<{ readonly status: number; readonly body: string }> => {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+  const { hostname, port } = new URL(served.url);
+  httpRequest({ hostname, port, path }, async (response) => {
+    let body = '';
+    for await (const chunk of response) body += String(chunk);
+    resolve({ status: response.statusCode ?? 0, body });
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+};
+
+describe('what is not an upload is not found', () => {
+  beforeAll(async () => {
+    await writeFile(join(folder, '..', 'secret.png'), 'secret');
+    await writeFile(join(folder, 'plain.png'), 'secret');
+  });
+
+  const ID = '01a1fddd-a042-71be-964a-56e37782b344';
+  test.each([
+    `/uploads/${ID}.png`,
+    '/uploads/plain.png',
+    '/uploads/incoming',
+    '/uploads/..%2fsecret.png',
+    '/uploads/%2e%2e%2fsecret.png',
+    '/uploads/..%5csecret.png',
+    '/uploads/%2e%2e',
+    '/uploads/../secret.png',
+    '/uploads/incoming/../../secret.png',
+    '/uploads/..%252fsecret.png',
+    '/uploads/%00',
+    `/uploads/${ID}.png%00`,
+    `/uploads/${ID}.png%0a`,
+    `/uploads/${ID}.gif%2f..%2fplain.png`,
+    `/uploads/${ID}.svg`,
+    `/uploads/${ID.toUpperCase()}.PNG`,
+    `/uploads/${'a'.repeat(7_000)}`,
+    '/uploads/',
+    '/uploads',
+  ])('%s', async (path) => {
+    const { status, body } = await getRaw(path);
+    expect({ status, ...(JSON.parse(body) as object) }).toMatchObject({ status: 404, code: 'not_found' });
+    expect(body).not.toContain('secret');
+  });
+
+  test('a path that is no text', async () => {
+    expect((await getRaw('/uploads/%zz')).status).toBe(400);
+    expect((await getRaw('/uploads/%ff')).status).toBe(400);
+  });
+
+  test('a link out of the folder, and a folder', async () => {
+    const [link, directory] = [newBlobName('image/png'), newBlobName('image/png')];
+    await symlink(join(folder, '..', 'secret.png'), join(folder, link));
+    await mkdir(join(folder, directory));
+    expect((await get(link)).status).toBe(404);
+    expect((await get(directory)).status).toBe(404);
+  });
+
+  test('what was removed, also for who had it', async () => {
+    const name = newBlobName('image/png');
+    await blobs.put(name, Readable.from([picture('image/png')]));
+    expect((await get(name)).status).toBe(200);
+    await blobs.remove(name);
+    const gone = await get(name, { 'If-None-Match': `"${name}"` });
+    expect(gone.status).toBe(404);
+    expect(gone.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('where the store fails', () => {
+  const failing = async function* (): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(1_000);
+    throw new Error('the disk is broken');
+  };
+
+  test('in the middle, the connection ends with it, and it is logged', async () => {
+    await using broken = await serveRoutes(
+      uploadRoutes({ blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) } }),
+    );
+    const response = await fetch(`${broken.url}/uploads/${gif}`);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await until(broken.logged, (log) => log.includes('the disk is broken'));
+  });
+
+  test('before the beginning, the client is told to come again', async () => {
+    const place = join(folder, '..', 'broken');
+    await using there = await openFolderBlobs(place);
+    await using broken = await serveRoutes(uploadRoutes({ blobs: there }));
+    await rm(place, { recursive: true });
+    await writeFile(place, 'a file in its place');
+    const response = await fetch(`${broken.url}/uploads/${gif}`);
+    expect({ status: response.status, after: response.headers.get('retry-after') }).toEqual({ status: 503, after: '1' });
+  });
+
+  test('a reader that leaves is no failure, and what was open for it is closed', async () => {
+    const name = newBlobName('image/png');
+    await blobs.put(name, Readable.from([picture('image/png', 10_000_000)]));
+    const bodies: Readable[] = [];
+    const read: Blobs['read'] = async (...asked) => {
+      const body = await blobs.read(...asked);
+      if (body) bodies.push(body);
+      return body;
+    };
+    await using watched = await serveRoutes(uploadRoutes({ blobs: { ...blobs, read } }));
+    for (let index = 0; index < 5; index += 1) {
+      const leaving = new AbortController();
+      const response = await fetch(`${watched.url}/uploads/${name}`, { signal: leaving.signal });
+      await response.body?.getReader().read();
+      leaving.abort();
+    }
+    await until(
+      () => bodies.map(({ closed }) => closed),
+      (closed) => closed.length === 5 && !closed.includes(false),
+    );
+    expect(watched.logged()).not.toContain('A request failed');
+  });
+});

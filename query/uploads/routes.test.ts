@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
+import { type Served, serveRoutes } from '../../test/serve.ts';
+import { uploadRoutes } from './routes.ts';
+
+const resources = new AsyncDisposableStack();
+let folder: string;
+let blobs: Blobs;
+let served: Served;
+let gif: BlobName;
+const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
+beforeAll(async () => {
+  folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
+  blobs = resources.use(await openFolderBlobs(folder));
+  served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
+  gif = newBlobName('image/gif');
+  await blobs.put(gif, Readable.from([content]));
+});
+afterAll(() => resources.disposeAsync());
+
+const get = (name: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+  fetch(`${served.url}/uploads/${name}`, { method, headers });
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe('an upload', () => {
+  test.each(PICTURE_TYPES)('of %s is given as such, for ever, and a browser runs nothing in it', async (type) => {
+    const [name, bytes] = [newBlobName(type), picture(type, 300_000)];
+    await blobs.put(name, Readable.from([bytes]));
+    const response = await get(name);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': type,
+      'content-length': '300000',
+      'content-disposition': `inline; filename="${name}"`,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'accept-ranges': 'bytes',
+      etag: `"${name}"`,
+    });
+    expect((await bytesOf(response)).equals(bytes)).toBe(true);
+  });
+
+  test('that is a page as well is a picture here', async () => {
+    const response = await get(gif, { Accept: 'text/html' });
+    expect(response.headers.get('content-type')).toBe('image/gif');
+    expect(response.headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test('answers HEAD as GET, without the bytes and without reading them', async () => {
+    const [head, whole] = [await get(gif, {}, 'HEAD'), await get(gif)];
+    const told = ({ headers }: Response) =>
+      Object.entries(Object.fromEntries(headers)).filter(([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name));
+    expect(told(head)).toEqual(told(whole));
+    expect(await head.text()).toBe('');
+  });
+
+  test.each(['"{}"', 'W/"{}"', '"other", "{}"', '*'])('is not sent again to who has it: If-None-Match %s', async (header) => {
+    const response = await get(gif, { 'If-None-Match': header.replace('{}', gif) });
+    expect({ status: response.status, body: await response.text() }).toEqual({ status: 304, body: '' });
+    expect(response.headers.get('etag')).toBe(`"${gif}"`);
+    expect(response.headers.get('cache-control')).toContain('immutable');
+    expect(response.headers.get('content-type')).toBeNull();
+  });
+
+  test.each(['"other"', 'nonsense', ''])('is sent to who has something else: If-None-Match %j', async (header) => {
+    expect((await get(gif, { 'If-None-Match': header })).status).toBe(200);
+  });
+});
+
+describe('a part of an upload', () => {
+  const bytes = content.length;
+  test.each([
+    ['bytes=0-5', 0, 5],
+    ['bytes=6-', 6, bytes - 1],
+    ['bytes=-3', bytes - 3, bytes - 1],
+    ['bytes=0-99999', 0, bytes - 1],
+    ['bytes=-99999', 0, bytes - 1],
+  ])('%s', async (range, start, end) => {
+    const response = await get(gif, { Range: range });
+    expect(response.status).toBe(206);
+    expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end}/${bytes}`);
+    expect(response.headers.get('content-type')).toBe('image/gif');
+    expect((await bytesOf(response)).equals(content.subarray(start, end + 1))).toBe(true);
+  });
+
+  test.each([
+    'bytes=0-1,3-4',
+    'bytes=',
+    'bytes=a-b',
+    'bytes=5-2-1',
+    'items=0-1',
+    'items=999-',
+    'nonsense',
+    `bytes=${'0-0,'.repeat(1_000)}1-1`,
+  ])('of several, or in words that mean nothing, is the whole: %s', async (range) => {
+    const response = await get(gif, { Range: range });
+    expect(response.status).toBe(200);
+    expect((await bytesOf(response)).equals(content)).toBe(true);
+  });
+
+  test.each(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0'])('that is not there: %s', async (range) => {
+    const response = await get(gif, { Range: range });
+    expect(response.status).toBe(416);
+    expect(response.headers.get('content-range')).toBe(`bytes */${bytes}`);
+    expect(await response.json()).toMatchObject({ code: 'range_not_satisfiable' });
+  });
+
+  test('only of what the reader has a part of already', async () => {
+    expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': `"${gif}"` })).status).toBe(206);
+    expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': '"other"' })).status).toBe(200);
+    expect((await get(gif, { Range: 'bytes=0-1' }, 'HEAD')).status).toBe(200);
+  });
+});
+
+test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method) => {
+  const response = await get(gif, {}, method);
+  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
+});
+
+test('OPTIONS tells what is', async () => {
+  const response = await get(gif, {}, 'OPTIONS');
+  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 204, allow: 'GET, HEAD, OPTIONS' });
+});

@@ -1,0 +1,81 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Request, type Response, Router } from 'express';
+import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
+import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { isKnownToReader } from '#shared/http/entity-tag.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+
+type UploadDependencies = { readonly blobs: Pick<Blobs, 'find' | 'read'> };
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** What was uploaded, for everybody who has been told its name. */
+export const uploadRoutes = ({ blobs }: UploadDependencies): Router =>
+  Router()
+    .get('/uploads/:name', (request, response) => answerUpload(blobs, request, response))
+    .options('/uploads/:name', (_request, response) => {
+      response.set('Allow', METHODS.join(', ')).status(204).end();
+    })
+    .all('/uploads/:name', refuseOtherMethods(...METHODS));
+
+const answerUpload = async (blobs: UploadDependencies['blobs'], request: Request, response: Response): Promise<void> => {
+  const name = parseBlobName(String(request.params.name));
+  const found = name && (await blobs.find(name));
+  if (name === undefined || found === undefined) throw new HttpProblem('not_found');
+  const entityTag = `"${name}"`;
+  if (isKnownToReader(request, entityTag)) return void response.status(304).set(cachingOf(entityTag)).end();
+  const range = rangeOf(request, { bytes: found.bytes, entityTag });
+  const body = request.method === 'HEAD' ? undefined : await blobs.read(name, range);
+  if (body === undefined && request.method !== 'HEAD') throw new HttpProblem('not_found');
+  response.status(range === undefined ? 200 : 206).set({ ...cachingOf(entityTag), ...headersOf(name), ...lengthOf(found.bytes, range) });
+  if (body === undefined) return void response.end();
+  await send(body, response);
+};
+
+/** What is under a name never changes, so that the name is its tag. */
+const cachingOf = (entityTag: string) => ({ ETag: entityTag, 'Cache-Control': 'public, max-age=31536000, immutable' });
+
+/** A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be. */
+const headersOf = (name: BlobName) => ({
+  'Content-Type': typeOfBlob(name),
+  'Content-Disposition': `inline; filename="${name}"`,
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Accept-Ranges': 'bytes',
+});
+
+const lengthOf = (bytes: number, range: ByteRange | undefined): Readonly<Record<string, string>> =>
+  range === undefined
+    ? { 'Content-Length': String(bytes) }
+    : { 'Content-Length': String(range.end - range.start + 1), 'Content-Range': `bytes ${range.start}-${range.end}/${bytes}` };
+
+/** One range: from here to there, from here on, or so many at the end. */
+const RANGE = /^bytes=\s*(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))\s*$/i;
+
+/** The one range that is asked for; whoever asks for several, or in a way of their own, is given the whole (RFC 9110, section 14.2). */
+const rangeOf = (request: Request, { bytes, entityTag }: { bytes: number; entityTag: string }): ByteRange | undefined => {
+  const condition = request.get('If-Range');
+  const [, first, last, suffix] = RANGE.exec(request.get('Range') ?? '') ?? [];
+  if (request.method !== 'GET' || (first ?? suffix) === undefined) return undefined;
+  if (condition !== undefined && condition.trim() !== entityTag) return undefined;
+  if (first !== undefined && last !== undefined && Number(last) < Number(first)) return undefined;
+  const start = first === undefined ? Math.max(0, bytes - Number(suffix)) : Number(first);
+  const end = Math.min(bytes - 1, last === undefined ? bytes : Number(last));
+  if (start > end) throw new HttpProblem('range_not_satisfiable', { headers: { 'Content-Range': `bytes */${bytes}` } });
+  return { start, end };
+};
+
+/** A body that fails takes the connection with it, so that nobody takes the part for the whole; a reader that leaves is no failure. */
+const send = async (body: Readable, response: Response): Promise<void> => {
+  let failure: { readonly error: Error } | undefined;
+  body.once('error', (error) => {
+    if (!response.destroyed) failure = { error };
+  });
+  response.flushHeaders();
+  await pipeline(body, response).catch(() => {
+    if (failure) throw failure.error;
+  });
+};

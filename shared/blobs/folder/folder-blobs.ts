@@ -1,0 +1,87 @@
+import { constants, type Stats } from 'node:fs';
+import { access, type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type BlobName, parseBlobName } from '../blob-name.ts';
+import { type Blobs, BlobsUnavailable, type ByteRange } from '../blobs.ts';
+import { receive } from '../incoming-body.ts';
+
+/** What has not come in after this long never will: no request may last so long. */
+const LEFTOVER_MS = 3_600_000;
+
+/** Keeps each blob as a file in a folder, which several processes may share. A file moves there only once it is whole. */
+export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
+  const incoming = join(folder, 'incoming');
+  await mkdir(incoming, { recursive: true });
+  await removeLeftovers(incoming);
+  const fileOf = (name: BlobName) => join(folder, nameOfFile(name));
+  return {
+    async put(name, body, { bytes } = {}) {
+      const temporary = join(incoming, nameOfFile(name));
+      const received = receive(body, bytes);
+      try {
+        await writeDurably(temporary, received.chunks);
+        await rename(temporary, fileOf(name));
+        await syncFolder(folder);
+      } catch (cause) {
+        await rm(temporary, { force: true }).catch(() => {});
+        received.throwIfFailed();
+        throw new BlobsUnavailable('the folder did not take a file', { cause });
+      }
+    },
+    async find(name) {
+      const stats = await lstat(fileOf(name)).catch(ifAbsent);
+      return stats?.isFile() ? { bytes: stats.size } : undefined;
+    },
+    read: (name, range) => read(fileOf(name), range),
+    async remove(name) {
+      await rm(fileOf(name), { force: true }).catch((cause: unknown) => {
+        throw new BlobsUnavailable('the folder did not give up a file', { cause });
+      });
+    },
+    async check() {
+      for (const each of [folder, incoming]) await access(each, constants.W_OK | constants.X_OK);
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+};
+
+/** The type says it, and yet: a name that is none must never become a path. */
+const nameOfFile = (name: BlobName): string => {
+  if (parseBlobName(name) === undefined) throw new Error('this is not the name of a blob');
+  return name;
+};
+
+const writeDurably = async (file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+  await using handle = await open(file, 'wx');
+  await handle.writeFile(chunks);
+  await handle.sync();
+};
+
+/** Without it a power cut could take back the rename. */
+const syncFolder = async (folder: string): Promise<void> => {
+  await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  await handle.sync();
+};
+
+/** Never by a link that somebody laid out of the folder. */
+const read = async (file: string, range: ByteRange | undefined): Promise<Readable | undefined> => {
+  const handle: FileHandle | undefined = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(ifAbsent);
+  return handle?.createReadStream({ ...range });
+};
+
+const ABSENT = new Set(['ENOENT', 'ELOOP']);
+
+const ifAbsent = (cause: NodeJS.ErrnoException): undefined => {
+  if (ABSENT.has(cause.code ?? '')) return undefined;
+  throw new BlobsUnavailable('the folder did not give a file', { cause });
+};
+
+/** Of processes that were killed while a file came in. */
+const removeLeftovers = async (incoming: string): Promise<void> => {
+  for (const name of await readdir(incoming)) {
+    const file = join(incoming, name);
+    const stats: Stats | undefined = await lstat(file).catch(ifAbsent);
+    if (stats && Date.now() - stats.mtimeMs > LEFTOVER_MS) await rm(file, { force: true });
+  }
+};

@@ -1,0 +1,35 @@
+/** What is being stored, as it comes. */
+export type IncomingBody = {
+  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
+  /** Throws what the body failed with, if it was the body that failed, and not the place that it goes to. */
+  throwIfFailed(): void;
+};
+
+/** Watches a body on its way: it fails also where it is not as long as was said, so that no part of a file is taken for the whole. */
+export const receive = (body: AsyncIterable<Uint8Array>, bytes: number | undefined): IncomingBody => {
+  let failure: { readonly error: unknown } | undefined;
+  const watch = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* counted(body, bytes);
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
+  return {
+    chunks: watch(),
+    throwIfFailed: () => {
+      if (failure) throw failure.error;
+    },
+  };
+};
+
+const counted = async function* (body: AsyncIterable<Uint8Array>, bytes: number | undefined): AsyncGenerator<Uint8Array, void, undefined> {
+  let received = 0;
+  for await (const chunk of body) {
+    received += chunk.byteLength;
+    if (bytes !== undefined && received > bytes) throw new RangeError(`the body has more than the ${bytes} bytes that it was said to have`);
+    yield chunk;
+  }
+  if (bytes !== undefined && received !== bytes) throw new RangeError(`the body has ${received} bytes and was said to have ${bytes}`);
+};

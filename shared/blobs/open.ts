@@ -1,0 +1,52 @@
+import type { Health } from '#shared/http/health.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
+import type { Blobs } from './blobs.ts';
+
+/** Opens where BLOB_URL says that blobs are kept, and has its health watched. Only the adapter in use is loaded. */
+export const openBlobs = async ({ url, health }: { readonly url: string; readonly health: Health }): Promise<Blobs> => {
+  const place = parseBlobUrl(url);
+  if (place === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
+  const blobs = await openAndCheck(place).catch((cause: unknown) => {
+    throw new StartRefused(`${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Change BLOB_URL or what it names.`, {
+      cause,
+    });
+  });
+  health.add('uploads', (signal) => blobs.check(signal));
+  return blobs;
+};
+
+const openAndCheck = async (place: BlobPlace): Promise<Blobs> => {
+  await using opening = new AsyncDisposableStack();
+  const blobs = opening.use(await openAt(place));
+  await blobs.check();
+  opening.move();
+  return blobs;
+};
+
+const openAt = async (place: BlobPlace): Promise<Blobs> => {
+  switch (place.kind) {
+    case 'folder': {
+      const { openFolderBlobs } = await import('./folder/folder-blobs.ts');
+      return openFolderBlobs(place.folder);
+    }
+    case 's3': {
+      const { openS3Blobs } = await import('./s3/s3-blobs.ts');
+      return openS3Blobs(place);
+    }
+  }
+};
+
+/** Without the credentials. */
+const describe = (place: BlobPlace): string =>
+  place.kind === 'folder' ? `The folder ${place.folder}` : `The bucket ${place.bucket} at ${place.endpoint ?? 'AWS'}`;
+
+/** What a bucket answers to HEAD has a status and no words. */
+const reasonOf = (cause: unknown): string => {
+  const { name, message, code, $metadata } = cause as Error & { code?: string; $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode;
+  if (status === 404) return 'there is no such bucket';
+  if (status === 403) return 'the credentials are wrong, or may not list it';
+  if (status !== undefined) return `it answers ${status} (${name})`;
+  return [code, message].filter(Boolean).join(': ');
+};

@@ -1,0 +1,115 @@
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { typeOfBlob } from '../blob-name.ts';
+import type { S3Place } from '../blob-url.ts';
+import { type Blobs, BlobsUnavailable } from '../blobs.ts';
+import { type IncomingBody, receive } from '../incoming-body.ts';
+
+const CONNECT_MS = 3_000;
+/** Of silence in the midst of a request. */
+const SILENCE_MAX_MS = 10_000;
+const ATTEMPTS_MAX = 2;
+/** For what goes in a moment, a second try included. */
+const ANSWER_MAX_MS = 8_000;
+/** The least that S3 takes as a part; this much of a body of unknown length is held at a time. */
+const PART_BYTES = 5 * 1_048_576;
+
+/** Keeps each blob as an object in a bucket of AWS or of anything that speaks its protocol. */
+export const openS3Blobs = (place: S3Place): Blobs => {
+  const { bucket, prefix } = place;
+  const client = clientOf(place);
+  const objectOf = (name: string) => ({ Bucket: bucket, Key: `${prefix}${name}` });
+  const remove: Blobs['remove'] = async (name) =>
+    void (await inTime((options) => client.send(new DeleteObjectCommand(objectOf(name)), options)).catch(tellUnavailable));
+  return {
+    async put(name, body, { bytes } = {}) {
+      const incoming = receive(body, bytes);
+      try {
+        await store(client, { ...objectOf(name), ContentType: typeOfBlob(name) }, { incoming, bytes });
+      } catch (cause) {
+        incoming.throwIfFailed();
+        // It may be there in spite of an answer that did not come.
+        await remove(name).catch(() => {});
+        throw new BlobsUnavailable('the bucket did not take an object', { cause });
+      }
+    },
+    async find(name) {
+      const head = await inTime((options) => client.send(new HeadObjectCommand(objectOf(name)), options)).catch(ifAbsent);
+      return head && { bytes: head.ContentLength ?? 0 };
+    },
+    async read(name, range) {
+      const part = range && { Range: `bytes=${range.start}-${range.end}` };
+      const object = await inTime((options) => client.send(new GetObjectCommand({ ...objectOf(name), ...part }), options)).catch(ifAbsent);
+      return object && (object.Body as Readable);
+    },
+    remove,
+    check: async (signal) =>
+      void (await client.send(new HeadBucketCommand({ Bucket: bucket }), { ...(signal && { abortSignal: signal }) })),
+    [Symbol.asyncDispose]: async () => client.destroy(),
+  };
+};
+
+const clientOf = ({ endpoint, region, credentials }: S3Place): S3Client =>
+  new S3Client({
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
+    ...(region !== undefined && { region }),
+    ...(credentials && { credentials }),
+    maxAttempts: ATTEMPTS_MAX,
+    // Checksums beyond what the protocol had at first are unknown to many who speak it.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // It would write to the console; what it has to say comes as an error.
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MAX_MS },
+  });
+
+/** Until it begins to answer; how long a body then takes is its reader's affair. */
+const inTime = async <Answer>(send: (options: { abortSignal: AbortSignal }) => Promise<Answer>): Promise<Answer> => {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(), ANSWER_MAX_MS);
+  try {
+    return await send({ abortSignal: waiting.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+type Object = { readonly Bucket: string; readonly Key: string; readonly ContentType: string };
+type Coming = { readonly incoming: IncomingBody; readonly bytes: number | undefined };
+
+/** In one request where the length is known, else in parts; either way it becomes an object at the end or not at all. */
+const store = async (client: S3Client, object: Object, { incoming, bytes }: Coming): Promise<void> => {
+  const abortController = new AbortController();
+  const source = Readable.from(incoming.chunks, { objectMode: false });
+  // The client waits for a source that has failed, until it is told.
+  source.once('error', (error) => abortController.abort(error));
+  try {
+    if (bytes === undefined) {
+      await new Upload({ client, params: { ...object, Body: source }, queueSize: 1, partSize: PART_BYTES, abortController }).done();
+    } else {
+      const command = new PutObjectCommand({ ...object, Body: source, ContentLength: bytes });
+      await client.send(command, { abortSignal: abortController.signal });
+    }
+  } finally {
+    source.destroy();
+  }
+};
+
+const tellUnavailable = (cause: unknown): never => {
+  throw new BlobsUnavailable('the bucket did not answer', { cause });
+};
+
+/** HEAD has no body that could say what is absent, the object or the bucket; the readiness check can. */
+const ifAbsent = (error: unknown): undefined => {
+  if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket') return undefined;
+  return tellUnavailable(error);
+};

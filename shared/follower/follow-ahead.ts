@@ -1,0 +1,107 @@
+import type { Position } from '#shared/brands.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+
+/** Events that came together, with what was made of each page of them in advance. */
+export type Batch<Ready> = { readonly events: readonly RecordedEvent[]; readonly ready: readonly Ready[] };
+
+type Following<Ready> = {
+  readonly eventLog: EventLog;
+  readonly signal: AbortSignal;
+  /** Is asked for one page after the other. */
+  prepare(events: readonly RecordedEvent[]): Promise<Ready>;
+};
+
+/** So much may wait while the caller is busy; a page that is being read comes on top. */
+const EVENTS_MAX = 5_000;
+const CHARACTERS_MAX = 8 * 1_048_576;
+
+/**
+ * Follows the log, and reads on and prepares while the caller is busy with what came before: it then gets all of that at once,
+ * so that batches are large exactly when it is behind. What came before a failure is handed over before the failure is.
+ */
+export async function* followAhead<Ready>(following: Following<Ready>, after: Position): AsyncGenerator<Batch<Ready>> {
+  const leaving = new AbortController();
+  const signal = AbortSignal.any([following.signal, leaving.signal]);
+  const waiting = new Waiting<Ready>();
+  const filling = fill(waiting, { ...following, signal }, after);
+  try {
+    for (let batch = await waiting.take(); batch; batch = await waiting.take()) yield batch;
+  } finally {
+    leaving.abort();
+    waiting.close();
+    await filling;
+  }
+}
+
+const fill = async <Ready>(waiting: Waiting<Ready>, { eventLog, signal, prepare }: Following<Ready>, after: Position): Promise<void> => {
+  try {
+    for await (const events of eventLog.follow(after, signal)) {
+      waiting.put(events, await prepare(events));
+      await waiting.hasRoom();
+      if (signal.aborted) break;
+    }
+    waiting.close();
+  } catch (error) {
+    waiting.fail(error);
+  }
+};
+
+/** What one side puts and the other takes; each waits for the other. */
+class Waiting<Ready> {
+  #events: RecordedEvent[] = [];
+  #ready: Ready[] = [];
+  #characters = 0;
+  #end: { readonly error?: unknown } | undefined;
+  #changed = Promise.withResolvers<void>();
+
+  put(events: readonly RecordedEvent[], ready: Ready): void {
+    this.#events.push(...events);
+    this.#ready.push(ready);
+    for (const { data } of events) this.#characters += charactersIn(data);
+    this.#change();
+  }
+
+  async hasRoom(): Promise<void> {
+    while (!this.#end && (this.#events.length >= EVENTS_MAX || this.#characters >= CHARACTERS_MAX)) await this.#changed.promise;
+  }
+
+  /** All that is there, once there is something; nothing at the end. */
+  async take(): Promise<Batch<Ready> | undefined> {
+    while (this.#events.length === 0 && !this.#end) await this.#changed.promise;
+    const batch = { events: this.#events, ready: this.#ready };
+    if (batch.events.length === 0) {
+      if (this.#end && 'error' in this.#end) throw this.#end.error;
+      return undefined;
+    }
+    this.#events = [];
+    this.#ready = [];
+    this.#characters = 0;
+    this.#change();
+    return batch;
+  }
+
+  close(): void {
+    this.#end ??= {};
+    this.#change();
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#change();
+  }
+
+  #change(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}
+
+/** Only what can be large. */
+const charactersIn = (data: RecordedEvent['data']): number => {
+  let characters = 0;
+  for (const value of Object.values(data)) {
+    if (typeof value === 'string') characters += value.length;
+    else if (typeof value === 'object' && value !== null) characters += charactersIn(value as RecordedEvent['data']);
+  }
+  return characters;
+};

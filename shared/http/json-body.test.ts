@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HttpProblem } from './http-problem.ts';
+import { parseJson } from './json-body.ts';
+
+const refusalOf = (text: string): unknown => {
+  try {
+    return { parsed: parseJson(text) };
+  } catch (error) {
+    if (error instanceof HttpProblem) return { code: error.code, ...error.extensions };
+    throw error;
+  }
+};
+
+test('whatever is JSON is read as it was written', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 5 }), (text) => {
+      fc.pre(!text.includes('__proto__'));
+      expect(parseJson(text)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test.each([
+  '{"a":":,{[\\":"}',
+  '{"a:b":1,"\\"":2,"\\\\":3}',
+  '[{"a":1},{"a":1}]',
+  '{"a":{"a":{"a":1}}}',
+  ' { "" : "" } ',
+  '"\\\\"',
+  '{"A":1,"a":2}',
+])('%s has no name twice', (text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text));
+});
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"\\u0061":2}',
+  '{"":1,"":2}',
+  '[0,{"b":{"a":1,"c":[":"],"a":2}}]',
+  '{"constructor":1,"constructor":1}',
+])('%s has one twice', (text) => {
+  expect(refusalOf(text)).toEqual({ code: 'malformed_body' });
+});
+
+test.each(['', '{', '"', '"\\', '{"a":1}}', "{'a':1}", '{a:1}', 'NaN', '[1,]', '\u00a0{}'])('%j is no JSON', (text) => {
+  expect(refusalOf(text)).toEqual({ code: 'malformed_body' });
+});
+
+test('`__proto__` is refused where it stands, and nothing comes by it', () => {
+  const refused = (pointer: string) => ({ code: 'invalid_request', errors: [{ pointer, detail: expect.any(String) }] });
+  expect(refusalOf('{"__proto__":{"a":1}}')).toEqual(refused('/__proto__'));
+  expect(refusalOf('[{"a":[{"\\u005f_proto__":null}]}]')).toEqual(refused('/0/a/0/__proto__'));
+});
+
+describe('what takes long to check is refused before it is parsed:', () => {
+  test.each([
+    ['deep lists', '['.repeat(500_000)],
+    ['deep objects', '{"a":'.repeat(200_000)],
+    ['many values', `[${'0,'.repeat(10_000)}0]`],
+    ['many empty lists', `[${'[],'.repeat(10_000)}0]`],
+  ])('%s', (_, text) => {
+    expect(refusalOf(text)).toEqual({ code: 'body_too_large' });
+  });
+
+  test('but not one long text', () => {
+    expect(parseJson(JSON.stringify('[{,:'.repeat(100_000)))).toHaveLength(400_000);
+  });
+});

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { pauseBackends } from '../../test/engines/pause-backends.ts';
+import { until } from '../../test/engines/until.ts';
+import { openReadPosition } from './read-position.ts';
+
+const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;
+const OTHER_LOG = '16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity;
+const LONG_MS = 20_000;
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 });
+  await migrate(pool, 'follower', new URL('../follower/', import.meta.url));
+});
+beforeEach(() => moveTo(0));
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const moveTo = async (position: number, log = LOG) => {
+  await pool.query(
+    `insert into follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set log = $1, position = $2`,
+    [log, position],
+  );
+};
+
+const open = ({ waitersMax = 1_000 } = {}) => {
+  const bell = new Doorbell();
+  const own = openPool({ url: database.url, applicationName: 'test-read-position', connectionsMax: 4 });
+  let asked = 0;
+  own.on('acquire', () => {
+    asked += 1;
+  });
+  const position = openReadPosition({ pool: own, eventLog: { identity: LOG }, bell, waitersMax });
+  return {
+    bell,
+    asked: () => asked,
+    reaches: (at: number, timeoutMs = LONG_MS, signal?: AbortSignal) => position.reaches(at as Position, timeoutMs, signal),
+    async [Symbol.asyncDispose]() {
+      await position[Symbol.asyncDispose]();
+      await own[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test('what is behind the checkpoint is reached, whether or not it stands at that very position', async () => {
+  await using reading = open();
+  await moveTo(4_711);
+  expect(await Promise.all([1, 4_000, 4_711].map((at) => reading.reaches(at)))).toEqual([true, true, true]);
+});
+
+test('what was once reached is known without asking', async () => {
+  await using reading = open();
+  await moveTo(10);
+  await reading.reaches(10);
+  const asked = reading.asked();
+  expect(await reading.reaches(9)).toBe(true);
+  expect(reading.asked()).toBe(asked);
+});
+
+test('a ring wakes who waits, and a bell out of hearing only makes them wait a little longer', async () => {
+  await using reading = open();
+  for (const [at, rings] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    const waiting = reading.reaches(at);
+    await moveTo(at);
+    if (rings) reading.bell.ring();
+    expect(await waiting).toBe(true);
+  }
+});
+
+test('two hundred who wait share one look at a time, and nobody looks when nobody waits', async () => {
+  await using reading = open();
+  const startedAtMs = performance.now();
+  const waiting = Array.from({ length: 200 }, (_, n) => reading.reaches(1 + (n % 10)));
+  for (let at = 1; at <= 10; at += 1) {
+    await moveTo(at);
+    reading.bell.ring();
+  }
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([true]));
+  const polls = (performance.now() - startedAtMs) / 200;
+  expect(reading.asked()).toBeLessThanOrEqual(1 + 10 + polls);
+  const asked = reading.asked();
+  reading.bell.ring();
+  // What must not come cannot be waited for; it would be here by now.
+  await delay(300);
+  expect(reading.asked()).toBe(asked);
+});
+
+test('patience ends, by time or by a signal, and leaves nobody waiting', async () => {
+  await using reading = open({ waitersMax: 1 });
+  expect(await reading.reaches(1, 20)).toBe(false);
+  const leaving = new AbortController();
+  const waiting = reading.reaches(1, LONG_MS, leaving.signal);
+  leaving.abort();
+  expect(await waiting).toBe(false);
+  expect(await reading.reaches(1, LONG_MS, leaving.signal)).toBe(false);
+  const last = reading.reaches(1);
+  await moveTo(1);
+  expect(await last).toBe(true);
+});
+
+test('more than may wait are refused at once', async () => {
+  await using reading = open({ waitersMax: 2 });
+  const waiting = [reading.reaches(1), reading.reaches(1)];
+  expect(await reading.reaches(1)).toBe(false);
+  await moveTo(1);
+  expect(await Promise.all(waiting)).toEqual([true, true]);
+});
+
+test('the checkpoint of another log reaches nothing', async () => {
+  await using reading = open();
+  await moveTo(100, OTHER_LOG);
+  expect(await reading.reaches(1, 50)).toBe(false);
+});
+
+test('disposal lets go of who waits', async () => {
+  const reading = open();
+  const waiting = reading.reaches(1);
+  await reading[Symbol.asyncDispose]();
+  expect(await waiting).toBe(false);
+  expect(await reading.reaches(1)).toBe(false);
+});
+
+test('a connection that falls silent is given up, and whoever waits is served by another', async () => {
+  await using reading = open();
+  const patient = reading.reaches(1);
+  await until(reading.asked, (asked) => asked > 1);
+  using _paused = await pauseBackends(database.url, 'test-read-position');
+  const impatient = reading.reaches(1, 50);
+  expect(await impatient).toBe(false);
+  await moveTo(1);
+  expect(await patient).toBe(true);
+});

@@ -1,0 +1,93 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Doorbell } from '#shared/doorbell.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { PROJECTOR } from './read-model.ts';
+
+/** How far the read model is, for those who wait to read what they wrote. */
+export type ReadPosition = AsyncDisposable & {
+  /**
+   * Answers whether the read model has taken in everything up to a position, as soon as it has. False is the answer when the
+   * time has run out, the signal aborts, or too many wait already.
+   */
+  reaches(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+};
+
+export type ReadPositionOptions = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  /** Heard after the projector's commits; where it stays silent, the position is looked at now and then. */
+  readonly bell: Doorbell;
+  readonly waitersMax?: number;
+};
+
+/** A bell may be out of hearing; whoever waits then waits so much longer. */
+const POLL_MS = 200;
+/** The most that may wait in one process. */
+const WAITERS_MAX = 10_000;
+/** A connection that has fallen silent must not hold up all who wait for longer than this. */
+const ANSWER_WITHIN_MS = 1_000;
+
+type Waiter = { readonly position: Position; readonly settle: (isReached: boolean) => void };
+
+/**
+ * One loop looks for all who wait in this process: once when the first of them comes, then once for every ring.
+ * When nobody waits, nobody looks.
+ */
+export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MAX }: ReadPositionOptions): ReadPosition => {
+  const waiters = new Set<Waiter>();
+  const closed = new AbortController();
+  let isLooking = false;
+  /** The checkpoint never moves back, so what was once reached is known for good. */
+  let reached: number = START;
+
+  const look = async (): Promise<void> => {
+    isLooking = true;
+    while (waiters.size > 0) {
+      const { heard } = bell;
+      // Where the database does not answer, it is asked again, and those who wait lose their patience by themselves.
+      reached = Math.max(reached, (await readReached(pool, eventLog).catch(() => undefined)) ?? START);
+      for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
+      if (waiters.size > 0) await bell.wait(heard, POLL_MS, closed.signal);
+    }
+    isLooking = false;
+  };
+
+  return {
+    async reaches(position, timeoutMs, signal) {
+      if (position <= reached) return true;
+      if (waiters.size >= waitersMax || closed.signal.aborted || signal?.aborted) return false;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const settle = (isReached: boolean) => {
+        waiters.delete(waiter);
+        resolve(isReached);
+      };
+      const waiter: Waiter = { position, settle };
+      const giveUp = () => settle(false);
+      const timer = setTimeout(giveUp, timeoutMs);
+      signal?.addEventListener('abort', giveUp);
+      waiters.add(waiter);
+      if (!isLooking) void look();
+      const isReached = await promise;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      return isReached;
+    },
+    async [Symbol.asyncDispose]() {
+      closed.abort();
+      for (const { settle } of [...waiters]) settle(false);
+    },
+  };
+};
+
+const READ_REACHED = {
+  name: 'read-position',
+  text: 'select position from follower_checkpoint where follower = $1 and log = $2',
+  query_timeout: ANSWER_WITHIN_MS,
+};
+
+/** Nothing where the projector has not begun, or follows another log. */
+const readReached = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Position | undefined> => {
+  const { rows } = await pool.query<{ position: Position }>({ ...READ_REACHED, values: [PROJECTOR, identity] });
+  return rows[0]?.position;
+};

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { ArticleId, UserId } from '#shared/brands.ts';
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import { type CommandContext, type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import type { Command } from '#shared/commands/command.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { digestOf } from '../../projector/digest.ts';
+import { allEvents, as, by, type CommandSide, type CommandWorld, createCommandWorld, system } from '../engines/command-side.ts';
+import { replayed } from '../engines/projection.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { until } from '../engines/until.ts';
+import { createRandom } from './random.ts';
+
+const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const KILLS = 8;
+const PROJECTORS = 2;
+/** How many commands are on their way at any time. */
+const WRITERS = 8;
+/** How many events the read model takes in between one kill and the next, at most. */
+const EVENTS_MAX = 300;
+
+type Random = () => number;
+
+test(`kill -9 of projectors and the command role under load, ${KILLS} times (CHAOS_SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  await using world = await createCommandWorld();
+  await using roles = await startRoles(world);
+  await using side = await world.open();
+  await recordMoves(side.pool);
+  const load = startLoad(random, roles.gateway);
+  const killed = { projector: 0, command: 0 };
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const target = (await reached(side.pool, 'projector')) + 1 + random() * EVENTS_MAX;
+    await until(
+      () => reached(side.pool, 'projector'),
+      (position) => position >= target,
+      30_000,
+    );
+    const victim = random() < 0.7 ? 'projector' : 'command';
+    killed[victim] += 1;
+    await roles.kill(victim, Math.floor(random() * PROJECTORS));
+  }
+  const answered = await load.end();
+  await untilSettled(side);
+
+  const times = new Map<string, number>();
+  for (const { type, metadata } of await allEvents(side)) {
+    if (metadata.causation !== null) continue;
+    const key = `${metadata.request} ${type}`;
+    times.set(key, (times.get(key) ?? 0) + 1);
+  }
+  expect(answered.filter(({ command, requestId }) => times.get(`${requestId} ${LEAVES[command.type]}`) !== 1)).toEqual([]);
+  expect(await leaps(side.pool)).toEqual([]);
+  const live = await digestOf(side.pool, 'read_model');
+  expect(await replayed(side)).toEqual(live);
+  expect(live.parked).toMatch(/^0 rows/);
+  const { projector, command } = killed;
+  console.log(
+    `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left`,
+  );
+}, 120_000);
+
+type Roles = AsyncDisposable & { readonly gateway: CommandGateway; kill(which: 'projector' | 'command', index: number): Promise<void> };
+
+/** A command role and some projectors; what is killed is started again. */
+const startRoles = async ({ settings }: CommandWorld): Promise<Roles> => {
+  const projectors = Array.from({ length: PROJECTORS }, () => startRole('projector/main.ts', settings));
+  let command: RoleProcess;
+  let gateway: CommandGateway;
+  const startCommand = async () => {
+    command = startRole('command/main.ts', settings);
+    const { url } = await command.logged('Commands of the other roles are taken.');
+    const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
+    gateway = createHttpGateway({ url: String(url), key, issuer: 'test', timeoutMs: 10_000 });
+  };
+  await startCommand();
+  await Promise.all(projectors.map((role) => role.logged('Annals is ready.')));
+  return {
+    gateway: { send: (...args) => gateway.send(...args) },
+    async kill(which, index) {
+      if (which === 'command') {
+        await command.kill('SIGKILL');
+        return startCommand();
+      }
+      await projectors[index]?.kill('SIGKILL');
+      projectors[index] = startRole('projector/main.ts', settings);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const role of [command, ...projectors]) await role[Symbol.asyncDispose]();
+    },
+  };
+};
+
+type Answered = { readonly command: Command; readonly requestId: string };
+
+/** Writers that go on until they are ended; tells which commands were answered. */
+const startLoad = (random: Random, gateway: CommandGateway) => {
+  const ending = new AbortController();
+  const answered: Answered[] = [];
+  const send = async (command: Command, context: CommandContext): Promise<number | undefined> => {
+    try {
+      const { id } = await gateway.send(command, context);
+      answered.push({ command, requestId: context.requestId });
+      return id;
+    } catch (error) {
+      if (error instanceof CommandUnavailable) await delay(RETRY_MS);
+      else if (!(error instanceof Rejection)) throw error;
+      return undefined;
+    }
+  };
+  const writing = Promise.all(
+    Array.from({ length: WRITERS }, async () => {
+      while (!ending.signal.aborted) await live(random, send);
+    }),
+  );
+  return {
+    async end(): Promise<readonly Answered[]> {
+      ending.abort();
+      await writing;
+      return answered;
+    },
+  };
+};
+
+const RETRY_MS = 50;
+
+type Send = (command: Command, context: CommandContext) => Promise<number | undefined>;
+
+/** Somebody comes, writes, changes and comments what they wrote, and may go, with all they wrote or without. */
+const live = async (random: Random, send: Send): Promise<void> => {
+  const word = randomUUID();
+  const userId = (await send({ type: 'RegisterUser', name: word, email: null, role: 'author' }, by(system))) as UserId | undefined;
+  if (userId === undefined) return;
+  const own = () => by(as(userId));
+  const draft = { type: 'DraftArticle', title: word, body: word, tags: ['chaos'], cover: null, publish: true } as const;
+  const articleId = (await send(draft, own())) as ArticleId | undefined;
+  if (articleId === undefined) return;
+  await Promise.all(Array.from({ length: 3 }, () => send({ type: 'AddComment', articleId, text: word }, own())));
+  await send({ type: 'EditArticle', articleId, title: `${word} again` }, own());
+  if (random() < 0.2) await send({ type: 'DeleteArticle', articleId }, own());
+  if (random() < 0.2) await send({ type: 'DeleteUser', userId }, own());
+};
+
+/** What each type of command leaves in the log, once. */
+const LEAVES: Readonly<Record<string, string>> = {
+  RegisterUser: 'user.registered',
+  DraftArticle: 'article.drafted',
+  AddComment: 'comment.added',
+  EditArticle: 'article.edited',
+  DeleteArticle: 'article.deleted',
+  DeleteUser: 'user.deleted',
+};
+
+const reached = async (pool: Pool, follower: string): Promise<number> => {
+  const { rows } = await pool.query<{ position: number }>('select position from follower_checkpoint where follower = $1', [follower]);
+  return rows[0]?.position ?? 0;
+};
+
+/** Both the read model and what follows from events are at the end of the log, and stay there. */
+const untilSettled = ({ pool, eventLog }: CommandSide) =>
+  until(
+    async () => [await reached(pool, 'projector'), await reached(pool, 'process-manager'), await eventLog.head()] as const,
+    ([projector, processManager, head]) => projector === head && processManager === head,
+    30_000,
+  );
+
+/** From now on, every move of the projector's checkpoint is kept with what it was written with. */
+const recordMoves = (pool: Pool) =>
+  pool.query(`
+    create table checkpoint_move (n bigint generated always as identity, came_from bigint, went_to bigint);
+    create function record_move() returns trigger language plpgsql as $$
+      begin insert into public.checkpoint_move (came_from, went_to) values (old.position, new.position); return null; end $$;
+    create trigger record_move after update on follower_checkpoint
+      for each row when (new.follower = 'projector') execute function record_move()`);
+
+/** Where what was taken in was not exactly what came after what had been: anything left out, or taken in twice. */
+const leaps = async (pool: Pool): Promise<readonly unknown[]> => {
+  const { rows } = await pool.query(`
+    select * from (select came_from, went_to, lag(went_to) over (order by n) as was_at from checkpoint_move) moves
+    where went_to <= came_from or came_from <> was_at`);
+  return rows;
+};

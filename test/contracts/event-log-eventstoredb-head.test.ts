@@ -1,0 +1,53 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { anEvent, aStream } from './event-log-engine.ts';
+
+let standIn: EventStoreStandIn;
+let log: EventLog;
+let client: EventStoreDBClient;
+beforeAll(async () => {
+  standIn = await startEventStoreStandIn();
+  log = await openEventStoreEventLog({ url: standIn.address });
+  client = EventStoreDBClient.connectionString(standIn.address);
+});
+afterAll(async () => {
+  await client?.dispose();
+  await log?.[Symbol.asyncDispose]();
+  await standIn?.[Symbol.asyncDispose]();
+});
+
+/** What a server writes for itself, all the time. */
+const makeNoise = async (records: number): Promise<void> => {
+  for (let n = 0; n < records; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
+};
+
+test('the head of a log without events is its start, whatever the server wrote into it', async () => {
+  expect(await log.head()).toBe(START);
+  await makeNoise(3);
+  expect(await log.head()).toBe(START);
+});
+
+test('the head is the last event, whatever the server wrote behind it, to who has seen it and to who comes later', async () => {
+  for (const noise of [0, 1, 40, 1_001]) {
+    const { position } = await log.append(aStream(), NO_STREAM, [anEvent(), anEvent()]);
+    await makeNoise(noise);
+    expect(await log.head()).toBe(position);
+    await makeNoise(noise);
+    expect(await log.head()).toBe(position);
+    await using fresh = await openEventStoreEventLog({ url: standIn.address });
+    expect(await fresh.head()).toBe(position);
+  }
+});
+
+test('what the server wrote behind the last event is read once', async () => {
+  await makeNoise(30);
+  const head = await log.head();
+  await makeNoise(3);
+  standIn.faults.reads({ kind: 'cut', afterEvents: 5 }, { stream: '$all', times: 10 });
+  expect(await log.head()).toBe(head);
+  expect(standIn.faults.pending()).toBe(8);
+  standIn.faults.clear();
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Scope } from '#shared/policy.ts';
+import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Attempt, CALLERS, openRestAttempts, type Situation } from '../engines/rest-attempts.ts';
+
+/** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
+type Row = readonly [number, number, number, number, number, number, number];
+type Rights = { readonly scope: Scope; readonly rows: { readonly [situation in Situation]?: Row } };
+
+/** Who may do what over REST (DESIGN §3), and what others are told, written down by hand. */
+const RIGHTS = {
+  listUsers: { scope: 'read:users', rows: { '': [200, 200, 200, 200, 200, 200, 403] } },
+  createUser: { scope: 'write:users', rows: { '': [401, 403, 403, 403, 201, 403, 403] } },
+  getMe: { scope: 'read:users', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
+  getUser: { scope: 'read:users', rows: { user: [200, 200, 200, 200, 200, 200, 403] } },
+  replaceUser: { scope: 'write:users', rows: { user: [401, 403, 200, 403, 200, 200, 403] } },
+  editUser: {
+    scope: 'write:users',
+    rows: { user: [401, 403, 200, 403, 200, 200, 403], 'role of a user': [401, 403, 403, 403, 200, 403, 403] },
+  },
+  listArticlesOfUser: { scope: 'read:articles', rows: { user: [200, 200, 200, 200, 200, 200, 403] } },
+
+  listArticles: { scope: 'read:articles', rows: { '': [200, 200, 200, 200, 200, 200, 403] } },
+  createArticle: {
+    scope: 'write:articles',
+    rows: {
+      '': [401, 403, 201, 201, 201, 201, 403],
+      'in the name of another': [401, 403, 403, 403, 201, 403, 403],
+      // This service has not the scope of publishing.
+      'published at once': [401, 403, 201, 201, 201, 403, 403],
+    },
+  },
+  getArticle: {
+    scope: 'read:articles',
+    rows: { published: [200, 200, 200, 200, 200, 200, 403], draft: [404, 404, 200, 404, 200, 200, 403] },
+  },
+  replaceArticle: {
+    scope: 'write:articles',
+    rows: { published: [401, 403, 200, 403, 200, 200, 403], draft: [401, 404, 200, 404, 200, 200, 403] },
+  },
+  editArticle: {
+    scope: 'write:articles',
+    rows: { published: [401, 403, 200, 403, 200, 200, 403], draft: [401, 404, 200, 404, 200, 200, 403] },
+  },
+  deleteArticle: {
+    scope: 'write:articles',
+    rows: { published: [401, 403, 204, 403, 204, 204, 403], draft: [401, 404, 204, 404, 204, 204, 403] },
+  },
+  publishArticle: { scope: 'publish:articles', rows: { draft: [401, 404, 200, 404, 200, 200, 403] } },
+  unpublishArticle: { scope: 'publish:articles', rows: { published: [401, 403, 200, 403, 200, 200, 403] } },
+  putCover: {
+    scope: 'write:articles',
+    rows: { published: [401, 403, 200, 403, 200, 200, 403], draft: [401, 404, 200, 404, 200, 200, 403] },
+  },
+  deleteCover: {
+    scope: 'write:articles',
+    rows: { published: [401, 403, 204, 403, 204, 204, 403], draft: [401, 404, 204, 404, 204, 204, 403] },
+  },
+
+  listComments: {
+    scope: 'read:comments',
+    rows: { published: [200, 200, 200, 200, 200, 200, 403], draft: [404, 404, 200, 404, 200, 200, 403] },
+  },
+  addComment: {
+    scope: 'write:comments',
+    rows: {
+      published: [401, 201, 201, 201, 201, 201, 403],
+      // Whoever may see it is told that it is not published.
+      draft: [401, 404, 409, 404, 409, 409, 403],
+      'in the name of another': [401, 403, 403, 403, 201, 403, 403],
+    },
+  },
+  getComment: {
+    scope: 'read:comments',
+    rows: { own: [200, 200, 200, 200, 200, 200, 403], 'on a draft': [404, 404, 200, 404, 200, 200, 403] },
+  },
+  replaceComment: {
+    scope: 'write:comments',
+    rows: { own: [401, 200, 200, 200, 200, 200, 403], 'of another': [401, 403, 403, 403, 200, 403, 403] },
+  },
+  editComment: {
+    scope: 'write:comments',
+    rows: { own: [401, 200, 200, 200, 200, 200, 403], 'of another': [401, 403, 403, 403, 200, 403, 403] },
+  },
+  deleteComment: {
+    scope: 'write:comments',
+    rows: { own: [401, 204, 204, 204, 204, 204, 403], 'of another': [401, 403, 204, 403, 204, 204, 403] },
+  },
+
+  // Last, because then the author and the service are gone.
+  deleteUser: { scope: 'write:users', rows: { user: [401, 403, 204, 403, 204, 204, 403] } },
+} as const satisfies { readonly [id in OperationId]: Rights };
+
+let installation: Installation;
+let attempt: Attempt;
+beforeAll(async () => {
+  installation = await startInstallation();
+  attempt = await openRestAttempts(installation);
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
+  Object.entries(situations).map(([situation, statuses]) => [id as OperationId, situation as Situation, statuses as Row] as const),
+);
+
+describe.each(rows)('%s %s', (id, situation, statuses) => {
+  test('is for those of the table, and others are told why not', async () => {
+    const seen: Record<string, number> = {};
+    for (const caller of CALLERS) {
+      const { status, headers, body } = await attempt(id, { situation, caller, scope: RIGHTS[id].scope });
+      seen[caller] = status;
+      if (status < 400) continue;
+      expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(body).toMatchObject({ status, code: expect.stringMatching(/^[a-z_]+$/) });
+      if (status === 401) expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
+      if (caller === 'bare') expect(body).toMatchObject({ code: 'insufficient_scope', details: { scope: RIGHTS[id].scope } });
+    }
+    expect(seen).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, statuses[index]])));
+  });
+});
+
+test('the table has every operation', () => {
+  expect(Object.keys(RIGHTS).toSorted()).toEqual(Object.keys(OPERATIONS).toSorted());
+});

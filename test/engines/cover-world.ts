@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { HttpLimits } from '#shared/config.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { allEvents } from './command-side.ts';
+import { until } from './until.ts';
+import { ARTICLE, createWriteWorld, make, type WriteAnswer, type WriteWorld, type Written } from './write-world.ts';
+
+/** An article that pictures are sent to, and the folder that they come to lie in. */
+export type CoverWorld = WriteWorld & {
+  /** Its path, anew for each test. */
+  article: string;
+  /** With an empty folder and a new article. */
+  renew(): Promise<void>;
+  put(body: Uint8Array, type: string, more?: Written): Promise<WriteAnswer>;
+  /** Begins a request by hand, to send it in pieces as no ordinary client does. */
+  begin(headers: Readonly<Record<string, string>>): Promise<Socket>;
+  /** Everything in the folder, what is still coming in among it. */
+  stored(): Promise<readonly string[]>;
+  /** What the log says that the cover of the article is. */
+  coverOf(): Promise<unknown>;
+  nothingHappened(): Promise<void>;
+};
+
+export const createCoverWorld = async (
+  options: { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog } = {},
+): Promise<CoverWorld> => {
+  const writes = await createWriteWorld(options);
+  const { uploads, side } = writes;
+  const world: CoverWorld = {
+    ...writes,
+    article: '',
+    async renew() {
+      await rm(uploads, { recursive: true, force: true });
+      await mkdir(join(uploads, 'incoming'), { recursive: true });
+      world.article = `/articles/${await make(writes, '/articles', ARTICLE)}`;
+    },
+    put: (body, type, more = {}) =>
+      writes.send('PUT', `${world.article}/cover`, { ...more, body, headers: { 'Content-Type': type, ...more.headers } }),
+    async begin(headers) {
+      const socket = connect({ port: Number(new URL(writes.url).port), host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      const all = { Host: 'x', Authorization: `Bearer ${await writes.token(writes.author)}`, 'Content-Type': 'image/png', ...headers };
+      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`PUT ${world.article}/cover HTTP/1.1\r\n${lines.join('')}\r\n`);
+      return socket;
+    },
+    async stored() {
+      const entries = await readdir(uploads, { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    },
+    async coverOf() {
+      const stream = world.article.replace('/articles/', 'article-');
+      const events = (await allEvents(side)).filter((event) => event.stream === stream);
+      return events.reduce<unknown>((cover, { data }) => ('cover' in data ? data.cover : cover), null);
+    },
+    async nothingHappened() {
+      expect(await until(world.stored, (files) => files.length === 0)).toEqual([]);
+      expect(await world.coverOf()).toBeNull();
+    },
+  };
+  return world;
+};
+
+/** One piece of a body whose length is not said (RFC 9112, section 7.1). */
+export const chunk = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);

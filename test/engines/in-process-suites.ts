@@ -1,0 +1,28 @@
+/**
+ * The end-to-end suites that do not go through an installation, and why; all others run in both topologies. `npm run test:engines`
+ * prints them, and `test/topologies.test.ts` holds this list to what the suites do.
+ */
+export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
+  'account-consent': 'reads the events of sign-ins out of the log',
+  'account-device': 'comes from many addresses, which the ingress takes over from no client',
+  'account-guessing': 'comes from many addresses, which the ingress takes over from no client',
+  'account-sign-in': 'comes from many addresses, which the ingress takes over from no client',
+  'account-sign-out': 'reads the events of sign-outs out of the log',
+  'account-sign-up': 'comes from many addresses, which the ingress takes over from no client',
+  'auth-device': 'turns the clock of polling forward in the database',
+  'auth-dpop': 'holds two servers against each other',
+  'auth-introspection': 'holds two servers against each other, and signs with the server’s own key',
+  'auth-keys': 'turns the clock of signing keys forward in the database',
+  'auth-mutual-tls': 'speaks as an ingress itself, truly and falsely',
+  'auth-outage': 'stops one server under another',
+  'auth-pages': 'drives a browser through pages that do not differ by topology',
+  'auth-races': 'holds transactions open in the database',
+  'auth-role': 'starts single roles itself',
+  'auth-token': 'reads the events of tokens out of the log',
+  'first-minute': 'is about the first start of one process',
+  ingress: 'is about the ingress before roles that only echo',
+  'ingress-routes': 'is about the ingress before roles that only echo',
+  'resource-server': 'holds two servers against each other',
+  run: 'is about the life of a process',
+  start: 'is about the start of one process',
+};

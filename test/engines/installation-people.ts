@@ -1,0 +1,138 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Role } from '#shared/events/fields.ts';
+import { REVOCATION_SETTLES_MS } from '#shared/http/authenticate/revocations.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { openHandBrowser } from './browser-by-hand.ts';
+import type { Installation } from './installation.ts';
+import { restClientOf } from './rest-client.ts';
+import { until } from './until.ts';
+
+/** Somebody with an access token of the installation's own. */
+export type TokenHolder = { readonly userId: number; readonly token: string };
+export type Person = TokenHolder & { readonly email: string; readonly name: string };
+
+export type Service = { readonly clientId: string; readonly secret: string };
+
+/** How people and programs come to an installation, over HTTP alone. */
+export type People = {
+  readonly administrator: TokenHolder;
+  /** Signs up on the page, and in at an application that then has the token. */
+  signUp(name: string): Promise<Person>;
+  /** Signs in once more, after a change of role, until the token has it. */
+  signIn(person: Person, role: Role): Promise<Person>;
+  /** Answers once the authorization server gives tokens to it. */
+  registerClient(settings: object): Promise<Service>;
+  registerService(role: Role): Promise<Service>;
+  tokenOf(service: Service, scopes?: readonly string[]): Promise<TokenHolder>;
+};
+
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const APPLICATION = 'journal-app';
+
+export const openPeople = async (installation: Installation): Promise<People> => {
+  const ask = restClientOf(installation);
+  const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
+    const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) });
+    const options = { body: form.toString(), type: 'application/x-www-form-urlencoded', headers: { authorization } };
+    // The authorization server follows the log, and may not have heard of the service's user yet.
+    const { body } = await until(
+      () => ask('POST', '/token', options),
+      ({ status }) => status === 200,
+    );
+    return holderOf((body as { access_token: string }).access_token);
+  };
+  const administrator = await tokenOf(installation.admin);
+  const register = async (settings: object): Promise<Service> => {
+    const made = await ask('POST', '/clients', { token: administrator.token, body: settings });
+    if (made.status !== 201) throw new Error(`no client was registered: ${JSON.stringify(made)}`);
+    return made.body as Service;
+  };
+  const registerService: People['registerService'] = (role) => register({ ...SERVICE, serviceAccountRole: role });
+  await register({ ...WEB_APPLICATION, clientId: APPLICATION });
+  const visit = visitorOf(installation);
+  return {
+    administrator,
+    async signUp(name) {
+      const email = `${randomUUID()}@example.com`;
+      const token = await visit((browser, signInPage) => signUpOn(browser, signInPage, { name, email }));
+      return { name, email, ...holderOf(token) };
+    },
+    async signIn(person, role) {
+      const enter = (browser: Browser, page: Page) =>
+        browser.post(page.action, { ...page.hidden, email: person.email, password: PASSWORD });
+      const { iat } = await until(
+        async () => claimsOf(await visit(enter)),
+        (claims) => claims.role === role,
+      );
+      // The change has ended all tokens of these seconds, this one among them if it was quick.
+      await until(Date.now, (nowMs) => nowMs >= iat * 1_000 + REVOCATION_SETTLES_MS);
+      return { ...person, ...holderOf(await visit(enter)) };
+    },
+    async registerClient(settings) {
+      const client = await register(settings);
+      // Where it has heard of the second, it has heard of the first, whose way of proving itself need not be ours.
+      await tokenOf(await registerService('reader'));
+      return client;
+    },
+    registerService,
+    tokenOf,
+  };
+};
+
+const WEB_APPLICATION = {
+  name: 'Journal',
+  grantTypes: ['authorization_code', 'refresh_token'],
+  redirectUris: [CALLBACK],
+  scopes: [...SCOPES],
+  defaultScopes: [...SCOPES],
+  // Its users are not asked for consent.
+  firstParty: true,
+};
+
+const SERVICE = {
+  name: 'Robot',
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  scopes: [...SCOPES],
+  defaultScopes: [...SCOPES],
+};
+
+type Browser = ReturnType<typeof openHandBrowser>;
+type Page = Awaited<ReturnType<Browser['get']>>;
+
+/** The code flow with PKCE, as far as the token; what is done on the sign-in page is the caller's. */
+const visitorOf = (installation: Installation) => {
+  const ask = restClientOf(installation);
+  return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<string> => {
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const browser = openHandBrowser(installation.fetch);
+    const query = new URLSearchParams({ client_id: APPLICATION, redirect_uri: CALLBACK, code_challenge: challenge });
+    const signInPage = await browser.follow(await browser.get(`${installation.url}/authorize?${query}`));
+    const last = await browser.follow(await enter(browser, signInPage));
+    const code = last.location && new URL(last.location).searchParams.get('code');
+    if (!code) throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: APPLICATION,
+      code,
+      code_verifier: verifier,
+      redirect_uri: CALLBACK,
+    });
+    const { status, body } = await ask('POST', '/token', { body: form.toString(), type: 'application/x-www-form-urlencoded' });
+    if (status !== 200) throw new Error(`there is no token: ${JSON.stringify(body)}`);
+    return (body as { access_token: string }).access_token;
+  };
+};
+
+const signUpOn = async (browser: Browser, { url }: Page, person: { name: string; email: string }): Promise<Page> => {
+  const page = await browser.get(`${url}/sign-up`);
+  return browser.post(page.action, { ...page.hidden, ...person, password: PASSWORD });
+};
+
+const claimsOf = (token: string): { sub: string; role: string; iat: number } =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+const holderOf = (token: string): TokenHolder => ({ userId: Number(claimsOf(token).sub), token });

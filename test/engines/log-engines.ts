@@ -1,0 +1,22 @@
+import { startEventStoreStandIn } from './eventstoredb/server.ts';
+
+/** An empty event log beside a database, or in it. */
+export type StartedLog = AsyncDisposable & {
+  /** What EVENT_LOG_URL is set to; nothing where the log is in the database. */
+  readonly url: string | undefined;
+};
+
+export type StartLog = () => Promise<StartedLog>;
+
+export const inTheDatabase: StartLog = async () => ({ url: undefined, [Symbol.asyncDispose]: async () => {} });
+
+const inEventStoreDB: StartLog = async () => {
+  const standIn = await startEventStoreStandIn();
+  return { url: standIn.address, [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose]() };
+};
+
+/** For suites that must pass on every engine. */
+export const LOG_ENGINES: readonly (readonly [name: string, start: StartLog])[] = [
+  ['PostgreSQL', inTheDatabase],
+  ['EventStoreDB, by its stand-in', inEventStoreDB],
+];

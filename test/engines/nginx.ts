@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { until } from './until.ts';
+
+/** Debian's nginx with our own configuration, on a port and in a folder of its own. */
+export type Nginx = AsyncDisposable & {
+  readonly url: string;
+  /** Where it ends TLS, if it does. */
+  readonly tlsUrl: string | undefined;
+  /** New requests go to these from now on; what was begun before is finished where it was. */
+  lead(to: Upstreams): Promise<void>;
+  /** The requests so far as it logs them. */
+  logged(): Promise<string>;
+};
+
+/** The addresses of the copies of each role, such as `127.0.0.1:4000`. */
+export type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>>;
+
+type Options = {
+  /** CLIENT_CERT_SECRET of the roles. */
+  readonly secret: string;
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa: string };
+};
+
+const ROOT = join(import.meta.dirname, '../..');
+const PROGRAM = process.env.NGINX ?? 'nginx';
+/** Debian keeps it where only root's PATH leads. */
+const ENVIRONMENT = { PATH: `${process.env.PATH}:/usr/sbin` };
+
+const isInstalled = spawnSync(PROGRAM, ['-v'], { env: ENVIRONMENT }).status === 0;
+const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install nginx-light; or set NGINX to one)`;
+
+/** Why there can be no nginx here, for tests that are then left out. CI has no excuse: there they fail. */
+export const nginxMissing: string | undefined = isInstalled || process.env.CI === 'true' ? undefined : ABSENT;
+
+export const demandNginx = (): void => {
+  if (!isInstalled) throw new Error(ABSENT);
+};
+
+const STARTS_MAX = 5;
+/** Nobody listens there. */
+const NOWHERE: Upstreams = { command: ['127.0.0.1:1'], query: ['127.0.0.1:1'], auth: ['127.0.0.1:1'] };
+
+/** It serves at once, and leads nowhere until it is told to: its address must be known before the roles start. */
+export const startNginx = async (options: Options): Promise<Nginx> => {
+  demandNginx();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnFreePorts(options);
+    } catch (error) {
+      // Another program may take the port between the question and the start.
+      if (attempt === STARTS_MAX || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+};
+
+const startOnFreePorts = async (options: Options): Promise<Nginx> => {
+  await using opening = new AsyncDisposableStack();
+  const folder = opening.use(await temporaryDataDir()).path;
+  const place: Place = { folder, port: await freePort(), tlsPort: await freePort() };
+  await writeConfiguration(place, options, NOWHERE);
+  const server = opening.use(await startServer(folder));
+  const resources = opening.move();
+  return {
+    url: `http://127.0.0.1:${place.port}`,
+    tlsUrl: options.tls && `https://localhost:${place.tlsPort}`,
+    async lead(to) {
+      await writeConfiguration(place, options, to);
+      await server.reload();
+    },
+    logged: () => readFile(join(folder, 'requests.log'), 'utf8'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+type Place = { readonly folder: string; readonly port: number; readonly tlsPort: number };
+
+const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tls }: Options, to: Upstreams): Promise<void> => {
+  const settings = {
+    COMMAND_SERVERS: serversOf(to.command),
+    QUERY_SERVERS: serversOf(to.query),
+    AUTH_SERVERS: serversOf(to.auth),
+    CLIENT_CERT_SECRET: secret,
+    INGRESS_LISTEN: `127.0.0.1:${port}`,
+    INGRESS_TEMP: folder,
+    INGRESS_LOG: join(folder, 'requests.log'),
+    INGRESS_RESOLVER: '',
+    INGRESS_TLS_LISTEN: `127.0.0.1:${tlsPort}`,
+    INGRESS_TLS: folder,
+  };
+  const files: Record<string, string> = { 'nginx.conf': await fillIn('nginx.conf', settings) };
+  if (tls !== undefined) {
+    files['site/tls.conf'] = await fillIn('tls.conf', settings);
+    Object.assign(files, { 'cert.pem': tls.cert, 'key.pem': tls.key, 'client-ca.pem': tls.clientCa });
+  }
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
+};
+
+const serversOf = (addresses: readonly string[]): string => addresses.map((address) => `server ${address};`).join(' ');
+
+/** As envsubst does, told of these names alone: `$host` and the like are nginx's own. */
+const fillIn = async (name: string, settings: Readonly<Record<string, string>>): Promise<string> => {
+  const template = await readFile(join(ROOT, 'deploy', name), 'utf8');
+  return template.replaceAll(/\$\{(\w+)\}/g, (found, setting: string) => settings[setting] ?? found);
+};
+
+type Server = AsyncDisposable & { reload(): Promise<void> };
+
+/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+const KEEPER = '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
+
+const startServer = async (folder: string): Promise<Server> => {
+  const directives = 'daemon off; error_log stderr notice;';
+  const args = [PROGRAM, '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', directives];
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...args], { env: ENVIRONMENT, stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  keeper.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
+  const count = (what: RegExp): number => said.match(what)?.length ?? 0;
+  const heard = async (isEnough: () => boolean): Promise<void> => {
+    await until(() => said.includes('[emerg]') || isEnough(), Boolean);
+    if (said.includes('[emerg]')) throw new Error(`nginx refuses: ${said}`);
+  };
+  const stop = () => end(keeper);
+  try {
+    await heard(() => count(WORKER_STARTED) > 0);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    async reload() {
+      const workers = count(WORKER_STARTED);
+      process.kill(Number(line.toString()), 'SIGHUP');
+      await heard(() => count(WORKER_LEAVES) >= workers);
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+};
+
+const WORKER_STARTED = /start worker process \d+/g;
+/** It no longer listens then. */
+const WORKER_LEAVES = /gracefully shutting down/g;
+
+const end = async (keeper: ChildProcess): Promise<void> => {
+  if (keeper.exitCode !== null) return;
+  const exited = once(keeper, 'exit');
+  keeper.stdin?.end();
+  await exited;
+};

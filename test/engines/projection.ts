@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { digestOf } from '../../projector/digest.ts';
+import { project } from '../../projector/project.ts';
+import { createReadModel, startProjector, useReadModel } from '../../projector/service.ts';
+import type { CommandSide } from './command-side.ts';
+import { until } from './until.ts';
+
+/** The projector of one process. */
+export const startProjecting = ({ pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>
+  startProjector({ pool, eventLog, keys, metrics, bell: { ringEverywhere() {} }, log: pino({ level: 'silent' }) });
+
+/** Waits until everything that is in the log now is in the read model. */
+export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {
+  const head = await eventLog.head();
+  const position = async () => {
+    const { rows } = await pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'projector'`);
+    return rows[0]?.position ?? 0;
+  };
+  await until(position, (reached) => reached >= head, deadlineMs);
+};
+
+/** What the whole log comes to in a fresh read model, in batches of a size. */
+export const replayed = async ({ pool, eventLog, codec }: CommandSide, batch = 1_000): Promise<Record<string, string>> => {
+  const schema = `replay_${randomUUID().replaceAll('-', '')}`;
+  await createReadModel(pool, schema);
+  const head = await eventLog.head();
+  for await (const page of eventLog.follow(START, new AbortController().signal)) {
+    for (let from = 0; from < page.length; from += batch) {
+      await inTransaction(pool, async (connection) => {
+        await useReadModel(connection, schema);
+        await project(connection, codec, page.slice(from, from + batch));
+      });
+    }
+    if ((page.at(-1)?.position ?? 0) >= head) break;
+  }
+  return digestOf(pool, schema);
+};
+
+/** Appends what no command would: an event as it is given, after a version. */
+export const appendRaw = async (
+  { eventLog }: CommandSide,
+  stream: string,
+  event: Partial<NewEvent> & Pick<NewEvent, 'type' | 'data'>,
+  after: number = NO_STREAM,
+): Promise<Pick<RecordedEvent, 'version' | 'position'>> => {
+  const metadata = {
+    version: 1,
+    at: new Date().toISOString(),
+    actor: 'system:test',
+    client: null,
+    request: 'r',
+    $correlationId: 'c',
+    $causationId: null,
+  };
+  return eventLog.append(stream as StreamName, after as Version, [{ id: randomUUID() as EventId, metadata, ...event }]);
+};

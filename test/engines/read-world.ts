@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
+import type { UserId } from '#shared/brands.ts';
+import { loadConfig } from '#shared/config.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { SCOPES, type Scope } from '#shared/policy.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { commandRoutes } from '../../command/routes.ts';
+import { startProjector } from '../../projector/service.ts';
+import { startQueryService } from '../../query/service.ts';
+import { serveRoutes } from '../serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
+import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { type Reply, restClientOf } from './rest-client.ts';
+
+/** Whoever asks; without scopes they have all. */
+export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly Scope[] };
+const ANONYMOUS = null;
+
+type Asked = {
+  readonly by?: Asker | null;
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Both sides of an installation as clients reach them, with a projector between. */
+export type ReadWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly url: string;
+  /** How many statements the query side has sent. */
+  readonly statements: () => number;
+  /** Registers somebody. */
+  person(role: Role, name?: string): Promise<Asker>;
+  authorization(by: Asker | null): Promise<Record<string, string>>;
+  /** Reads unless told otherwise, and then sees everything that has been written so far. */
+  ask(path: string, asked?: Asked): Promise<Reply>;
+  stopProjector(): Promise<void>;
+  startProjector(): Promise<void>;
+};
+
+export const createReadWorld = async (): Promise<ReadWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open());
+  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  let projector: AsyncDisposable | undefined;
+  const start = async () => {
+    projector ??= await startProjector({ ...side, bell, log, metrics: createMetrics() });
+  };
+  const stop = async () => {
+    await projector?.[Symbol.asyncDispose]();
+    projector = undefined;
+  };
+  await start();
+  opening.defer(stop);
+  let statements = 0;
+  const pool = new Proxy(side.pool, {
+    get(target, property) {
+      if (property === 'query') statements += 1;
+      const value = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const blobs = opening.use(await openFolderBlobs(join(opening.use(await temporaryDataDir()).path, 'uploads')));
+  const query = opening.use(await startQueryService({ eventLog: side.eventLog, pool, blobs, bell, config: loadConfig({}) }));
+  const mint = await createTokenMint();
+  const resource = opening.use(
+    await openResourceServer({
+      ...{ pool: side.pool, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      loadKeys: async () => mint.jwks,
+    }),
+  );
+  const writes = commandRoutes({ gateway: side, blobs, requireIfMatch: false, bodyBytesMax: 1_000_000 });
+  const { url } = opening.use(await serveRoutes(Router().use(resource.handler, resourcePaths(), writes, query.routes)));
+  const authorization = async (by: Asker | null): Promise<Record<string, string>> => {
+    if (by === null) return {};
+    const scope = (by.scopes ?? SCOPES).join(' ');
+    return { authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope })}` };
+  };
+  const send = restClientOf({ url });
+  const resources = opening.move();
+  return {
+    side,
+    url,
+    statements: () => statements,
+    person: async (role, name = `A ${role}`) => ({ id: await registerUser(side, { name, role }), role }),
+    authorization,
+    async ask(path, { by = ANONYMOUS, method = 'GET', headers, ...rest } = {}) {
+      const token = formatCursor(side.eventLog.identity, await side.eventLog.head());
+      const isRead = method === 'GET' || method === 'HEAD';
+      const sent = { ...(isRead && { 'consistency-token': token }), ...(await authorization(by)), ...headers };
+      return send(method, path, { ...rest, headers: sent });
+    },
+    stopProjector: stop,
+    startProjector: start,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

@@ -1,0 +1,54 @@
+import type { RestOperation } from '#shared/rest/operation.ts';
+import { OPERATIONS } from '#shared/rest/operations.ts';
+import type { WriteId } from '../../command/rest/write-routes.ts';
+import { ARTICLE, make, type WriteWorld } from './write-world.ts';
+
+/** A request that every check lets through, so that a test spoils one thing of it. */
+export type GoodWrite = {
+  readonly name: string;
+  readonly operation: RestOperation;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly type: string;
+};
+
+const BODIES: Readonly<Record<WriteId, Readonly<Record<string, unknown>> | undefined>> = {
+  createUser: { name: 'Ada', email: null, role: 'reader' },
+  replaceUser: { name: 'Ada', email: null },
+  editUser: { name: 'Ada', email: null },
+  deleteUser: undefined,
+  createArticle: { ...ARTICLE, cover: null, publish: false },
+  replaceArticle: { ...ARTICLE, cover: null },
+  editArticle: { ...ARTICLE, cover: null },
+  deleteArticle: undefined,
+  publishArticle: undefined,
+  unpublishArticle: undefined,
+  addComment: { text: 'Well said.' },
+  replaceComment: { text: 'Well said.' },
+  editComment: { text: 'Well said.' },
+  deleteComment: undefined,
+};
+
+/** Every write that is no upload, and those of JSON merge patches under their own media type. */
+export const GOOD_WRITES: readonly GoodWrite[] = Object.entries(BODIES).flatMap(([id, body]) => {
+  const operation: RestOperation = OPERATIONS[id as WriteId];
+  const types = Object.keys(operation.body ?? { '': undefined }).filter((type) => type !== 'application/json-patch+json');
+  return types.map((type) => ({ name: `${operation.method} ${operation.path} ${type}`.trim(), operation, body, type }));
+});
+
+/** All writes of the interface: none may be missing above. */
+export const WRITES_EXPECTED = Object.entries(OPERATIONS).filter(([id, { role }]) => role === 'command' && !id.endsWith('Cover')).length;
+
+export type Items = { readonly userId: number; readonly articleId: number; readonly commentId: number };
+
+export const makeItems = async (world: WriteWorld): Promise<Items> => {
+  const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
+  const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
+  const commentId = await make(world, `/articles/${articleId}/comments`, { text: 'One' });
+  // Changed, so that the first version is an old one.
+  await world.send('PATCH', `/users/${userId}`, { body: { name: 'Hopper' }, by: world.admin });
+  await world.send('PATCH', `/comments/${commentId}`, { body: { text: 'Two' } });
+  return { userId, articleId, commentId };
+};
+
+export const pathOf = ({ path }: RestOperation, items: Readonly<Record<keyof Items, string | number>>): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Items) => String(items[name]));

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { HttpLimits } from '#shared/config.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createApp } from '#shared/http/app.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { commandRoutes } from '../../command/routes.ts';
+import { serve } from '../serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
+import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { bearer } from './resource-world.ts';
+
+export type WriteAnswer = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
+
+export type Written = {
+  /** Sent as JSON, unless it is text or bytes. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Who sends it; `null` is nobody. */
+  readonly by?: { readonly id: UserId; readonly role: string; readonly scope?: string } | null;
+};
+
+/** The command role as clients reach it, with an author, a reader and an administrator. */
+export type WriteWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  /** The folder that uploads are kept in. */
+  readonly uploads: string;
+  readonly url: string;
+  readonly author: Person;
+  readonly reader: Person;
+  readonly admin: Person;
+  token(by: Person): Promise<string>;
+  /** By the author, unless somebody else is named. */
+  send(method: string, path: string, written?: Written): Promise<WriteAnswer>;
+};
+type Person = { readonly id: UserId; readonly role: 'reader' | 'author' | 'admin'; readonly scope?: string };
+
+type Options = {
+  readonly requireIfMatch?: boolean;
+  readonly bodyBytesMax?: number;
+  readonly limits?: Partial<HttpLimits>;
+  readonly wrap?: (log: EventLog) => EventLog;
+};
+
+export const createWriteWorld = async ({
+  requireIfMatch = false,
+  bodyBytesMax = 1_048_576,
+  limits = {},
+  wrap,
+}: Options = {}): Promise<WriteWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open(wrap));
+  const uploads = join(opening.use(await temporaryDataDir()).path, 'uploads');
+  const blobs = opening.use(await openFolderBlobs(uploads));
+  const mint = await createTokenMint();
+  const loadKeys = async () => mint.jwks;
+  const options = {
+    pool: side.pool,
+    log: pino({ level: 'silent' }),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    ingressSecret: undefined,
+    loadKeys,
+  };
+  const resource = opening.use(await openResourceServer(options));
+  const routes = Router().use(resource.handler, resourcePaths(), commandRoutes({ gateway: side, blobs, requireIfMatch, bodyBytesMax }));
+  const handler = createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes: [routes] });
+  const { url } = opening.use(await serve(handler, { limits }));
+  const person = async (role: Person['role']): Promise<Person> => ({ id: await registerUser(side, { name: `A ${role}`, role }), role });
+  const author = await person('author');
+  const token = ({ id, role, scope = SCOPES.join(' ') }: NonNullable<Written['by']>) => mint.token({ sub: String(id), role, scope });
+  const resources = opening.move();
+  return {
+    side,
+    uploads,
+    url,
+    author,
+    reader: await person('reader'),
+    admin: await person('admin'),
+    token,
+    async send(method, path, { body, headers = {}, by = author } = {}) {
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(by === null ? {} : bearer(await token(by))),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as WriteAnswer['body'] };
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** Posts and answers with the id. */
+export const make = async (world: WriteWorld, path: string, body: unknown, by?: Written['by']): Promise<number> => {
+  const answer = await world.send('POST', path, { body, ...(by !== undefined && { by }) });
+  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return Number(answer.body.id);
+};
+
+export const ARTICLE = { title: 'On engines', body: 'An *analytical* one.', tags: ['engines'] };

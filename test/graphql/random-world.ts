@@ -1,0 +1,54 @@
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+const ID_MAX = Number.MAX_SAFE_INTEGER;
+/** Few, so that rows have the same now and then. */
+const TIMES = [0, 1, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_001_000, 253_402_300_799_999];
+
+/** A small read model: deleted users, erased texts, drafts, equal times, and texts of all kinds. */
+export const randomWorld = ({ below, chance, pick, some, text }: Random): World => {
+  const newId = ((used: Set<number>) => () => {
+    let id = chance(10) ? ID_MAX - below(1_000) : 1 + below(1_000);
+    while (used.has(id)) id -= 1;
+    used.add(id);
+    return id > 0 ? id : 1_000_000 + used.size;
+  })(new Set<number>());
+  const at = () => new Date(pick(TIMES));
+  const stamps = () => ({ version: 1 + below(9), created_at: at(), updated_at: at() });
+  const users = Array.from({ length: 1 + below(6) }, () => {
+    const person = { id: newId(), role: pick(['reader', 'author', 'admin']), ...stamps() };
+    if (chance(20)) return { ...person, name: null, email: null, deleted_at: at() };
+    return { ...person, name: text(), email: chance(50) ? text() : null, deleted_at: null };
+  });
+  const articles = some(10, () => ({
+    id: newId(),
+    author_id: pick(users).id,
+    title: text(),
+    body: text(),
+    tags: some(3, (index) => `tag-${index}`),
+    cover: chance(30) ? `/uploads/${below(9)}` : null,
+    ...stamps(),
+    ...(chance(70) ? { status: 'published' as const, published_at: at() } : { status: 'draft' as const, published_at: null }),
+  }));
+  const comments =
+    articles.length === 0
+      ? []
+      : some(16, () => ({
+          id: newId(),
+          // Now and then of an article that is gone already.
+          article_id: chance(5) ? ID_MAX : pick(articles).id,
+          author_id: pick(users).id,
+          text: chance(20) ? null : text(),
+          ...stamps(),
+        }));
+  return { users, articles, comments };
+};
+
+export const randomCaller = ({ chance, pick }: Random, { users }: World): Caller => {
+  if (chance(30)) return { kind: 'anonymous' };
+  if (chance(5)) return { kind: 'system', name: 'test' };
+  const scopes = new Set<string>(chance(90) ? SCOPES : SCOPES.filter(() => chance(50)));
+  return { kind: 'user', userId: pick(users).id as UserId, role: pick(['author', 'reader', 'admin']), scopes, client: null };
+};
