@@ -20,12 +20,13 @@ const start = async (context: ProcessContext): Promise<void> => {
   context.resources.use(await startProjector({ ...foundation, bell, log: context.log }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
-  const query = context.resources.use(await startQueryService({ ...foundation, blobs, bell, config: context.config }));
+  const { config, log } = context;
+  const query = context.resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
-  const routes = [auth.routes, resourcePaths(), writes, query.routes];
+  const routes = [auth.routes, resourcePaths(), writes, query.routes, query.refusals];
   const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });

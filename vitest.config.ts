@@ -4,10 +4,18 @@ import { IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
+/** They start processes, which takes long where the machine is busy. */
+const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
 const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
-const LONGEST = ['test/e2e/auth-pages', 'test/e2e/start', 'test/e2e/first-minute', 'test/contracts/eventstoredb-stand-in.test'];
+const LONGEST = [
+  'test/e2e/auth-pages',
+  'test/e2e/rest-rights',
+  'test/e2e/start',
+  'test/e2e/first-minute',
+  'test/contracts/eventstoredb-stand-in.test',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -36,7 +44,7 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...onPostgres, testTimeout: 120_000 } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...onPostgres, ...patient } },
       // The same suites once more, with each role in a process of its own.
       {
         test: {
@@ -45,7 +53,7 @@ export default defineConfig({
           exclude: Object.keys(IN_PROCESS_SUITES).map((suite) => `test/e2e/${suite}.test.ts`),
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_TOPOLOGY: 'roles' },
-          testTimeout: 120_000,
+          ...patient,
         },
       },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },

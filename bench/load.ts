@@ -2,7 +2,8 @@ import { Agent, request } from 'node:http';
 
 /** One request after the other on each connection, for a while. */
 export type Load = {
-  readonly url: string;
+  /** The same for every request, or made for each. */
+  readonly url: string | (() => string);
   readonly connections: number;
   readonly durationMs: number;
   readonly method?: string;
@@ -12,7 +13,7 @@ export type Load = {
   headers(): Readonly<Record<string, string>> | undefined;
 };
 
-export type Loaded = { readonly rate: number; readonly p50Ms: number; readonly p99Ms: number };
+export type Loaded = { readonly count: number; readonly rate: number; readonly p50Ms: number; readonly p99Ms: number };
 
 export const applyLoad = async ({ url, connections, durationMs, method = 'GET', body, headers }: Load): Promise<Loaded> => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -21,7 +22,7 @@ export const applyLoad = async ({ url, connections, durationMs, method = 'GET', 
   const work = async (): Promise<void> => {
     for (let head = headers(); head !== undefined && performance.now() - startedMs < durationMs; head = headers()) {
       const sentMs = performance.now();
-      await send({ url, method, body: typeof body === 'function' ? body() : body, head, agent });
+      await send({ url: typeof url === 'function' ? url() : url, method, body: typeof body === 'function' ? body() : body, head, agent });
       latenciesMs.push(performance.now() - sentMs);
     }
   };
@@ -30,7 +31,7 @@ export const applyLoad = async ({ url, connections, durationMs, method = 'GET', 
   agent.destroy();
   latenciesMs.sort((a, b) => a - b);
   const quantile = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
-  return { rate: latenciesMs.length / (elapsedMs / 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+  return { count: latenciesMs.length, rate: latenciesMs.length / (elapsedMs / 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 };
 
 type Sent = { url: string; method: string; body: string | undefined; head: Readonly<Record<string, string>>; agent: Agent };
@@ -47,7 +48,7 @@ const send = ({ url, method, body, head, agent }: Sent): Promise<void> =>
           text += chunk;
         });
         response.on('end', () =>
-          response.statusCode === 200 ? resolve() : reject(new Error(`${response.statusCode} ${text.slice(0, 300)}`)),
+          isGood(response.statusCode) ? resolve() : reject(new Error(`${response.statusCode} ${text.slice(0, 300)}`)),
         );
         response.on('error', reject);
       },
@@ -55,3 +56,5 @@ const send = ({ url, method, body, head, agent }: Sent): Promise<void> =>
     sent.on('error', reject);
     sent.end(body);
   });
+
+const isGood = (status = 0): boolean => status >= 200 && status < 300;

@@ -1,13 +1,13 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { createProofMint, createTokenMint } from '../test/token-mint.ts';
 import { applyLoad, type Load, type Loaded } from './load.ts';
-import { median, printTable } from './table.ts';
+import { startAnnals, startServer } from './processes.ts';
+import { printTable } from './table.ts';
+import { takeTurns } from './turns.ts';
 
 // Tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against oidc-provider alone on its memory storage.
 // Then what it costs a resource server to check them. The contenders take turns within each round; the tables have the medians.
@@ -20,32 +20,6 @@ const { values: options } = parseArgs({
 });
 const [durationMs, rounds, connections] = [Number(options.seconds) * 1_000, Number(options.rounds), Number(options.connections)];
 
-const END_MS = 10_000;
-const stop = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
-  await exited;
-  clearTimeout(timer);
-};
-
-const started = async (module: string, args: readonly string[] = []) => {
-  const child = fork(new URL(module, import.meta.url), args);
-  const [message] = await once(child, 'message');
-  return { ...message, [Symbol.asyncDispose]: () => stop(child) };
-};
-
-/** All roles in one process, with limits that are counted but not reached, and its own client. */
-const startAnnals = async (dataDir: string) => {
-  const limits = { RATE_LIMIT_ANONYMOUS: '1000000', RATE_LIMIT_ANONYMOUS_BURST: '1000000' };
-  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', ...limits };
-  const child = spawn(process.execPath, ['main.ts'], { cwd: new URL('..', import.meta.url), env, stdio: ['ignore', 'inherit', 'pipe'] });
-  for await (const chunk of child.stderr) if (String(chunk).includes('Ctrl+C')) break;
-  const { url, client } = JSON.parse(await readFile(join(dataDir, 'development-access.json'), 'utf8'));
-  return { url, ...client, [Symbol.asyncDispose]: () => stop(child) };
-};
-
 type Entry = { readonly title: string; load(): Load };
 
 const measure = async (
@@ -53,24 +27,20 @@ const measure = async (
   entries: readonly Entry[],
   compare: (rate: number, rates: readonly number[]) => string,
 ): Promise<void> => {
-  const runs = new Map<Entry, Loaded[]>(entries.map((entry) => [entry, []]));
-  for (const entry of entries) await applyLoad({ ...entry.load(), durationMs: 1_000 });
-  for (let round = 0; round < rounds; round += 1) {
-    for (const entry of entries) {
-      runs.get(entry)?.push(await applyLoad(entry.load()));
-      process.stderr.write('.');
-    }
-  }
-  process.stderr.write('\n');
-  const of = (entry: Entry, field: keyof Loaded): number => median(runs.get(entry)?.map((run) => run[field]) ?? []);
-  const rates = entries.map((entry) => of(entry, 'rate'));
+  const contenders = entries.map(({ title: name, load }) => ({
+    title: name,
+    run: (forMs: number) => applyLoad({ ...load(), durationMs: forMs }),
+  }));
+  const measured = await takeTurns(contenders, { rounds, durationMs });
+  const of = (index: number, field: keyof Loaded): number => measured.get(contenders[index] as (typeof contenders)[number])?.[field] ?? 0;
+  const rates = entries.map((_, index) => of(index, 'rate'));
   printTable(
     [title, 'per second', 'p50 ms', 'p99 ms', 'compared'],
     entries.map((entry, index) => [
       entry.title,
       Math.round(rates[index] ?? 0).toLocaleString('en'),
-      of(entry, 'p50Ms').toFixed(2),
-      of(entry, 'p99Ms').toFixed(2),
+      of(index, 'p50Ms').toFixed(2),
+      of(index, 'p99Ms').toFixed(2),
       compare(rates[index] ?? 0, rates),
     ]),
   );
@@ -97,7 +67,7 @@ const measureChecks = async (databaseUrl: string): Promise<void> => {
   const mint = await createTokenMint();
   const holder = await createProofMint();
   const claims = { iss: AUDIENCE, aud: AUDIENCE };
-  await using server = await started('./resource-process.ts', [
+  await using server = await startServer('./resource-process.ts', [
     `--url=${databaseUrl}`,
     `--jwks=${JSON.stringify(mint.jwks)}`,
     `--audience=${AUDIENCE}`,
@@ -135,7 +105,7 @@ await chmod(dataDir, 0o755);
 try {
   {
     await using ours = await startAnnals(dataDir);
-    await using bare = await started('./bare-provider.ts');
+    await using bare = await startServer('./bare-provider.ts');
     await measure(
       `tokens, ${connections} connections`,
       [

@@ -31,5 +31,5 @@ await new Promise((resolve) => process.once('message', resolve));
 const { rate, latenciesMs } = await run(seconds * 1_000);
 latenciesMs.sort((a, b) => a - b);
 const quantile = (share: number): number => latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
-process.send?.({ rate, p50Ms: quantile(0.5), p99Ms: quantile(0.99) });
+process.send?.({ count: latenciesMs.length, rate, p50Ms: quantile(0.5), p99Ms: quantile(0.99) });
 process.disconnect?.();

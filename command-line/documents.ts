@@ -26,7 +26,7 @@ export const documentsLoad: Command = {
   run: ({ positionals: [file = ''] }, terminal) =>
     withDocuments(terminal, async (pool, { config }) => {
       const found = await readDocuments(file);
-      const { prepare } = createDocuments(schema, config.graphql.limits);
+      const { prepare } = createDocuments({ schema, limits: config.graphql.limits, suggests: true });
       const wrong = found.flatMap((document) => faultsOf(document, prepare(document.text)));
       if (wrong.length > 0) throw new StartRefused(`Nothing was loaded, because these would be refused:\n${wrong.join('\n')}`);
       await savePersistedDocuments(pool, found);

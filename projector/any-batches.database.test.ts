@@ -67,7 +67,8 @@ const DAMAGES: Readonly<Record<string, (whole: NewEvent) => NewEvent>> = {
   'a time that the database refuses': (whole) => ({ ...whole, metadata: { ...whole.metadata, at: '0000-02-03T04:05:06.000Z' } }),
 };
 
-const fate = fc.option(fc.constantFrom(...Object.keys(DAMAGES)), { freq: 6 });
+/** Rare, so that streams grow before something is wrong with them. */
+const fate = fc.oneof({ weight: 12, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...Object.keys(DAMAGES)) });
 const history = fc.array(
   fc.record({ event, fate, isSkipped: fc.integer({ min: 0, max: 9 }).map((n) => n === 0), endsBatch: fc.boolean() }),
   { minLength: 1, maxLength: 60 },
@@ -90,7 +91,7 @@ test('however the log is cut into batches, whatever is damaged in it, the read m
       const { rows } = await pool.query<{ reason: string }>('select reason from singly.parked');
       for (const { reason } of rows) parkedBy.add(/SQLSTATE 22008|unknown type|malformed/.exec(reason)?.[0] ?? reason);
     }),
-    { numRuns: 60 },
+    { numRuns: 50 },
   );
   expect([...parkedBy].sort()).toEqual(['SQLSTATE 22008', 'malformed', 'unknown type']);
 });

@@ -45,7 +45,7 @@ const attempt = async (connection: Connection, events: readonly DecodedEvent[]) 
 };
 
 const writeAll = async (connection: Connection, events: readonly DecodedEvent[]): Promise<void> => {
-  const users = events.filter(isOf<UserEvent>('user.registered', 'user.updated', 'user.deleted'));
+  const users = events.filter(isOf<UserEvent>('user.registered', 'user.updated', 'user.email_abandoned', 'user.deleted'));
   const articles = events.filter(
     isOf<ArticleEvent>('article.drafted', 'article.edited', 'article.published', 'article.unpublished', 'article.deleted'),
   );

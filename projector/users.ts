@@ -17,7 +17,7 @@ export const USERS: Table<Column> = {
   },
 };
 
-export type UserEvent = DecodedEvent<'user.registered' | 'user.updated' | 'user.deleted'>;
+export type UserEvent = DecodedEvent<'user.registered' | 'user.updated' | 'user.email_abandoned' | 'user.deleted'>;
 
 /** The row of a deleted user stays without the person, because articles name their author. */
 export const projectUser = (event: UserEvent): Change<Column> => {
@@ -33,6 +33,9 @@ export const projectUser = (event: UserEvent): Change<Column> => {
       const { userId: _, ...changed } = event.data;
       return { kind: 'patch', row: { id, ...changed, version, updated_at: at } };
     }
+    // Says nothing of the user, but counts as a version, which writers compare.
+    case 'user.email_abandoned':
+      return { kind: 'patch', row: { id, version } };
     case 'user.deleted':
       return { kind: 'patch', row: { id, name: null, email: null, version, updated_at: at, deleted_at: at } };
   }

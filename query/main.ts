@@ -1,4 +1,6 @@
 import { openBlobs } from '#shared/blobs/open.ts';
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { openFoundation } from '#shared/foundation.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -8,18 +10,19 @@ import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { QUERY_LINKS, startQueryService } from './service.ts';
 
-/** The query role alone. */
+/** The query role alone. What mutations of GraphQL do goes to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context);
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
-  const loadKeys = fetchKeys(`${issuer}/jwks`);
+  const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const { routes } = resources.use(await startQueryService({ ...foundation, blobs, bell, config }));
-  await serveClients(context, foundation, { routes: [resourcePaths(), routes], links: QUERY_LINKS, authentication });
+  const gateway = createHttpGateway({ url: config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'query' });
+  const { routes, refusals } = resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
+  await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication });
 };
 
 await run(start);

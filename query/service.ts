@@ -1,8 +1,11 @@
 import { type RequestHandler, Router } from 'express';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Link } from '#shared/http/root.ts';
+import type { Log } from '#shared/log.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { createArticleFinder } from './articles/find-article.ts';
@@ -11,6 +14,7 @@ import { createCommentFinder } from './comments/find-comment.ts';
 import { commentReads } from './comments/reads.ts';
 import { awaitConsistency } from './consistency.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
@@ -21,18 +25,23 @@ import { userReads } from './users/reads.ts';
 /** What the query side works with; all of it is the caller's own, and outlives the service. */
 export type QueryDependencies = {
   readonly pool: Pool;
+  readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly blobs: Pick<Blobs, 'find' | 'read'>;
   /** Rung when the read model has moved on. */
   readonly bell: ReadModelBell;
-  /** What the description of the interface tells of this installation. */
-  readonly config: OpenApiOptions;
+  /** Where the mutations of GraphQL go. */
+  readonly gateway: CommandGateway;
+  readonly log: Log;
+  /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
+  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits'>;
 };
 
-export type QueryService = AsyncDisposable & { readonly routes: Router };
+export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals'>;
 
 /** What `GET /` says of this role. */
 export const QUERY_LINKS: readonly Link[] = [
+  { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   { rel: 'articles', href: '/articles', title: 'The articles that you may read' },
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
@@ -40,17 +49,23 @@ export const QUERY_LINKS: readonly Link[] = [
 ];
 
 /** Starts the query side: what there is, from the read model, for whoever may see it. */
-export const startQueryService = async ({ pool, eventLog, blobs, bell, config }: QueryDependencies): Promise<QueryService> => {
-  const readPosition = openReadPosition({ pool, eventLog, bell });
+export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
+  const { pool, eventLog, blobs, bell, config } = dependencies;
+  await using opening = new AsyncDisposableStack();
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog })];
+  const { graphql: settings, limits } = config;
+  const graphql = opening.use(await openGraphql({ ...dependencies, ...limits, readPosition, settings, before: beforeReads }));
   // What is the same for everybody is mounted here: /openapi.json, /docs, /uploads.
   const routes = Router().use(
     openApiRoutes(config),
     docsRoutes(config),
     uploadRoutes({ blobs }),
+    graphql.routes,
     readRoutes(createReads(pool), beforeReads),
   );
-  return { routes, [Symbol.asyncDispose]: () => readPosition[Symbol.asyncDispose]() };
+  const resources = opening.move();
+  return { routes, refusals: graphql.refusals, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** Every read has its place here, or the compiler says which has not. */

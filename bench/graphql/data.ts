@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { createReadModel } from '../../projector/service.ts';
 import type { Pool } from '../../shared/database/pool.ts';
+import { LIVE_SCHEMA } from '../../shared/read-model/read-model.ts';
 
 /** How much there is: a tenth of the articles are drafts. */
 export type Size = { readonly users: number; readonly articles: number; readonly comments: number };
@@ -8,10 +9,9 @@ export const FIRST_ID = { users: 1, articles: 10_000_001, comments: 20_000_001 }
 
 /** Fills an empty database with the read model. */
 export const writeData = async (pool: Pool, { users, articles, comments }: Size): Promise<void> => {
-  const tables = await readFile(new URL('../../projector/read-model.sql', import.meta.url), 'utf8');
+  await createReadModel(pool, LIVE_SCHEMA);
   const connection = await pool.connect();
   try {
-    await connection.query(`create schema read_model; set search_path = read_model; ${tables}; reset search_path`);
     await connection.query(
       `insert into read_model.users (id, name, email, role, version, created_at, updated_at)
        select ${FIRST_ID.users} + i, 'User "' || i || '" Müller', 'user' || i || '@example.com', (array['reader', 'author', 'admin'])[1 + i % 3], 1,

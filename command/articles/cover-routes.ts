@@ -1,15 +1,14 @@
 import { type Request, type Response, Router } from 'express';
-import { type ImageType, newBlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import { setCover } from '#shared/blobs/set-cover.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { ARTICLE_OPERATIONS } from '#shared/rest/articles.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { demandAdmission } from '../rest/admission.ts';
 import { answerWritten } from '../rest/answer.ts';
 import { contextOf } from '../rest/context.ts';
 import { itemOf } from '../rest/item.ts';
-import { demandPicture, receivePicture } from './receive-picture.ts';
+import { demandPicture, receiveBody } from './receive-picture.ts';
 
 export type CoverDependencies = {
   readonly gateway: CommandGateway;
@@ -25,16 +24,16 @@ export const coverRoutes = ({ gateway, blobs, requireIfMatch }: CoverDependencie
     const { articleId } = itemOf(putCover, request);
     const context = contextOf(request, putCover, { requireIfMatch });
     const type = demandPicture(request);
-    // Changes nothing, and is refused as the change itself would be: before a byte is stored.
-    await gateway.send({ type: 'EditArticle', articleId }, context);
-    const name = await store(blobs, request, type);
-    const result = await gateway
-      .send({ type: 'EditArticle', articleId, cover: pathOfBlob(name) }, context)
-      .catch(async (error: unknown) => {
-        // Only a refusal says for certain that no article names it. What cannot be removed is in nobody's way.
-        if (error instanceof Rejection) await blobs.remove(name).catch(() => {});
-        throw error;
-      });
+    const length = request.get('Content-Length');
+    const edit = (changes: { readonly cover?: string }) => gateway.send({ type: 'EditArticle', articleId, ...changes }, context);
+    const result = await setCover({
+      blobs,
+      check: () => edit({}),
+      receive: () => receiveBody(request, type),
+      bytes: length === undefined ? undefined : Number(length),
+      change: (cover) => edit({ cover }),
+      // What is not wanted any more is let go by, so that the client comes to reading the answer.
+    }).finally(() => request.resume());
     answerWritten(request, response, { operation: putCover, result, self: `/articles/${result.id}` });
   };
   const remove = async (request: Request, response: Response): Promise<void> => {
@@ -46,17 +45,4 @@ export const coverRoutes = ({ gateway, blobs, requireIfMatch }: CoverDependencie
   return Router()
     .put(routeOf(putCover), demandAdmission(putCover), change)
     .delete(routeOf(deleteCover), demandAdmission(deleteCover), remove);
-};
-
-const store = async (blobs: CoverDependencies['blobs'], request: Request, type: ImageType) => {
-  const name = newBlobName(type);
-  const length = request.get('Content-Length');
-  try {
-    await using picture = await receivePicture(request, type);
-    await blobs.put(name, picture.chunks, { bytes: length === undefined ? undefined : Number(length) });
-    return name;
-  } finally {
-    // What is not wanted any more is let go by, so that the client comes to reading the answer.
-    request.resume();
-  }
 };

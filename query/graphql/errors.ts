@@ -1,13 +1,15 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { ZodError } from 'zod';
 import { problemOf } from '#shared/http/problem.ts';
 import type { Log } from '#shared/log.ts';
 
 /** Turns what went wrong into what clients see: the codes are those of REST, and what nobody expected is masked. */
 export type FormatError = (error: GraphQLError) => GraphQLFormattedError;
 
-/** Set by what refuses a whole request before any of it runs. */
-export type RequestError = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly error: GraphQLError };
+/** As GraphQL has errors, what is none of its own. */
+export const asGraphqlError = (cause: unknown): GraphQLError => {
+  const originalError = cause instanceof Error ? cause : new Error(String(cause));
+  return new GraphQLError(originalError.message, { originalError });
+};
 
 /** What is not one of ours, and not of the GraphQL library itself, is logged whole and told only by the request's id. */
 export const createFormatError =
@@ -25,14 +27,3 @@ export const createFormatError =
   };
 
 const INTERNAL = 500;
-
-/** What refuses the request as a whole, with the status and headers that REST would give. */
-export const requestErrorOf = (cause: unknown): RequestError => {
-  const { status, headers } = problemOf(cause);
-  const message = cause instanceof Error && !(cause instanceof ZodError) ? cause.message : 'The request was refused.';
-  return {
-    status,
-    headers,
-    error: new GraphQLError(message, { originalError: cause instanceof Error ? cause : new Error(String(cause)) }),
-  };
-};

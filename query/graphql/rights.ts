@@ -31,6 +31,8 @@ const MUTATIONS: Readonly<Record<string, Operation>> = {
   updatePost: 'article.edit',
   publishPost: 'article.publish',
   unpublishPost: 'article.unpublish',
+  setPostCover: 'article.edit',
+  removePostCover: 'article.edit',
   deletePost: 'article.delete',
   addComment: 'comment.add',
   updateComment: 'comment.edit',

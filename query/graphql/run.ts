@@ -29,6 +29,11 @@ export class Refused extends Error {
     this.errors = errors;
     this.cost = cost;
   }
+
+  /** Where the request is none of GraphQL at all, whatever the client accepts; else it depends on that. */
+  get status(): number | undefined {
+    return this.errors[0]?.extensions.code === 'document_missing' ? 400 : undefined;
+  }
 }
 
 type Options = {
@@ -44,7 +49,10 @@ export type Admit = (parameters: GraphqlParameters, caller: Caller, types: Reado
 /** Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
 export const createAdmit = ({ schema, documents, resolveDocument, introspection, costMax }: Options): Admit => {
   const costIn = ({ document }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): number => {
-    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, { maxErrors: ERRORS_MAX });
+    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
+      maxErrors: ERRORS_MAX,
+      hideSuggestions: !introspection,
+    });
     if (errors) throw new Refused(errors.map(withCode));
     const cost = measure(() => costOf(schema, document, node, variableValues.coerced));
     if (cost > costMax) throw new Refused([beyondLimit('too_costly', { max: costMax, found: cost })], cost);

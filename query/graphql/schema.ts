@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import { demandUpload } from './uploads/upload.ts';
 
 const FOLDER = new URL('./schema/', import.meta.url);
 
@@ -20,6 +21,7 @@ const readTypes = (): DocumentNode =>
 
 /** Every custom scalar that the files name needs its rule, which SDL cannot say. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
+  Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
   DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
 };
 

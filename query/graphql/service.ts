@@ -1,4 +1,4 @@
-import type { RequestHandler, Router } from 'express';
+import type { ErrorRequestHandler, RequestHandler, Router } from 'express';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { GraphqlSettings } from '#shared/config.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -8,6 +8,7 @@ import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { createDocuments } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';
 import { openPersistedDocuments } from './documents/persisted-documents.ts';
+import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner } from './planner/planner.ts';
 import { createExecutor } from './resolvers/executor.ts';
@@ -28,7 +29,11 @@ export type GraphqlDependencies = {
   readonly visibleWithinMs?: number;
 };
 
-export type GraphqlService = AsyncDisposable & { readonly routes: Router };
+export type GraphqlService = AsyncDisposable & {
+  readonly routes: Router;
+  /** Stands behind all routes, of the other parts too. */
+  readonly refusals: ErrorRequestHandler;
+};
 
 const VISIBLE_WITHIN_MS = 5_000;
 /** Few connections that are always busy do more than many that take turns on the processor. */
@@ -42,7 +47,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   // Of its own, because its connections are set up for plans that serve every caller.
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX }));
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
-  const documents = createDocuments(schema, limits);
+  const documents = createDocuments({ schema, limits, suggests: introspection });
   const { costMax } = limits;
   const routes = graphqlRoutes({
     admit: createAdmit({ schema, documents, resolveDocument, introspection, costMax }),
@@ -54,5 +59,5 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     before,
   });
   const resources = opening.move();
-  return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { routes, refusals: answerGraphqlErrors(log, costMax), [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

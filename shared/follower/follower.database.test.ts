@@ -99,7 +99,9 @@ test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and ov
   await append(3);
   await reached;
   // As if it had been paused for longer than its lease lasts, and than its transaction is waited for.
-  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`);
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+  );
   await pool.query(`update lease set expires_at = '-infinity' where name = $1`, [name]);
   await using _successor = await listen(name);
   await hasHeardAll(name);
@@ -122,4 +124,5 @@ test('tells how far it is behind, also while it stands still', async () => {
   );
   expect(shown).toContain(`annals_follower_behind{follower="stands"} ${head}`);
   expect(shown).toContain(`annals_follower_behind{follower="stands-too"} ${head}`);
+  expect(shown).toMatch(/annals_follower_behind_seconds\{follower="stands"\} (?!0\n)\d/);
 });

@@ -1,4 +1,4 @@
-import express, { type Express, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
@@ -8,7 +8,7 @@ import { identifyRequest } from './request-context.ts';
 export type AppOptions = {
   readonly log: Log;
   readonly metrics: Registry;
-  readonly routes: readonly Router[];
+  readonly routes: readonly (Router | ErrorRequestHandler)[];
   /** How many proxies in front are believed about where a request comes from. */
   readonly trustProxy?: number;
 };

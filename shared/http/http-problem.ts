@@ -5,6 +5,7 @@ export const HTTP_PROBLEMS = {
   malformed_request: [400, 'The request is malformed.'],
   malformed_body: [400, 'The body is not what its Content-Type says.'],
   invalid_parameter: [400, 'Some parameters are not as they must be.'],
+  preflight_required: [400, 'Files are only taken with a header that a form of another page cannot send.'],
   unknown_cursor: [400, 'The cursor is none of this list, or of this installation.'],
   invalid_request: [422, 'Some fields are not as they must be.'],
   invalid_token: [401, 'The access token is not valid.'],

@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { ErrorRequestHandler, Router } from 'express';
 import type { Foundation } from '#shared/foundation.ts';
 import { startMetricsServer } from '#shared/metrics.ts';
 import type { ProcessContext } from '#shared/run.ts';
@@ -20,7 +20,7 @@ const LINKS: readonly Link[] = [
 
 /** What a role serves beside what all roles do. */
 export type Served = {
-  readonly routes: readonly Router[];
+  readonly routes: readonly (Router | ErrorRequestHandler)[];
   readonly links: readonly Link[];
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;

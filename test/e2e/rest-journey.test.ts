@@ -21,7 +21,7 @@ beforeAll(async () => {
   people = await openPeople(installation);
   ask = restClientOf(installation);
   [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 type Written = { readonly id: number; readonly version: number; readonly cursor: string };

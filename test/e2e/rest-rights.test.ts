@@ -97,7 +97,7 @@ let attempt: Attempt;
 beforeAll(async () => {
   installation = await startInstallation();
   attempt = await openRestAttempts(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>

@@ -19,6 +19,7 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   'auth-races': 'holds transactions open in the database',
   'auth-role': 'starts single roles itself',
   'auth-token': 'reads the events of tokens out of the log',
+  'docs-page': 'drives a browser through a page that does not differ by topology',
   'first-minute': 'is about the first start of one process',
   ingress: 'is about the ingress before roles that only echo',
   'ingress-routes': 'is about the ingress before roles that only echo',

@@ -11,7 +11,7 @@ import { until } from './until.ts';
 export type TokenHolder = { readonly userId: number; readonly token: string };
 export type Person = TokenHolder & { readonly email: string; readonly name: string };
 
-export type Service = { readonly clientId: string; readonly secret: string };
+type Service = { readonly clientId: string; readonly secret: string };
 
 /** How people and programs come to an installation, over HTTP alone. */
 export type People = {

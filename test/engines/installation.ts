@@ -29,7 +29,7 @@ export type Installation = AsyncDisposable & {
 };
 
 /** All roles in one process, or each in one of its own behind the ingress. */
-export type Topology = 'one' | 'roles';
+type Topology = 'one' | 'roles';
 
 type Options = {
   readonly settings?: Settings;

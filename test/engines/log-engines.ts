@@ -1,7 +1,7 @@
 import { startEventStoreStandIn } from './eventstoredb/server.ts';
 
 /** An empty event log beside a database, or in it. */
-export type StartedLog = AsyncDisposable & {
+type StartedLog = AsyncDisposable & {
   /** What EVENT_LOG_URL is set to; nothing where the log is in the database. */
   readonly url: string | undefined;
 };

@@ -72,7 +72,7 @@ export const createReadWorld = async (): Promise<ReadWorld> => {
     },
   });
   const blobs = opening.use(await openFolderBlobs(join(opening.use(await temporaryDataDir()).path, 'uploads')));
-  const query = opening.use(await startQueryService({ eventLog: side.eventLog, pool, blobs, bell, config: loadConfig({}) }));
+  const query = opening.use(await startQueryService({ ...side, gateway: side, pool, blobs, bell, log, config: loadConfig({}) }));
   const mint = await createTokenMint();
   const resource = opening.use(
     await openResourceServer({
@@ -81,7 +81,7 @@ export const createReadWorld = async (): Promise<ReadWorld> => {
     }),
   );
   const writes = commandRoutes({ gateway: side, blobs, requireIfMatch: false, bodyBytesMax: 1_000_000 });
-  const { url } = opening.use(await serveRoutes(Router().use(resource.handler, resourcePaths(), writes, query.routes)));
+  const { url } = opening.use(await serveRoutes(Router().use(resource.handler, resourcePaths(), writes, query.routes), query.refusals));
   const authorization = async (by: Asker | null): Promise<Record<string, string>> => {
     if (by === null) return {};
     const scope = (by.scopes ?? SCOPES).join(' ');

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 /** A role in a process of its own, as an operator starts it. */
 export type RoleProcess = AsyncDisposable & {

@@ -43,25 +43,32 @@ const BYTES_PER_CHARACTER = 40;
 const CACHE_BYTES = 64 * 1024 * 1024;
 const ERRORS_MAX = 10;
 
-export const createDocuments = (schema: GraphQLSchema, limits: DocumentLimits): Documents => {
+type Options = {
+  readonly schema: GraphQLSchema;
+  readonly limits: DocumentLimits;
+  /** Whether names of the schema that resemble a wrong one are told; who may not ask for the schema may not guess it either. */
+  readonly suggests: boolean;
+};
+
+export const createDocuments = (options: Options): Documents => {
   const known = new LRUCache<string, Prepared | readonly GraphQLError[]>({ maxSize: CACHE_BYTES });
   return {
     prepare(text) {
       const found = known.get(text);
       if (found) return found;
-      const prepared = prepare(schema, limits, text);
+      const prepared = prepare(options, text);
       known.set(text, prepared, { size: Math.max(1, text.length) * BYTES_PER_CHARACTER });
       return prepared;
     },
   };
 };
 
-const prepare = (schema: GraphQLSchema, limits: DocumentLimits, text: string): Prepared | readonly GraphQLError[] => {
+const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared | readonly GraphQLError[] => {
   const document = read(text, limits.tokensMax);
   if (document instanceof GraphQLError) return [document];
   const beyond = findBeyondLimits(document, limits);
   if (beyond.length > 0) return beyond;
-  const errors = validate(schema, document, specifiedRules, { maxErrors: ERRORS_MAX });
+  const errors = validate(schema, document, specifiedRules, { maxErrors: ERRORS_MAX, hideSuggestions: !suggests });
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const operations = nodes.map((node) => ({ node, rights: rightsOf(schema, document, node) }));

@@ -17,19 +17,22 @@ export const mediaTypeFor = (request: Request): MediaType => {
   return type as MediaType;
 };
 
+/** Of a refusal, which has to be told somehow. */
+const typeOfAnswer = (request: Request): MediaType => (request.accepts([LEGACY, CURRENT]) || LEGACY) as MediaType;
+
 /** What an operation came to. */
 export type Outcome = {
   /** The JSON text of the data; absent where the operation never ran. */
   readonly data?: string;
   readonly errors?: readonly GraphQLFormattedError[];
   readonly cost?: { readonly requestedQueryCost: number; readonly maximumQueryCost: number };
-  /** Where it is more than what the errors mean to GraphQL over HTTP: 401, 403, 503. */
+  /** Of what was refused for another reason than its document or variables. */
   readonly status?: number;
 };
 
 /** The answer to a well-formed request (GraphQL over HTTP, section 6.4). */
 export const answerGraphql = (request: Request, response: Response, outcome: Outcome): void => {
-  const type = mediaTypeFor(request);
+  const type = typeOfAnswer(request);
   const text = textOf(outcome);
   const isRefused = outcome.data === undefined;
   response.status(outcome.status ?? (isRefused && type === CURRENT ? 400 : 200)).vary('Accept, Authorization');

@@ -1,6 +1,8 @@
 import type { Request } from 'express';
 import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { parseJson } from '#shared/http/json-body.ts';
+import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Named } from '../documents/persisted.ts';
 
 /** What a request says, however it came. */
@@ -28,16 +30,12 @@ export const bodyParameters = (body: unknown): GraphqlParameters => read(body);
 
 /** Of a GET: variables and extensions are JSON in the query. */
 export const queryParameters = ({ query }: Request): GraphqlParameters =>
-  read({ ...query, variables: parseJson(query.variables, 'variables'), extensions: parseJson(query.extensions, 'extensions') });
+  read({ ...query, variables: parseMember(query.variables, 'variables'), extensions: parseMember(query.extensions, 'extensions') });
 
 const read = (given: unknown): GraphqlParameters => {
   const parsed = Parameters.safeParse(given);
   if (!parsed.success) {
-    const errors = parsed.error.issues.map(({ path, message }) => ({
-      pointer: path.map((part) => `/${String(part)}`).join(''),
-      detail: message,
-    }));
-    throw new HttpProblem('malformed_request', { detail: 'This is no GraphQL request.', extensions: { errors } });
+    throw new HttpProblem('malformed_request', { detail: 'This is no GraphQL request.', extensions: { errors: fieldErrorsOf(parsed.error) } });
   }
   const { query, documentId, operationName, variables, extensions } = parsed.data;
   return {
@@ -49,11 +47,12 @@ const read = (given: unknown): GraphqlParameters => {
   };
 };
 
-const parseJson = (text: unknown, name: string): unknown => {
+const parseMember = (text: unknown, name: string): unknown => {
   if (text === undefined || text === '') return undefined;
   try {
-    return JSON.parse(String(text));
+    return parseJson(String(text));
   } catch (cause) {
-    throw new HttpProblem('malformed_request', { detail: `${name} must be JSON.`, cause });
+    const reason = cause instanceof HttpProblem && cause.code !== 'malformed_body' ? `: ${cause.message}` : ' must be JSON.';
+    throw new HttpProblem('malformed_request', { detail: `${name}${reason}`, cause });
   }
 };

@@ -2,17 +2,14 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { OperationTypeNode } from 'graphql';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { challengeFor } from '#shared/http/authenticate/challenge.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { Log } from '#shared/log.ts';
-import { Rejection } from '#shared/rejection.ts';
-import { createFormatError, requestErrorOf } from '../errors.ts';
+import { createFormatError } from '../errors.ts';
 import type { Execute } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
-import { type Admit, Refused, type Runnable, WrongMethod } from '../run.ts';
+import type { Admit, Runnable } from '../run.ts';
 import { answerGraphql, mediaTypeFor, type Outcome } from './answer.ts';
 import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
 
@@ -59,13 +56,11 @@ const serve = async (
 ): Promise<void> => {
   const { request, response, types } = exchange;
   const parameters = parametersOf(request);
-  try {
-    const runnable = await options.admit(parameters, callerOf(request), types);
-    await takeMore(request, response, Math.max(0, Math.ceil(runnable.cost / COST_PER_UNIT) - 1));
-    answerGraphql(request, response, await run(options, exchange, runnable));
-  } catch (error) {
-    answerGraphql(request, response, refusalOf(options, exchange, error));
-  }
+  const runnable = await options.admit(parameters, callerOf(request), types);
+  // One unit was taken when the request came.
+  const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
+  if (unitsMore > 0) await takeMore(request, response, unitsMore);
+  answerGraphql(request, response, await run(options, exchange, runnable));
 };
 
 const run = async (
@@ -83,20 +78,4 @@ const run = async (
   const { data, errors } = await execute(runnable, { requestId, idempotencyKey: request.get('Idempotency-Key'), signal: gone.signal });
   const shown = errors && { errors: errors.map(createFormatError(log, requestId)) };
   return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
-};
-
-/** What is about HTTP itself is answered as everywhere; all else is an answer of GraphQL. */
-const refusalOf = ({ costMax, log }: GraphqlRoutesOptions, { request, response }: Exchange, error: unknown): Outcome => {
-  const format = createFormatError(log, requestIdOf(request));
-  if (error instanceof Refused) {
-    const cost = error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
-    return { errors: error.errors.map(format), ...cost };
-  }
-  if (error instanceof WrongMethod)
-    throw new HttpProblem('method_not_allowed', { detail: error.message, headers: { Allow: 'POST' }, cause: error });
-  if (!(error instanceof Rejection)) throw error;
-  const { status, headers, error: shown } = requestErrorOf(error);
-  const challenge = challengeFor(request, error);
-  response.set({ ...headers, ...(challenge !== undefined && { 'WWW-Authenticate': challenge }) });
-  return { errors: [format(shown)], status };
 };

@@ -10,7 +10,7 @@ export type Arguments = {
   /** The name that an argument of an enumeration has, or a field of one. */
   choice(...path: readonly string[]): string | undefined;
   /** A parameter made of the values of each run. */
-  value(type: Parameter['type'], read: (values: ArgumentValues) => Value): Sql;
+  value(type: Parameter['type'], read: (values: ArgumentValues) => Value, options?: Pick<Parameter, 'isDecisive'>): Sql;
 };
 
 export type FieldWithArguments = { readonly read: (variables: Variables) => ArgumentValues };
@@ -27,8 +27,8 @@ export const keepArguments = (sample: Variables) => {
     return {
       has: (...path) => (at(now, path) ?? null) !== null,
       choice: (...path) => (at(now, path) ?? undefined) as string | undefined,
-      value(type, read) {
-        const parameter: Parameter = { type, read: ({ argumentValues }) => read(argumentValues[index] ?? {}) };
+      value(type, read, options) {
+        const parameter: Parameter = { ...options, type, read: ({ argumentValues }) => read(argumentValues[index] ?? {}) };
         parameters.push(parameter);
         return Sql.parameter(parameter);
       },

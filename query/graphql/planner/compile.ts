@@ -31,6 +31,8 @@ export type Plan = {
   readonly unused: readonly Parameter[];
   /** The parameter that takes the ids of many requests at once, in the plan of a point read. */
   readonly idsIndex: number | undefined;
+  /** Whether PostgreSQL makes a plan for the values of each run, rather than one for all. */
+  readonly isPlannedAnew: boolean;
   readonly fields: readonly FieldWithArguments[];
 };
 
@@ -58,7 +60,8 @@ export const compile = ({ schema, document, operation }: Compiled, variables: Va
   const { text, parameters } = render(statement);
   const idsIndex = point && parameters.findIndex(({ type }) => type === 'bigint[]');
   const unused = made.filter((parameter) => !parameters.includes(parameter));
-  return { name: nameOf(text), text, parameters, unused, idsIndex, fields };
+  const isPlannedAnew = parameters.some(({ isDecisive }) => isDecisive);
+  return { name: nameOf(text), text, parameters, unused, idsIndex, isPlannedAnew, fields };
 };
 
 const POINT_ID = sql`point.id`;

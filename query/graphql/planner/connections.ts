@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { columnOf, cursorJson, placeOf } from './cursors.ts';
 import { booleanJson, concatenated, objectJson, orNull, type Piece, type Pieces } from './json.ts';
-import { ordering, orderOf, type Rows, source } from './lists.ts';
+import { countOf, firstOf, ordering, orderOf, type Rows } from './lists.ts';
 import type { Order, Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
@@ -50,7 +50,7 @@ const pageOf = (rows: Rows): Page => {
   const row = rows.newRow();
   const size = args.value('bigint', ({ first, last }) => pageSize(first ?? last));
   const bounds = [...boundOf(rows, order, row, 'after'), ...boundOf(rows, order, row, 'before')];
-  const read = sql`select ${row}.* ${source(rows, row, order, bounds)} order by ${ordering(nearestFirst, row)} limit ${size} + 1`;
+  const read = sql`select ${row}.* ${firstOf(rows, row, { order: nearestFirst, limit: sql`${size} + 1`, within: bounds })}`;
   const numbered = sql`select ${row}.*, row_number() over (order by ${ordering(nearestFirst, row)}) as place from (${read}) ${row}`;
   const from = sql`from (${numbered} order by place ${isBackward ? sql`desc` : sql`asc`}) ${row} having true`;
   return { row, order, size, isBackward, isWithin: sql`${row}.place <= ${size}`, from };
@@ -76,7 +76,7 @@ const memberJson = (connection: Connection, page: Page, member: Selected): Piece
     case '__typename':
       return `"${type.name}"`;
     case 'totalCount':
-      return sql`(select count(*)::text ${source(rows, rows.newRow(), page.order)})`;
+      return sql`(${countOf(rows)})::text`;
     case 'nodes':
       return all(nodeJson(page.row, member));
     case 'edges':

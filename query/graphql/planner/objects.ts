@@ -12,11 +12,11 @@ import type { Arguments } from './arguments.ts';
 import { connectionJson } from './connections.ts';
 import { concatenated, objectJson, orNull, type Piece, type Pieces } from './json.ts';
 import { listJson, type Rows } from './lists.ts';
-import type { Mapping, Row } from './mapping.ts';
+import type { Mapping, Row, Which } from './mapping.ts';
 import { MAPPINGS } from './mappings.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
-import { literal, type Sql, sql } from './sql.ts';
+import { joined, literal, type Sql, sql } from './sql.ts';
 
 /** What compiling one operation shares. */
 export type Context = {
@@ -62,7 +62,7 @@ export const relatedOf = (
   context: Context,
   type: GraphQLObjectType,
   selected: Selected,
-  which: (row: Row, args: Arguments) => Sql,
+  which: (row: Row, args: Arguments) => ReturnType<Which>,
 ): Sql => {
   const field = fieldOf(type, selected);
   const named = getNamedType(field.type);
@@ -77,7 +77,7 @@ export const relatedOf = (
     return connectionJson({ rows, type: named, selected, collect: context.collect, nodeJson });
   }
   if (isListType(getNullableType(field.type))) return listJson(rows, (row) => concatenated(objectOf(context, item, row, selected)));
-  const one = oneOf(context, item, selected, rows.which);
+  const one = oneOf(context, item, selected, (row) => joined(rows.which(row), sql` or `));
   return isNonNullType(field.type) ? sql`coalesce(${one}, ${literal(HOLE)})` : orNull(one);
 };
 

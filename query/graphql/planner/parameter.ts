@@ -16,6 +16,8 @@ export type Value = string | number | boolean | null;
 export type Parameter = {
   readonly type: 'bigint' | 'bigint[]' | 'boolean' | 'text' | 'timestamptz';
   read(inputs: Inputs): Value;
+  /** Which plan is good depends on the value so much that PostgreSQL plans for each. */
+  readonly isDecisive?: boolean;
 };
 
 export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql => Sql.parameter({ type, read });

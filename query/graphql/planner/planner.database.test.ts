@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
-import { Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { validate } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
+import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { randomOf } from '../../../test/graphql/random.ts';
 import { type Known, randomQuery } from '../../../test/graphql/random-query.ts';
 import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
@@ -13,29 +12,18 @@ import { type World, writeWorld } from '../../../test/graphql/world.ts';
 import { refusalOf, rightsOf } from '../rights.ts';
 import { schema } from '../schema.ts';
 import { cursorOf } from './cursors.ts';
-import { createPlanner, type Planner } from './planner.ts';
 
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
 const RUNS = Number(process.env.PLANNER_RUNS ?? 100);
 const QUERIES_PER_WORLD = 4;
 
-let database: TestDatabase;
-let pool: Pool;
-let planner: Planner;
-
+let opened: PlannedWorld;
 beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'planner test', connectionsMax: 2 });
-  const tables = await readFile(new URL('../../../projector/read-model.sql', import.meta.url), 'utf8');
-  await pool.query(`create schema read_model; set search_path = read_model; ${tables}; reset search_path`);
-  planner = createPlanner({ schema, pool });
+  opened = await openPlannedWorld(2);
 });
-afterAll(async () => {
-  await pool[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(() => opened[Symbol.asyncDispose]());
 
-const found = async (): Promise<Map<string, Set<number>>> => {
+const findAll = async (pool: Pool): Promise<Map<string, Set<number>>> => {
   const finds = SEARCHES.map(async (search) => {
     const text = `select id from read_model.articles where search @@ websearch_to_tsquery('simple', $1)`;
     return [search, new Set((await pool.query<{ id: number }>(text, [search])).rows.map(({ id }) => id))] as const;
@@ -65,16 +53,10 @@ const knownOf = ({ users, articles, comments }: World): Known => {
   return { ids: ids.flatMap((id) => (id < 2 ** 31 ? [String(id), id] : [String(id)])), cursors: all, searches: SEARCHES };
 };
 
-const operationOf = (text: string) => {
-  const document = parse(text);
-  const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined) throw new Error('the document has no operation');
-  return { document, operation };
-};
-
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 
 it(`answers random queries as graphql-js does over the same rows (PLANNER_SEED=${seed})`, async () => {
+  const { pool, planner } = opened;
   let answered = 0;
   let refused = 0;
   await fc.assert(
@@ -83,7 +65,7 @@ it(`answers random queries as graphql-js does over the same rows (PLANNER_SEED=$
       const world = randomWorld(random);
       await writeWorld(pool, world);
       const known = knownOf(world);
-      const searches = await found();
+      const searches = await findAll(pool);
       for (let count = 0; count < QUERIES_PER_WORLD; count += 1) {
         const caller: Caller = randomCaller(random, world);
         const { text, variables, isOdd } = randomQuery(random, schema, known);

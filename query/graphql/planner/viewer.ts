@@ -1,4 +1,6 @@
-import { type Caller, type Fact, type Operation, reachOf } from '#shared/policy.ts';
+import type { UserId } from '#shared/brands.ts';
+import { ROLES } from '#shared/events/fields.ts';
+import { type Caller, type Fact, type Operation, reachOf, SCOPES } from '#shared/policy.ts';
 import { type Parameter, parameter } from './parameter.ts';
 import { joined, Sql, sql } from './sql.ts';
 
@@ -7,9 +9,20 @@ import { joined, Sql, sql } from './sql.ts';
  * so that one prepared statement serves every caller.
  */
 export const rightTo = (operation: Operation, facts: Readonly<Partial<Record<Fact, Sql>>>): Sql => {
-  const alternatives = Object.entries(facts).map(([fact, condition]) => sql`(${isGranted(operation, fact as Fact)} and ${condition})`);
+  const alternatives = factsOf(operation).map((fact) => sql`(${isGranted(operation, fact)} and ${facts[fact] ?? FALSE})`);
   return sql`(${joined([isGranted(operation, 'always'), ...alternatives], sql` or `)})`;
 };
+
+const FALSE = sql`false`;
+
+/** The facts on which the right of some role depends: a condition that nobody needs would be tried for every row. */
+const factsOf = (operation: Operation): readonly Fact[] => {
+  const reaches = ROLES.map((role) => reachOf({ kind: 'user', userId: NOBODY, role, scopes: new Set(SCOPES), client: null }, operation));
+  const all = [...reaches, reachOf({ kind: 'anonymous' }, operation)];
+  return [...new Set(all.flatMap((reach) => (typeof reach === 'string' ? [] : reach)))];
+};
+
+const NOBODY = 0 as UserId;
 
 /** Null for those who own nothing. */
 export const viewerId: Sql = parameter('bigint', ({ caller }) => userIdOf(caller));

@@ -1,0 +1,62 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const END_MS = 10_000;
+
+export const stop = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
+  await exited;
+  clearTimeout(timer);
+};
+
+/** Starts a server in a process of its own, which tells where it is. */
+export const startServer = async (module: string, args: readonly string[] = []) => {
+  const child = fork(new URL(module, import.meta.url), args);
+  const [message] = await once(child, 'message');
+  return { ...message, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
+};
+
+type Annals = { readonly url: string; readonly clientId: string; readonly secret: string; readonly pid: number | undefined };
+
+/** Far above what any bench reaches: requests are counted, and none is refused. */
+const UNITS = '1000000';
+const LIMITS = { RATE_LIMIT: UNITS, RATE_LIMIT_BURST: UNITS, RATE_LIMIT_ANONYMOUS: UNITS, RATE_LIMIT_ANONYMOUS_BURST: UNITS };
+
+/** All roles in one process, as `npm start` runs them, with its own client; `NODE_ARGUMENTS` are for profilers. */
+export const startAnnals = async (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Annals & AsyncDisposable> => {
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, ...settings };
+  const child = spawn(process.execPath, [...(process.env.NODE_ARGUMENTS?.split(' ') ?? []), 'main.ts'], {
+    cwd: new URL('..', import.meta.url),
+    env,
+    stdio: ['ignore', settings.LOG_LEVEL === undefined ? 'inherit' : 'ignore', 'pipe'],
+  });
+  await ready(child.stderr);
+  const { url, client } = JSON.parse(await readFile(join(dataDir, 'development-access.json'), 'utf8'));
+  return { url, ...client, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
+};
+
+const ready = async (output: AsyncIterable<unknown>): Promise<void> => {
+  let text = '';
+  for await (const chunk of output) {
+    text += chunk;
+    if (text.includes('Ctrl+C')) return;
+  }
+  throw new Error(`Annals did not start: ${text}`);
+};
+
+/** An access token, good for five minutes. */
+export const tokenOf = async ({ url, clientId, secret }: Annals, scope: string): Promise<string> => {
+  const response = await fetch(`${url}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`no token: ${JSON.stringify(answer)}`);
+  return answer.access_token;
+};

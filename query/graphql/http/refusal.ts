@@ -1,0 +1,45 @@
+import type { ErrorRequestHandler, Request } from 'express';
+import { challengeFor } from '#shared/http/authenticate/challenge.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { problemOf } from '#shared/http/problem.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { Log } from '#shared/log.ts';
+import { asGraphqlError, createFormatError } from '../errors.ts';
+import { Refused, WrongMethod } from '../run.ts';
+import { answerGraphql, type Outcome } from './answer.ts';
+
+type Refusal = Outcome & { readonly headers?: Readonly<Record<string, string>> };
+
+const PATH = /^\/graphql\/?$/i;
+
+/**
+ * Whatever refuses a request at our path is told in the way that clients of GraphQL read, also what comes before we do:
+ * tokens that are not valid, and limits of rate.
+ */
+export const answerGraphqlErrors =
+  (log: Log, costMax: number): ErrorRequestHandler =>
+  (error: unknown, request, response, next) => {
+    if (response.headersSent || !PATH.test(request.path)) return next(error);
+    const { headers, ...outcome } = refusalOf(error, request, { log, costMax });
+    if (headers) response.set(headers);
+    answerGraphql(request, response, outcome);
+  };
+
+const refusalOf = (error: unknown, request: Request, { log, costMax }: { readonly log: Log; readonly costMax: number }): Refusal => {
+  const format = createFormatError(log, requestIdOf(request));
+  if (error instanceof Refused) {
+    const cost = error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
+    return { errors: error.errors.map(format), ...cost, ...(error.status !== undefined && { status: error.status }) };
+  }
+  const shown = error instanceof WrongMethod ? methodNotAllowed(error) : error;
+  const { status, headers } = problemOf(shown);
+  const challenge = challengeFor(request, shown);
+  return {
+    status,
+    headers: { ...headers, ...(challenge !== undefined && { 'WWW-Authenticate': challenge }) },
+    errors: [format(asGraphqlError(shown))],
+  };
+};
+
+const methodNotAllowed = (cause: WrongMethod): HttpProblem =>
+  new HttpProblem('method_not_allowed', { detail: cause.message, headers: { Allow: 'POST' }, cause });

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { writeWorld } from '../../../test/graphql/world.ts';
+
+let opened: PlannedWorld;
+beforeAll(async () => {
+  opened = await openPlannedWorld(1);
+});
+afterAll(() => opened[Symbol.asyncDispose]());
+
+const AT = new Date(1_700_000_000_000);
+const stamps = { version: 1, created_at: AT, updated_at: AT };
+const user = (id: number) => ({ id, name: `User ${id}`, email: `${id}@example.com`, role: 'author', deleted_at: null, ...stamps });
+const post = (id: number, author_id: number) => ({ id, author_id, title: 'T', body: 'B', tags: [], cover: null, ...stamps });
+const users = Array.from({ length: 50 }, (_, index) => user(1 + index));
+
+beforeEach(async () => {
+  await opened.pool.query('truncate read_model.parked');
+  const articles = [
+    { ...post(101, 1), status: 'draft' as const, published_at: null },
+    { ...post(102, 1), status: 'published' as const, published_at: AT },
+  ];
+  await writeWorld(opened.pool, { users, articles, comments: [] });
+});
+
+const author = (id: number): Caller => ({ kind: 'user', userId: id as UserId, role: 'author', scopes: new Set(SCOPES), client: null });
+const plan = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}): Promise<string | undefined> =>
+  opened.planner.plan({ ...operationOf(text), variables, caller });
+
+const countStatements = async (work: () => Promise<unknown>): Promise<number> => {
+  let count = 0;
+  const add = () => {
+    count += 1;
+  };
+  opened.pool.on('acquire', add);
+  await work();
+  opened.pool.off('acquire', add);
+  return count;
+};
+
+it('reads by id for many requests with few statements, and answers each with its own', async () => {
+  const operation = operationOf('query ($id: ID!) { user(id: $id) { id name } }');
+  const ids = [...users.map(({ id }) => String(id)), '999', 'no id'];
+  const read = (id: string) => opened.planner.plan({ ...operation, variables: { id }, caller: ANONYMOUS });
+  let answers: readonly (string | undefined)[] = [];
+  const count = await countStatements(async () => {
+    answers = await Promise.all(ids.map(read));
+  });
+  expect(count).toBe(2);
+  expect(answers.slice(0, 2)).toEqual(['{"user":{"id":"1","name":"User 1"}}', '{"user":{"id":"2","name":"User 2"}}']);
+  expect(answers.slice(-2)).toEqual(['{"user":null}', '{"user":null}']);
+});
+
+it('shares one answer among equal reads that come while one is on its way', async () => {
+  const operation = operationOf('{ users(limit: 1) { id } }');
+  const read = () => opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+  expect(await countStatements(() => Promise.all(Array.from({ length: 20 }, read)))).toBe(2);
+});
+
+it('never shares an answer between callers of different rights', async () => {
+  const operation = operationOf('{ posts { id } me { id } }');
+  const read = (caller: Caller) => opened.planner.plan({ ...operation, variables: {}, caller });
+  const [ofNobody, ofAuthor, ofOther] = await Promise.all([read(ANONYMOUS), read(author(1)), read(author(2)), read(ANONYMOUS)]);
+  expect(ofNobody).toBe('{"posts":[{"id":"102"}],"me":null}');
+  expect(ofAuthor).toBe('{"posts":[{"id":"102"},{"id":"101"}],"me":{"id":"1"}}');
+  expect(ofOther).toBe('{"posts":[{"id":"102"}],"me":{"id":"2"}}');
+});
+
+it('leaves to the resolvers what it does not cover', async () => {
+  expect(await plan('{ __schema { queryType { name } } }')).toBeUndefined();
+  expect(await plan('mutation { deletePost(id: 1) }')).toBeUndefined();
+  expect(await plan('query ($limit: Int!) { users(limit: $limit) { id } }', ANONYMOUS, { limit: 'many' })).toBeUndefined();
+  expect(await plan('{ users(limit: 101) { id } }')).toBeUndefined();
+  expect(await plan('{ usersConnection(first: 1, last: 1) { totalCount } }')).toBeUndefined();
+  expect(await plan('{ posts(filter: { search: "\\u0000" }) { id } }')).toBeUndefined();
+});
+
+it('leaves everything to the resolvers while something is parked', async () => {
+  expect(await plan('{ user(id: 1) { id } }')).toBe('{"user":{"id":"1"}}');
+  await opened.pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ('user-7', 1, 1, 'x', 'y')`);
+  expect(await plan('{ user(id: 1) { id } }')).toBeUndefined();
+  expect(await plan('{ users { id } }')).toBeUndefined();
+});
+
+it('leaves it to the resolvers to say what is missing where nothing may be', async () => {
+  await opened.pool.query('delete from read_model.users where id = 1');
+  expect(await plan('{ post(id: 102) { id author { name } } }')).toBeUndefined();
+  expect(await plan('{ post(id: 102) { id } }')).toBe('{"post":{"id":"102"}}');
+});
+
+it('takes any alias for what it is', async () => {
+  expect(await plan('{ __proto__: user(id: 1) { constructor: id toString: name } }')).toBe(
+    '{"__proto__":{"constructor":"1","toString":"User 1"}}',
+  );
+});
+
+it('keeps no more than some hundreds of statements prepared, and only such as come again', async () => {
+  const prepared = async () => Number((await opened.pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
+  const texts = Array.from({ length: 300 }, (_, index) => operationOf(`{ _${index}: __typename }`));
+  const run = (operation: (typeof texts)[number]) => opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+  const before = await prepared();
+  for (const operation of texts) await run(operation);
+  expect(await prepared()).toBe(before);
+  for (const operation of texts) await run(operation);
+  expect(await prepared()).toBeLessThanOrEqual(256);
+});

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { concatenated, objectJson } from './json.ts';
+import { parameter } from './parameter.ts';
+import { literal, render, sql } from './sql.ts';
+
+it('quotes literals, whatever they hold', () => {
+  expect(render(sql`select ${literal("it's '; drop table users; -- \\")}`).text).toBe("select 'it''s ''; drop table users; -- \\'");
+  expect(() => literal('\0')).toThrow(RangeError);
+});
+
+it('gives a parameter one number, wherever it stands, and says its type', () => {
+  const id = parameter('bigint', () => 1);
+  const name = parameter('text', () => 'a');
+  const { text, parameters } = render(sql`${id} ${name} ${sql`(${id})`}`);
+  expect(text).toBe('$1::bigint $2::text ($1::bigint)');
+  expect(parameters.map(({ type }) => type)).toEqual(['bigint', 'text']);
+});
+
+it('makes one literal of constants that stand side by side, and a balanced tree of the rest', () => {
+  const json = objectJson([
+    ['a', '1'],
+    ['b', sql`x`],
+    ['c', ['"', sql`y`, '"']],
+  ]);
+  expect(render(concatenated(json)).text).toBe(`(('{"a":1,"b":' || x) || (',"c":"' || (y || '"}')))`);
+});

@@ -1,0 +1,117 @@
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import type { Request, RequestHandler, Response } from 'express';
+import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { parseJson } from '#shared/http/json-body.ts';
+import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
+import { type FileMap, FILES_MAX, placeFiles, readMap } from './place-files.ts';
+
+/** Only what a page of ours sends has one of them: a form of any other page could send the rest of the request. */
+const PREFLIGHT_HEADERS = ['GraphQL-Require-Preflight', 'Apollo-Require-Preflight', 'X-Apollo-Operation-Name'];
+
+/** Reads the fields of a multipart request, which become its body; the files go on coming while the operation runs. */
+export const readMultipart =
+  (bodyBytesMax: number): RequestHandler =>
+  async (request, response, next) => {
+    if (PREFLIGHT_HEADERS.every((name) => !request.get(name)))
+      throw new HttpProblem('preflight_required', { detail: `Send the header ${PREFLIGHT_HEADERS[0]}.` });
+    if (Number(request.get('Content-Length') ?? 0) > FILES_MAX * PICTURE_BYTES_MAX + FIELDS_MAX * bodyBytesMax)
+      throw new HttpProblem('body_too_large', { detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes are taken.` });
+    const parser = createParser(request, bodyBytesMax);
+    const files = createIncomingFiles();
+    letGoAfter(response, { request, parser, files });
+    request.body = await readFields(parser, files, () => feed(request, parser, files));
+    next();
+  };
+
+const FIELDS_MAX = 2;
+const PART_HEADERS_MAX = 20;
+const PART_HEADER_BYTES_MAX = 4_096;
+
+const createParser = (request: Request, bodyBytesMax: number): BusboyInstance => {
+  const limits = {
+    fieldSize: bodyBytesMax,
+    // By one more than what is taken, so that its reader sees that it is too large.
+    fileSize: PICTURE_BYTES_MAX + 1,
+    files: FILES_MAX,
+    parts: FIELDS_MAX + FILES_MAX,
+    headerPairs: PART_HEADERS_MAX,
+    headerSize: PART_HEADER_BYTES_MAX,
+  };
+  try {
+    return new Busboy({ headers: { ...request.headers, 'content-type': request.get('Content-Type') ?? '' }, limits });
+  } catch (cause) {
+    throw malformed('The Content-Type names no boundary.', cause);
+  }
+};
+
+/** `operations`, then `map`, then the files. */
+const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => void): Promise<unknown> => {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  let operations: unknown;
+  let map: FileMap | undefined;
+  const orReject = (step: () => void): void => {
+    try {
+      step();
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const takeField = (name: string, value: string): void => {
+    if (name === 'operations' && operations === undefined) operations = parseJson(value);
+    else if (name === 'map' && operations !== undefined && map === undefined) {
+      map = readMap(value);
+      resolve(placeFiles(operations, map, files.uploadOf));
+    } else throw malformed(ORDER);
+  };
+  parser.on('field', (name, value, _isNameTruncated, isTruncated) =>
+    orReject(() => {
+      if (isTruncated) throw new HttpProblem('body_too_large', { detail: `The field ${name} is too large.` });
+      takeField(name, value);
+    }),
+  );
+  parser.on('file', (name, stream, _filename, _encoding, type) =>
+    orReject(() => {
+      if (map?.has(name)) return files.arrive(name, type, stream);
+      stream.on('error', () => {}).resume();
+      if (map === undefined) throw malformed(ORDER);
+    }),
+  );
+  parser.on('finish', () => {
+    reject(malformed(ORDER));
+    files.end();
+  });
+  parser.on('error', (cause) => {
+    const broken = malformed('The body is no well-formed multipart/form-data.', cause);
+    reject(broken);
+    files.end(broken);
+  });
+  start();
+  return promise;
+};
+
+const ORDER = 'Send the field operations, then the field map, then the files that it names.';
+
+const feed = (request: Request, parser: BusboyInstance, files: IncomingFiles): void => {
+  request.pipe(parser);
+  request.once('close', () => {
+    if (request.complete) return;
+    const brokenOff = malformed('The request broke off.');
+    files.end(brokenOff);
+    parser.emit('error', brokenOff);
+  });
+};
+
+/** What nobody has read when the answer is out is let go by, so that the client comes to reading it. */
+const letGoAfter = (
+  response: Response,
+  { request, parser, files }: { readonly request: Request; readonly parser: BusboyInstance; readonly files: IncomingFiles },
+): void => {
+  response.once('finish', () => {
+    request.unpipe(parser);
+    request.resume();
+    files.end(malformed('The answer was given before the file was read.'));
+  });
+};
+
+const malformed = (detail: string, cause?: unknown) => new HttpProblem('malformed_request', { detail, cause });

@@ -1,0 +1,60 @@
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { IMAGE_TYPES } from '#shared/rest/articles.ts';
+import type { ImageType } from './blob-name.ts';
+import { HEAD_BYTES, imageTypeOf } from './image-type.ts';
+
+export const PICTURE_BYTES_MAX = 10 * 1_048_576;
+
+export type Picture = AsyncDisposable & { readonly type: ImageType; readonly chunks: AsyncIterable<Uint8Array> };
+
+/** The type that a sender says a file is of; refuses what cannot be a picture before any of it is read. */
+export const demandPictureType = (contentType: string): ImageType => {
+  const [declared = ''] = contentType.split(';', 1);
+  const type = IMAGE_TYPES.find((each) => each === declared.trim().toLowerCase());
+  if (type === undefined) throw unsupportedPicture(`Send ${IMAGE_TYPES.join(', ')}.`);
+  return type;
+};
+
+/** The bytes of a picture as they come, once its first ones have shown that it is of the type that it was said to be. */
+export const receivePicture = async (body: AsyncIterable<Uint8Array>, type: ImageType): Promise<Picture> => {
+  await using opening = new AsyncDisposableStack();
+  const coming = opening.adopt(bytesOf(body), async (chunks) => void (await chunks.return(undefined)));
+  const head = await readHead(coming);
+  if (head.length === 0) throw new HttpProblem('invalid_request', { detail: 'The picture is empty.' });
+  if (imageTypeOf(head) !== type) throw unsupportedPicture(`The bytes are not those of ${type}.`);
+  const resources = opening.move();
+  return { type, chunks: joined(head, coming), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const bytesOf = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > PICTURE_BYTES_MAX) throw pictureTooLarge();
+      yield chunk;
+    }
+  } catch (cause) {
+    throw cause instanceof HttpProblem ? cause : new HttpProblem('malformed_request', { detail: 'The picture broke off.', cause });
+  }
+};
+
+const readHead = async (coming: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array> => {
+  let head = Buffer.alloc(0);
+  while (head.length < HEAD_BYTES) {
+    const { value, done } = await coming.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  return head;
+};
+
+const joined = async function* (head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  yield head;
+  yield* rest;
+};
+
+export const pictureTooLarge = () => new HttpProblem('body_too_large', { detail: `A picture has at most ${PICTURE_BYTES_MAX} bytes.` });
+
+export const unsupportedPicture = (detail: string) =>
+  new HttpProblem('unsupported_media_type', { detail, headers: { Accept: IMAGE_TYPES.join(', ') } });

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createPlanner, type Planner } from '../../query/graphql/planner/planner.ts';
+import { schema } from '../../query/graphql/schema.ts';
+import { createDatabase } from '../engines/database.ts';
+
+export type PlannedWorld = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };
+
+/** A planner on an empty read model of its own. */
+export const openPlannedWorld = async (connectionsMax: number): Promise<PlannedWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const pool = opening.use(openPool({ url: database.url, applicationName: 'planner test', connectionsMax }));
+  const tables = await readFile(new URL('../../projector/read-model.sql', import.meta.url), 'utf8');
+  await pool.query(`create schema read_model; set search_path = read_model; ${tables}; reset search_path`);
+  const resources = opening.move();
+  return { pool, planner: createPlanner({ schema, pool }), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** A document with its one operation. */
+export const operationOf = (text: string) => {
+  const document = parse(text);
+  const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('the document has no operation');
+  return { document, operation };
+};
+
+export const ANONYMOUS: Caller = { kind: 'anonymous' };
