@@ -26,7 +26,8 @@ const start = async (context: ProcessContext): Promise<void> => {
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
-  const routes = [auth.routes, resourcePaths(), writes, query.routes, query.refusals];
+  // What is asked for most comes first, because Express tries one route after the other.
+  const routes = [resourcePaths(), query.routes, writes, auth.routes, query.refusals];
   const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });

@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 
 /** One request after the other on each connection, for a while. */
 export type Load = {
@@ -15,46 +16,83 @@ export type Load = {
 
 export type Loaded = { readonly count: number; readonly rate: number; readonly p50Ms: number; readonly p99Ms: number };
 
-export const applyLoad = async ({ url, connections, durationMs, method = 'GET', body, headers }: Load): Promise<Loaded> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+export const applyLoad = async (load: Load): Promise<Loaded> => {
   const latenciesMs: number[] = [];
   const startedMs = performance.now();
   const work = async (): Promise<void> => {
-    for (let head = headers(); head !== undefined && performance.now() - startedMs < durationMs; head = headers()) {
-      const sentMs = performance.now();
-      await send({ url: typeof url === 'function' ? url() : url, method, body: typeof body === 'function' ? body() : body, head, agent });
-      latenciesMs.push(performance.now() - sentMs);
+    let connection: Connection | undefined;
+    try {
+      for (let head = load.headers(); head !== undefined && performance.now() - startedMs < load.durationMs; head = load.headers()) {
+        const [url, body] = [valueOf(load.url), valueOf(load.body ?? '')];
+        connection ??= await open(url);
+        const sentMs = performance.now();
+        await connection.exchange(requestOf(load.method ?? 'GET', url, { head, body }));
+        latenciesMs.push(performance.now() - sentMs);
+      }
+    } finally {
+      connection?.close();
     }
   };
-  await Promise.all(Array.from({ length: connections }, work));
+  await Promise.all(Array.from({ length: load.connections }, work));
   const elapsedMs = performance.now() - startedMs;
-  agent.destroy();
   latenciesMs.sort((a, b) => a - b);
   const quantile = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
   return { count: latenciesMs.length, rate: latenciesMs.length / (elapsedMs / 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 };
 
-type Sent = { url: string; method: string; body: string | undefined; head: Readonly<Record<string, string>>; agent: Agent };
+const valueOf = (value: string | (() => string)): string => (typeof value === 'function' ? value() : value);
 
-/** Any answer but a good one ends the run: a refusal is quick and proves nothing. */
-const send = ({ url, method, body, head, agent }: Sent): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      { method, agent, headers: body === undefined ? head : { ...head, 'content-length': Buffer.byteLength(body) } },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('end', () =>
-          isGood(response.statusCode) ? resolve() : reject(new Error(`${response.statusCode} ${text.slice(0, 300)}`)),
-        );
-        response.on('error', reject);
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
+const requestOf = (method: string, url: string, { head, body }: { head: Readonly<Record<string, string>>; body: string }): string => {
+  const start = url.indexOf('/', SCHEME.length);
+  const [host, path] = start < 0 ? [url.slice(SCHEME.length), '/'] : [url.slice(SCHEME.length, start), url.slice(start)];
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+  for (const name in head) text += `${name}: ${head[name]}\r\n`;
+  if (body !== '') text += `content-length: ${Buffer.byteLength(body)}\r\n`;
+  return `${text}\r\n${body}`;
+};
+
+const SCHEME = 'http://';
+
+type Connection = { exchange(request: string): Promise<void>; close(): void };
+
+/** HTTP/1.1 on a socket of its own, and no more of it than servers answer with: a full client takes more of the processor than they do. */
+const open = async (url: string): Promise<Connection> => {
+  const { hostname, port } = new URL(url);
+  const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  let received = '';
+  let waiting: PromiseWithResolvers<void> | undefined;
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    received = received === '' ? chunk : received + chunk;
+    if (!isWhole(received)) return;
+    if (isGood(received)) waiting?.resolve();
+    // A refusal is quick and proves nothing.
+    else waiting?.reject(new Error(received.slice(0, 1_000)));
+    received = '';
   });
+  const fail = (error?: Error): void => waiting?.reject(error ?? new Error('the server closed the connection'));
+  socket.on('error', fail).on('close', () => fail());
+  return {
+    exchange(request) {
+      waiting = Promise.withResolvers();
+      socket.write(request);
+      return waiting.promise;
+    },
+    close: () => void socket.destroy(),
+  };
+};
 
-const isGood = (status = 0): boolean => status >= 200 && status < 300;
+const END_OF_HEAD = '\r\n\r\n';
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+
+/** One answer at a time comes, in characters of one byte each. */
+const isWhole = (received: string): boolean => {
+  const end = received.indexOf(END_OF_HEAD);
+  if (end < 0) return false;
+  const length = LENGTH.exec(received)?.[1];
+  if (length !== undefined) return received.length >= end + END_OF_HEAD.length + Number(length);
+  return received.startsWith('204', 'HTTP/1.1 '.length) || received.endsWith(LAST_CHUNK);
+};
+
+const isGood = (received: string): boolean => received.startsWith('2', 'HTTP/1.1 '.length);

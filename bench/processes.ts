@@ -1,7 +1,10 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { listen } from '../shared/http/listen.ts';
 
 const END_MS = 10_000;
 
@@ -16,7 +19,7 @@ export const stop = async (child: ChildProcess): Promise<void> => {
 
 /** Starts a server in a process of its own, which tells where it is. */
 export const startServer = async (module: string, args: readonly string[] = []) => {
-  const child = fork(new URL(module, import.meta.url), args);
+  const child = fork(new URL(module, import.meta.url), args, { execArgv: process.env.NODE_ARGUMENTS?.split(' ') ?? [] });
   const [message] = await once(child, 'message');
   return { ...message, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 };
@@ -38,6 +41,54 @@ export const startAnnals = async (dataDir: string, settings: Readonly<Record<str
   await ready(child.stderr);
   const { url, client } = JSON.parse(await readFile(join(dataDir, 'development-access.json'), 'utf8'));
   return { url, ...client, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
+};
+
+/** The query role alone, which believes tokens that are signed by these keys. */
+export const startQueryRole = async (dataDir: string, settings: Readonly<Record<string, string>>, jwks: object) => {
+  await using starting = new AsyncDisposableStack();
+  const authorization = createServer(
+    (_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks)),
+  );
+  const jwksUrl = await listen(authorization, { port: 0, host: '127.0.0.1', setting: 'PORT' });
+  starting.defer(() => void authorization.close());
+  const port = await freePort();
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: dataDir,
+    PORT: port,
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...LIMITS,
+    JWKS_URL: jwksUrl,
+    ...settings,
+  };
+  const child = spawn(process.execPath, [...(process.env.NODE_ARGUMENTS?.split(' ') ?? []), 'query/main.ts'], {
+    cwd: new URL('..', import.meta.url),
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  starting.defer(() => stop(child));
+  const url = `http://127.0.0.1:${port}`;
+  while (
+    !(await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null) throw new Error('the query role did not start');
+    await delay(READY_LOOK_MS);
+  }
+  const running = starting.move();
+  return { url, pid: child.pid, [Symbol.asyncDispose]: () => running.disposeAsync() };
+};
+
+const READY_LOOK_MS = 50;
+
+const freePort = async (): Promise<string> => {
+  const server = createServer();
+  const { port } = new URL(await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' }));
+  server.close();
+  return port;
 };
 
 const ready = async (output: AsyncIterable<unknown>): Promise<void> => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { Loaded } from './load.ts';
 import { median } from './table.ts';
 
@@ -9,21 +9,31 @@ export type Contender = {
   run(durationMs: number): Promise<Loaded>;
 };
 
-/** `cpuUs` is what the server's process spends on one request: the same on a machine that does other things as well. */
-export type Measured = Loaded & { readonly cpuUs: number };
+/** What one request costs of the processor: the same on a machine that does other things as well. */
+export type Measured = Loaded & {
+  /** In the process that serves. */
+  readonly cpuUs: number;
+  /** In all processes of the database, which serves nobody else. */
+  readonly databaseUs: number;
+  /** In this process, which asks. */
+  readonly loadUs: number;
+};
 
-type Turns = { readonly rounds: number; readonly durationMs: number; readonly warmUpMs?: number };
+type Turns = {
+  readonly rounds: number;
+  readonly durationMs: number;
+  readonly warmUpMs?: number;
+  /** The first process of the database, where its part is asked for. */
+  readonly postmasterPid?: number | undefined;
+};
 
 /** The contenders take turns within each round, so that a machine that drifts drifts for all of them; the medians count. */
-export const takeTurns = async (
-  contenders: readonly Contender[],
-  { rounds, durationMs, warmUpMs = 1_000 }: Turns,
-): Promise<ReadonlyMap<Contender, Measured>> => {
+export const takeTurns = async (contenders: readonly Contender[], turns: Turns): Promise<ReadonlyMap<Contender, Measured>> => {
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
-  for (const contender of contenders) await contender.run(warmUpMs);
-  for (let round = 0; round < rounds; round += 1) {
+  for (const contender of contenders) await contender.run(turns.warmUpMs ?? WARM_UP_MS);
+  for (let round = 0; round < turns.rounds; round += 1) {
     for (const contender of contenders) {
-      runs.get(contender)?.push(await measure(contender, durationMs));
+      runs.get(contender)?.push(await measure(contender, turns));
       process.stderr.write('.');
     }
   }
@@ -31,24 +41,42 @@ export const takeTurns = async (
   return new Map([...runs].map(([contender, measured]) => [contender, mediansOf(measured)]));
 };
 
-const measure = async ({ pid, run }: Contender, durationMs: number): Promise<Measured> => {
-  const before = await cpuUsOf(pid);
+const WARM_UP_MS = 2_000;
+
+const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: Turns): Promise<Measured> => {
+  const look = async () => {
+    const { user, system } = process.cpuUsage();
+    return { cpuUs: (await statOf(pid)).cpuUs, databaseUs: await cpuUsOfDatabase(postmasterPid), loadUs: user + system };
+  };
+  const before = await look();
   const loaded = await run(durationMs);
-  return { ...loaded, cpuUs: ((await cpuUsOf(pid)) - before) / loaded.count };
+  const after = await look();
+  const spent = (field: keyof typeof before): number => (after[field] - before[field]) / loaded.count;
+  return { ...loaded, cpuUs: spent('cpuUs'), databaseUs: spent('databaseUs'), loadUs: spent('loadUs') };
 };
 
 const mediansOf = (measured: readonly Measured[]): Measured => {
   const of = (field: keyof Measured) => median(measured.map((each) => each[field]));
-  return { count: of('count'), rate: of('rate'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuUs: of('cpuUs') };
+  const costs = { cpuUs: of('cpuUs'), databaseUs: of('databaseUs'), loadUs: of('loadUs') };
+  return { count: of('count'), rate: of('rate'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), ...costs };
+};
+
+/** Its processes, and those that have ended. */
+const cpuUsOfDatabase = async (postmasterPid: number | undefined): Promise<number> => {
+  if (postmasterPid === undefined) return Number.NaN;
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const children = (await Promise.all(pids.map(statOf))).filter(({ parentPid }) => parentPid === postmasterPid);
+  return children.reduce((sum, { cpuUs }) => sum + cpuUs, (await statOf(postmasterPid)).endedUs);
 };
 
 const US_PER_TICK = 10_000;
-const [USER_TIME, SYSTEM_TIME] = [11, 12];
+const [PARENT, USER_TIME, SYSTEM_TIME, ENDED_USER_TIME, ENDED_SYSTEM_TIME] = [1, 11, 12, 13, 14];
 
 /** As Linux tells; elsewhere it is not known. */
-const cpuUsOf = async (pid: number | undefined): Promise<number> => {
+export const statOf = async (pid: number | undefined) => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // After the name, which may have any characters in it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME])) * US_PER_TICK;
+  const usOf = (...places: readonly number[]): number => places.reduce((sum, place) => sum + Number(fields[place]) * US_PER_TICK, 0);
+  return { parentPid: Number(fields[PARENT]), cpuUs: usOf(USER_TIME, SYSTEM_TIME), endedUs: usOf(ENDED_USER_TIME, ENDED_SYSTEM_TIME) };
 };

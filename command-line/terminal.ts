@@ -15,6 +15,9 @@ export type Terminal = {
   readonly confirm?: (question: string) => Promise<boolean>;
 };
 
+/** Of a terminal that does not tell. */
+const COLUMNS = 80;
+
 export const openTerminal = (): Terminal & Disposable => {
   const ending = new AbortController();
   const end = () => ending.abort();
@@ -30,7 +33,7 @@ export const openTerminal = (): Terminal & Disposable => {
       await once(stdout, 'drain', { signal: ending.signal }).catch(() => {});
     },
     complain: (line) => void stderr.write(`${line}\n`),
-    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001b[2K${line.slice(0, stderr.columns - 1)}`) }),
+    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || COLUMNS) - 1)}`) }),
     ...(process.stdin.isTTY && stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
     [Symbol.dispose]: () => {
       process.off('SIGINT', end);

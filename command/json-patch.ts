@@ -1,18 +1,6 @@
-import type * as z from 'zod';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import { Rejection } from '#shared/rejection.ts';
-
-/** What content becomes by a patch; refused where the result is not as its schema demands. */
-export const patchContent = <Content>(schema: z.ZodType<Content>, content: Json, patch: JsonPatch): Content => {
-  const { success, data, error } = schema.safeParse(applyJsonPatch(content, patch));
-  if (!success) throw new Rejection('invalid_command', { errors: fieldErrorsOf(error) });
-  return data;
-};
-
-/** A patch that compares or copies what is there tells of it by how it ends, so that its sender must be allowed to read it. */
-export const tellsContent = (patch: JsonPatch): boolean => patch.some(({ op }) => op === 'test' || op === 'copy' || op === 'move');
 
 /** Characters and values. A copy of the whole into itself doubles it, and a patch can hold many of those. */
 const WEIGHT_MAX = 1_000_000;
@@ -151,7 +139,7 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !isList(value);
 
 /** RFC 6902, section 4.6: the order of names does not count. */
-const areEqual = (one: Json | undefined, other: Json | undefined): boolean => {
+export const areEqual = (one: Json | undefined, other: Json | undefined): boolean => {
   if (isList(one) && isList(other)) return one.length === other.length && one.every((item, index) => areEqual(item, other[index]));
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);

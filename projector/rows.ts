@@ -51,14 +51,18 @@ export const write = async <Column extends string>(
 ): Promise<void> => {
   const folded = fold(changes);
   await checkUnwritten(connection, table, folded);
-  const statements = new Map<string, unknown[]>();
-  for (const change of folded.changes) {
-    const sql = statementOf(table, change);
-    const rows = statements.get(sql);
-    if (rows) rows.push(change.row);
-    else statements.set(sql, [change.row]);
+  const alike = new Map<string, { kind: Change<Column>['kind']; given: readonly string[]; rows: unknown[] }>();
+  for (const { kind, row } of folded.changes) {
+    // In the table's order, so that equal sets of columns make equal statements.
+    const given = Object.keys(table.columns).filter((column) => column in row);
+    const key = `${kind} ${given.join()}`;
+    const group = alike.get(key);
+    if (group) group.rows.push(row);
+    else alike.set(key, { kind, given, rows: [row] });
   }
-  for (const [sql, rows] of statements) await connection.query(sql, [JSON.stringify(rows)]);
+  for (const { kind, given, rows } of alike.values()) {
+    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
+  }
 };
 
 /**
@@ -81,10 +85,8 @@ const checkUnwritten = async <Column extends string>(
 const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
   `json_to_recordset($1) as p (${given.map((column) => `${column} ${columns[column]}`).join(', ')})`;
 
-const statementOf = <Column extends string>(table: Table<Column>, { kind, row }: Change<Column>): string => {
+const statementOf = <Column extends string>(table: Table<Column>, kind: Change<Column>['kind'], given: readonly string[]): string => {
   const { name } = table;
-  // In the table's order, so that equal sets of columns make equal statements.
-  const given = Object.keys(table.columns).filter((column) => column in row);
   const source = sourceOf(table, given);
   switch (kind) {
     case 'put': {

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { type MediaType, mediaTypeFor } from '#shared/rest/media-type.ts';
 
 /** What a read has found, before it is known in which form it goes out. */
 export type ItemAnswer = { readonly kind: 'item'; readonly version: number; readonly item: object };
@@ -13,15 +13,6 @@ export type ListAnswer = {
 export type ReadAnswer = ItemAnswer | ListAnswer;
 
 const JSON_TYPE = 'application/json';
-const HAL_TYPE = 'application/hal+json';
-type MediaType = typeof JSON_TYPE | typeof HAL_TYPE;
-
-/** The media type that the request prefers; demanded before anything is read. */
-export const mediaTypeFor = (request: Request): MediaType => {
-  const type = request.accepts([JSON_TYPE, HAL_TYPE]);
-  if (type === false) throw new HttpProblem('not_acceptable', { detail: `There are ${JSON_TYPE} and ${HAL_TYPE}.` });
-  return type as MediaType;
-};
 
 /** Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's `fetch` does. */
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {

@@ -1,11 +1,16 @@
+import { promisify } from 'node:util';
+
 /** Finds what belongs to many keys at once; a key without a value is left out. */
 type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 const KEYS_MAX = 500;
 
+const endOfTurn = promisify(setImmediate);
+
 /**
- * Makes one statement of reads that come while another is on its way. A read that comes alone goes at once, so that only those
- * wait who would have had to. What is on its way is never joined: it may have begun before what the new reader must see.
+ * Makes one statement of reads that come while another is on its way, or in the same turn of the event loop. A read that comes alone
+ * goes at the end of its turn, so that only those wait who would have had to. What is on its way is never joined: it may have begun
+ * before what the new reader must see.
  */
 export const coalesce = <Key, Value>(
   loadMany: LoadMany<Key, Value>,
@@ -15,6 +20,7 @@ export const coalesce = <Key, Value>(
   let isLoading = false;
   const loadAllThatWait = async (): Promise<void> => {
     isLoading = true;
+    await endOfTurn();
     while (waiting.size > 0) {
       const batch = [...waiting.entries().take(keysMax)];
       for (const [key] of batch) waiting.delete(key);

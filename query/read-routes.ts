@@ -2,9 +2,10 @@ import { type Request, type RequestHandler, Router } from 'express';
 import * as z from 'zod';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { admit, type Caller } from '#shared/policy.ts';
+import { mediaTypeFor } from '#shared/rest/media-type.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
-import { answerRead, mediaTypeFor, type ReadAnswer } from './answer.ts';
+import { answerRead, type ReadAnswer } from './answer.ts';
 import { parametersOf } from './parameters.ts';
 
 /** The operations that this role serves. */

@@ -27,14 +27,14 @@ export type QueryDependencies = {
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity'>;
-  readonly blobs: Pick<Blobs, 'find' | 'read'>;
+  readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
   /** Rung when the read model has moved on. */
   readonly bell: ReadModelBell;
   /** Where the mutations of GraphQL go. */
   readonly gateway: CommandGateway;
   readonly log: Log;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
-  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits'>;
+  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir'>;
 };
 
 export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals'>;
@@ -54,15 +54,15 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog })];
-  const { graphql: settings, limits } = config;
-  const graphql = opening.use(await openGraphql({ ...dependencies, ...limits, readPosition, settings, before: beforeReads }));
-  // What is the same for everybody is mounted here: /openapi.json, /docs, /uploads.
+  const { graphql: settings, limits, dataDir } = config;
+  const graphql = opening.use(await openGraphql({ ...dependencies, ...limits, dataDir, readPosition, settings, before: beforeReads }));
   const routes = Router().use(
+    readRoutes(createReads(pool), beforeReads),
+    graphql.routes,
+    // What is the same for everybody.
     openApiRoutes(config),
     docsRoutes(config),
     uploadRoutes({ blobs }),
-    graphql.routes,
-    readRoutes(createReads(pool), beforeReads),
   );
   const resources = opening.move();
   return { routes, refusals: graphql.refusals, [Symbol.asyncDispose]: () => resources.disposeAsync() };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
 
 /** The values of a statement, each named in its text by what `add` answers. */
 export class Parameters {
@@ -21,6 +22,28 @@ const names = new Map<string, string>();
  */
 export const runPrepared = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
   run(pool, { name: nameOf(text), text, values: [...values] });
+
+const sharedRuns = new WeakMap<Pool, SharedRuns<readonly object[]>>();
+
+/** The same, and one statement for all who ask with the same values at the same time, as of what everybody reads first. */
+export const runShared = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> => {
+  const share = sharedRuns.get(pool) ?? createSharedRuns<readonly object[]>();
+  sharedRuns.set(pool, share);
+  // The rows are those of the text, which is part of the key.
+  return share(`${JSON.stringify(values)} ${text}`, () => runPrepared(pool, text, values)) as Promise<readonly Row[]>;
+};
+
+/**
+ * Finds rows by their ids; `textOf` makes the statement of the condition on them. One id has a statement of its own, whose one plan
+ * is right for any; that of many is planned for how many there are.
+ */
+export const createFinder = <Row extends { readonly id: number }>(textOf: (condition: string) => string) => {
+  const [ofOne, ofMany] = [textOf('t.id = $1::bigint'), textOf('t.id = any($1::bigint[])')];
+  return async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> => {
+    const rows = await (ids.length === 1 ? runPrepared<Row>(pool, ofOne, ids) : runPrepared<Row>(pool, ofMany, [ids]));
+    return new Map(rows.map((row) => [row.id, row]));
+  };
+};
 
 /** Runs a statement that is planned each time, for the values that it has this time. */
 export const runPlannedAnew = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
@@ -44,10 +67,15 @@ const run = async <Row extends object>(
   try {
     return (await pool.query<Row>(statement)).rows;
   } catch (cause) {
-    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === UNDEFINED_TABLE;
-    if (isAbsent || isPassing(cause)) throw new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });
-    throw cause;
+    throw readFailureOf(cause);
   }
+};
+
+/** What a failure of a read means to clients: many pass. */
+export const readFailureOf = (cause: unknown): unknown => {
+  const isAbsent = cause instanceof Error && 'code' in cause && cause.code === UNDEFINED_TABLE;
+  if (!isAbsent && !isPassing(cause)) return cause;
+  return new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });
 };
 
 const RETRY_AFTER_SECONDS = '1';

@@ -88,6 +88,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   GRAPHQL_DIRECTIVES_MAX: '1.5',
   GRAPHQL_ROOT_FIELDS_MAX: '0',
   GRAPHQL_COST_MAX: '1e3',
+  GRAPHQL_COMPOSE: 'hunter2',
   TRUST_PROXY: 'yes',
   CLIENT_CERT_SECRET: 'short',
   TLS_CERT: '-----BEGIN CERTIFICATE-----',

@@ -66,6 +66,8 @@ type RateLimitSettings = {
 export type GraphqlSettings = {
   readonly persistedDocuments: 'off' | 'apq' | 'prefer' | 'enforce';
   readonly introspection: boolean;
+  /** Services as name=url, or a JSON file of them; undefined means none. */
+  readonly compose: string | undefined;
   readonly limits: {
     readonly tokensMax: number;
     readonly depthMax: number;
@@ -182,6 +184,7 @@ const assemble = (values: Values): Config => ({
 const graphqlOf = (values: Values): GraphqlSettings => ({
   persistedDocuments: values.PERSISTED_DOCUMENTS,
   introspection: values.INTROSPECTION === undefined ? values.NODE_ENV !== 'production' : values.INTROSPECTION === 'on',
+  compose: values.GRAPHQL_COMPOSE,
   limits: {
     tokensMax: values.GRAPHQL_TOKENS_MAX,
     depthMax: values.GRAPHQL_DEPTH_MAX,

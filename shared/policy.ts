@@ -142,6 +142,10 @@ export const may = (caller: Caller, operation: Operation, resource: Resource): b
   return reach.some((fact) => holds(fact, resource, userId));
 };
 
+/** As `may`, whatever the scopes of the token: whether the thing is there for whoever the caller is. */
+export const isInReach = (caller: Caller, operation: Operation, resource: Resource): boolean =>
+  may(caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(operation)]) } : caller, operation, resource);
+
 /** How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. */
 export const reachOf = (caller: Caller, operation: Operation): Condition => {
   const rule: Rule = POLICY[operation];

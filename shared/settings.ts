@@ -222,6 +222,14 @@ export const SETTINGS = {
     fallback: '1000',
     description: 'The most that an operation may cost: an object 1, a list as often what its item costs as it may have items.',
   },
+  GRAPHQL_COMPOSE: {
+    schema: z.string().regex(/^[^=,\s]+=https?:\/\/\S+$|\.json$/),
+    expected: 'services as name=url with commas between them, or the path of a JSON file',
+    fallbackText: 'none',
+    description:
+      'Other GraphQL services whose queries and mutations are served with ours: `reviews=https://reviews.example/graphql,…`, or a JSON file with `{ "reviews": { "url", "timeoutMs", "headers", "forwardHeaders", "prefix", "schemaFile" } }`. They see no header of the client that is not named in `forwardHeaders`.',
+    secret: true,
+  },
   LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     expected: 'trace, debug, info, warn, error, fatal, or silent',

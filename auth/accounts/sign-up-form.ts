@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { email, name } from '#shared/events/fields.ts';
+import { name } from '#shared/commands/fields.ts';
+import { email } from '#shared/events/fields.ts';
 import { EMAIL_MAX, PASSWORD_MAX } from '../pages/sign-in-page.ts';
 import { PASSWORD_MIN, type SignUpView } from '../pages/sign-up-page.ts';
 import { formToken } from './form.ts';
@@ -19,7 +20,7 @@ export type SignUp = z.infer<typeof SignUp>;
 export const problemsIn = (form: Pick<SignUp, 'name' | 'email' | 'password'>): SignUpView['problems'] => {
   const password = passwordProblem(form);
   return {
-    ...(!name.safeParse(form.name).success && { name: 'Enter a name of at most 100 characters.' }),
+    ...(!name.safeParse(form.name).success && { name: 'Enter a name of at most 100 characters, in one line.' }),
     ...(!email.safeParse(form.email).success && { email: 'Enter an e-mail address, such as name@example.com.' }),
     ...(password !== undefined && { password }),
   };

@@ -6,6 +6,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader, versionDemandedBy } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
+import { demandPreferredType } from '#shared/http/media-type.ts';
 import { mergePatch } from '#shared/http/merge-patch.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
@@ -40,7 +41,7 @@ export const clientRoutes = ({ clients, bodyBytesMax }: { clients: Clients; body
 const demandManager: RequestHandler = (request, _response, next) => {
   const answer = authorize(callerOf(request), 'client.manage', {});
   if (answer !== 'allowed') throw answer;
-  if (!request.accepts('application/json')) throw new HttpProblem('not_acceptable', { detail: 'There is application/json.' });
+  demandPreferredType(request, ['application/json']);
   next();
 };
 

@@ -8,7 +8,7 @@ import { openPool } from '../../shared/database/pool.ts';
 import { type Caller, SCOPES } from '../../shared/policy.ts';
 import { serve } from './serve.ts';
 
-// The planner behind node:http with the limits and rights of the product. `authorization` is the id of an author, as if it had been checked.
+// The planner behind node:http with the limits and rights of the product; who asks is read from the token as if it had been checked.
 const pool = openPool({ url: String(process.argv[2]), applicationName: 'bench', connectionsMax: Number(process.argv[3] ?? 4) });
 const planner = createPlanner({ schema, pool });
 const limits = { tokensMax: 2_000, depthMax: 10, aliasesMax: 30, directivesMax: 50, rootFieldsMax: 20, costMax: 1_000 };
@@ -17,7 +17,10 @@ const documents = createDocuments({ schema, limits, suggests: true });
 const callerOf = (authorization: string | undefined): Caller =>
   authorization === undefined
     ? { kind: 'anonymous' }
-    : { kind: 'user', userId: Number(authorization) as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
+    : { kind: 'user', userId: subjectOf(authorization) as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
+
+const subjectOf = (authorization: string): number =>
+  Number(JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()).sub);
 
 await serve(async ({ query, variables, authorization }) => {
   const prepared = documents.prepare(query);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseBlobName } from '#shared/blobs/blob-name.ts';
+import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
 import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
-import { PICTURE_BYTES_MAX } from './receive-picture.ts';
 
 let world: CoverWorld;
 beforeAll(async () => {

@@ -28,6 +28,7 @@ export const coverRoutes = ({ gateway, blobs, requireIfMatch }: CoverDependencie
     const edit = (changes: { readonly cover?: string }) => gateway.send({ type: 'EditArticle', articleId, ...changes }, context);
     const result = await setCover({
       blobs,
+      articleId,
       check: () => edit({}),
       receive: () => receiveBody(request, type),
       bytes: length === undefined ? undefined : Number(length),

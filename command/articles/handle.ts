@@ -4,7 +4,7 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
 import { tellsContent } from '../json-patch.ts';
-import { demandPerson } from '../users/demand-person.ts';
+import { demandAuthor } from '../users/demand-author.ts';
 import { type ArticleCommand, type ArticleEvent, type ArticleState, article, articleStream } from './article.ts';
 import { editByPatch } from './patch.ts';
 
@@ -46,7 +46,7 @@ export const articleHandlers = ({
             async decide(state) {
               demand(caller, 'article.create', { resource: { ownerId: authorId } });
               if (command.publish) demand(caller, 'article.publish', { resource: { ownerId: authorId } });
-              await demandPerson(states, authorId);
+              await demandAuthor(states, { authorId, named: command.authorId });
               return article.decide({ ...command, articleId, authorId }, state);
             },
           };

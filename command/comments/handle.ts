@@ -1,11 +1,11 @@
 import type { CommentId, UserId } from '#shared/brands.ts';
-import { type Caller, may, type Operation, type Resource } from '#shared/policy.ts';
+import { type Caller, isInReach, may, type Operation, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { type ArticleState, article, articleStream } from '../articles/article.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
 import { tellsContent } from '../json-patch.ts';
-import { demandPerson } from '../users/demand-person.ts';
+import { demandAuthor } from '../users/demand-author.ts';
 import { type CommentCommand, type CommentEvent, type CommentState, comment, commentStream } from './comment.ts';
 import { editByPatch } from './patch.ts';
 
@@ -59,7 +59,7 @@ export const commentHandlers = ({
             const { state: seen } = await states.load(article, articleStream(command.articleId));
             demandVisible(caller, seen);
             const events = comment.decide({ ...command, commentId: id as CommentId, authorId, articleStatus: seen.status }, state);
-            await demandPerson(states, authorId);
+            await demandAuthor(states, { authorId, named: command.authorId });
             return events;
           },
         });
@@ -93,4 +93,5 @@ const demandVisible = (caller: Caller, seen: ArticleState): void => {
 const demandOn = (caller: Caller, operation: Operation, resource: Resource): void => {
   const hidden = may(caller, 'comment.read', resource) ? undefined : new Rejection('comment_not_found');
   demand(caller, operation, { resource, hidden });
+  if (operation === 'comment.edit' && !isInReach(caller, 'comment.read', resource)) throw new Rejection('comment_not_found');
 };

@@ -3,6 +3,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { admit, type Caller, reachOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { mediaTypeFor } from '#shared/rest/media-type.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 
 /** Refuses, before the body is read, whoever cannot be let do this whatever they send, and whoever could not read the answer. */
@@ -31,11 +32,3 @@ const refuseParameters = ({ query }: Request): void => {
 };
 
 const ERRORS_MAX = 20;
-const MEDIA_TYPES = ['application/json', 'application/hal+json'];
-
-/** The media type that the request prefers. */
-export const mediaTypeFor = (request: Request): string => {
-  const type = request.accepts(MEDIA_TYPES);
-  if (type === false) throw new HttpProblem('not_acceptable', { detail: `There are ${MEDIA_TYPES.join(' and ')}.` });
-  return String(type);
-};

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { entityTagOf } from '#shared/http/entity-tag.ts';
+import { mediaTypeFor } from '#shared/rest/media-type.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { mediaTypeFor } from './admission.ts';
 
 type Done = {
   readonly operation: RestOperation;

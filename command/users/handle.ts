@@ -40,7 +40,7 @@ export const userHandlers = ({
         decider: user,
         stream: userStream(userId),
         decide(state) {
-          demandUpdate(command, caller);
+          demandUpdate(command, state, caller);
           return user.decide(command, state);
         },
         prepare: claimAddress(claims, userId, circumstances.metadata),
@@ -56,10 +56,10 @@ export const userHandlers = ({
         decider: user,
         stream: userStream(userId),
         decide(state) {
-          demandUpdate({ type: 'UpdateUser', userId }, caller);
+          demand(caller, 'user.update', { resource: { ownerId: userId } });
           if (tellsContent(command.patch)) demand(caller, 'user.read_private', { resource: { ownerId: userId } });
           const update = updateByPatch(command, state);
-          demandUpdate(update, caller);
+          demandUpdate(update, state, caller);
           return user.decide(update, state);
         },
         prepare: claimAddress(claims, userId, circumstances.metadata),
@@ -84,9 +84,11 @@ export const userHandlers = ({
   },
 });
 
-const demandUpdate = ({ userId, role }: UpdateUser, caller: Sent['caller']): void => {
+/** A role that stays as it is may be named by everybody, so that a profile can be put back as it was got. */
+const demandUpdate = ({ userId, role }: UpdateUser, state: UserState, caller: Sent['caller']): void => {
   demand(caller, 'user.update', { resource: { ownerId: userId } });
-  if (role !== undefined) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
+  const isOther = role !== undefined && !(state.status === 'active' && state.role === role);
+  if (isOther) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
 };
 
 /** An address is claimed before the event that uses it, naming the version that its append will expect. */

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { clausesOf, type Walk } from '../lists/walk.ts';
 import type { ArticlePart } from '../rights.ts';
-import { Parameters, runPlannedAnew, runPrepared } from '../statement.ts';
+import { createFinder, Parameters, runPlannedAnew, runShared } from '../statement.ts';
 import type { ArticleRow } from './representation.ts';
 
 const COLUMNS = `t.id, t.version, t.author_id, u.name as author_name, t.title, t.body, t.tags, t.status, t.cover,
@@ -10,16 +10,10 @@ const COLUMNS = `t.id, t.version, t.author_id, u.name as author_name, t.title, t
 /** `author_found` is false while the author is parked. */
 export type FoundArticle = ArticleRow & { readonly author_found: boolean };
 
-export const findArticles = async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, FoundArticle>> => {
-  const rows = await runPrepared<FoundArticle>(
-    pool,
-    `select ${COLUMNS}, u.id is not null as author_found
-     from read_model.articles t left join read_model.users u on u.id = t.author_id
-     where t.id = any($1::bigint[])`,
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
-};
+export const findArticles = createFinder<FoundArticle>(
+  (condition) => `select ${COLUMNS}, u.id is not null as author_found
+    from read_model.articles t left join read_model.users u on u.id = t.author_id where ${condition}`,
+);
 
 /** Beside those that the parts are made of. */
 type ArticleFilter = { readonly tag?: string | undefined; readonly q?: string | undefined };
@@ -46,7 +40,7 @@ export const listArticles = async (
     return `(select ${COLUMNS} from read_model.articles t join read_model.users u on u.id = t.author_id where ${all} ${order})`;
   });
   const text = `select * from (${selects.join(' union all ')}) as page ${order}`;
-  const run = tag === undefined && q === undefined ? runPrepared : runPlannedAnew;
+  const run = tag === undefined && q === undefined ? runShared : runPlannedAnew;
   return run<ArticleRow>(pool, text, parameters.values);
 };
 

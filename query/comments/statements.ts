@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { clausesOf, type Walk } from '../lists/walk.ts';
-import { Parameters, runPrepared } from '../statement.ts';
+import { createFinder, Parameters, runShared } from '../statement.ts';
 import type { CommentPlace, CommentRow } from './representation.ts';
 
 const COLUMNS = 't.id, t.version, t.article_id, t.author_id, u.name as author_name, t.text, t.created_at, t.updated_at';
@@ -10,18 +10,14 @@ export type FoundComment = CommentRow & { readonly [Field in keyof CommentPlace]
   readonly author_found: boolean;
 };
 
-export const findComments = async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, FoundComment>> => {
-  const rows = await runPrepared<FoundComment>(
-    pool,
-    `select ${COLUMNS}, u.id is not null as author_found, a.author_id as article_author_id, a.status as article_status
-     from read_model.comments t
-     left join read_model.users u on u.id = t.author_id
-     left join read_model.articles a on a.id = t.article_id
-     where t.id = any($1::bigint[])`,
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
-};
+export const findComments = createFinder<FoundComment>(
+  (condition) => `select ${COLUMNS},
+      u.id is not null as author_found, a.author_id as article_author_id, a.status as article_status
+    from read_model.comments t
+    left join read_model.users u on u.id = t.author_id
+    left join read_model.articles a on a.id = t.article_id
+    where ${condition}`,
+);
 
 /** Those on one article; one whose author is parked is left out. */
 export const listComments = async (pool: Pool, articleId: number, walk: Walk<'created_at'>): Promise<readonly CommentRow[]> => {
@@ -29,5 +25,5 @@ export const listComments = async (pool: Pool, articleId: number, walk: Walk<'cr
   const { where, order } = clausesOf(walk, parameters);
   const conditions = [`t.article_id = ${parameters.add(articleId)}`, ...(where === undefined ? [] : [where])].join(' and ');
   const text = `select ${COLUMNS} from read_model.comments t join read_model.users u on u.id = t.author_id where ${conditions} ${order}`;
-  return runPrepared<CommentRow>(pool, text, parameters.values);
+  return runShared<CommentRow>(pool, text, parameters.values);
 };

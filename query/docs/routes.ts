@@ -1,7 +1,8 @@
-import { type RequestHandler, Router } from 'express';
+import { Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
-import { type Asset, readAssets } from './assets.ts';
+import { answerAsset } from '../pages/asset.ts';
+import { answerPage } from '../pages/page.ts';
+import { readAssets } from './assets.ts';
 import { redirectPage, referencePage } from './pages.ts';
 
 export type DocsOptions = {
@@ -40,27 +41,3 @@ const contentSecurityPolicy = ({ publicUrl, issuerUrl }: DocsOptions): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 };
-
-const PAGE_VERSION = 0;
-
-const answerPage = (html: string, policy: string): RequestHandler => {
-  const entityTag = entityTagOf(PAGE_VERSION, `${policy}\n${html}`);
-  return (request, response) => {
-    response.set({ ETag: entityTag, 'Cache-Control': 'public, no-cache' });
-    response.set({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' });
-    if (isKnownToReader(request, entityTag)) response.status(304).end();
-    else response.type('html').send(html);
-  };
-};
-
-const IMMUTABLE = 'public, max-age=31536000, immutable';
-
-/** Its address changes with its bytes, so it never needs to be asked for again. */
-const answerAsset =
-  ({ type, bytes, gzipped }: Asset): RequestHandler =>
-  async (request, response) => {
-    const isGzipped = request.acceptsEncodings(['gzip', 'identity']) === 'gzip';
-    response.vary('Accept-Encoding').set('Cache-Control', IMMUTABLE).type(type);
-    if (isGzipped) response.set('Content-Encoding', 'gzip');
-    response.send(isGzipped ? await gzipped() : bytes);
-  };

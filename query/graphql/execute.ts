@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { Runnable } from './run.ts';
 
@@ -6,6 +7,8 @@ export type RequestFacts = {
   readonly requestId: string;
   /** Of a mutation; each of its root fields has a key of its own under it. */
   readonly idempotencyKey: string | undefined;
+  /** As the client sent them. */
+  readonly headers: IncomingHttpHeaders;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 };

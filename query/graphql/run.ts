@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLSchema, getVariableValues, type OperationTypeNode } from 'graphql';
+import { GraphQLError, getVariableValues, type OperationTypeNode } from 'graphql';
 import type { Caller } from '#shared/policy.ts';
 import { costOf } from './documents/cost.ts';
 import type { Documents, Prepared, PreparedOperation } from './documents/documents.ts';
@@ -37,7 +37,6 @@ export class Refused extends Error {
 }
 
 type Options = {
-  readonly schema: GraphQLSchema;
   readonly documents: Documents;
   readonly resolveDocument: ResolveDocument;
   readonly introspection: boolean;
@@ -47,8 +46,8 @@ type Options = {
 export type Admit = (parameters: GraphqlParameters, caller: Caller, types: ReadonlySet<OperationTypeNode>) => Promise<Runnable>;
 
 /** Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
-export const createAdmit = ({ schema, documents, resolveDocument, introspection, costMax }: Options): Admit => {
-  const costIn = ({ document }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): number => {
+export const createAdmit = ({ documents, resolveDocument, introspection, costMax }: Options): Admit => {
+  const costIn = ({ schema, document }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): number => {
     const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
       maxErrors: ERRORS_MAX,
       hideSuggestions: !introspection,

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';
 
 const FOLDER = new URL('./schema/', import.meta.url);
@@ -21,6 +22,7 @@ const readTypes = (): DocumentNode =>
 
 /** Every custom scalar that the files name needs its rule, which SDL cannot say. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
+  _Any: { coerceInputValue: demandRepresentation, coerceOutputValue: demandRepresentation },
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
   DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
 };
@@ -37,5 +39,8 @@ const buildSchema = (types: DocumentNode): GraphQLSchema => {
   return schema;
 };
 
+/** The types as `schema/` declares them. */
+export const types: DocumentNode = readTypes();
+
 /** The types that `schema/` declares, without resolvers: what is validated, costed, planned, and executed alike. */
-export const schema: GraphQLSchema = buildSchema(readTypes());
+export const schema: GraphQLSchema = buildSchema(types);

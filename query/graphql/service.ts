@@ -1,16 +1,21 @@
-import type { ErrorRequestHandler, RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import type { GraphQLSchema } from 'graphql';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { GraphqlSettings } from '#shared/config.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { createDocuments } from './documents/documents.ts';
+import type { CompositionOptions } from './composition/composition.ts';
+import { createDocuments, type Documents } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';
 import { openPersistedDocuments } from './documents/persisted-documents.ts';
+import type { Execute } from './execute.ts';
+import { graphiqlRoutes } from './graphiql/routes.ts';
 import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
-import { createPlanner } from './planner/planner.ts';
+import { createPlanner, type Planner } from './planner/planner.ts';
 import { createExecutor } from './resolvers/executor.ts';
 import { createAdmit } from './run.ts';
 import { schema } from './schema.ts';
@@ -20,9 +25,13 @@ export type GraphqlDependencies = {
   readonly eventLog: Pick<EventLog, 'identity'>;
   /** Where mutations go. */
   readonly gateway: CommandGateway;
+  /** Where the pictures go that come with mutations. */
+  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly settings: GraphqlSettings;
   readonly bodyBytesMax: number;
+  /** Where what is known of composed services is kept. */
+  readonly dataDir: string;
   readonly log: Log;
   /** Runs before every operation. */
   readonly before: readonly RequestHandler[];
@@ -48,16 +57,44 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX }));
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });
+  const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool, visibleWithinMs });
+  const own: Port = { documents, planner: createPlanner({ schema, pool }), execute: executorOf(schema) };
+  const {
+    documents: all,
+    planner,
+    execute,
+  } = settings.compose
+    ? opening.use(
+        await composeWith(own, { ...dependencies, setting: settings.compose, schema, limits, suggests: introspection, executorOf }),
+      )
+    : own;
   const { costMax } = limits;
-  const routes = graphqlRoutes({
-    admit: createAdmit({ schema, documents, resolveDocument, introspection, costMax }),
-    planner: createPlanner({ schema, pool }),
-    execute: createExecutor({ ...dependencies, schema, pool, visibleWithinMs }),
+  const endpoint = graphqlRoutes({
+    admit: createAdmit({ documents: all, resolveDocument, introspection, costMax }),
+    planner,
+    execute,
     costMax,
     bodyBytesMax,
     log,
     before,
   });
+  // Before the endpoint, which takes the same path; without the schema, an editor is of no use.
+  const routes = Router().use(...(introspection ? [graphiqlRoutes()] : []), endpoint);
   const resources = opening.move();
   return { routes, refusals: answerGraphqlErrors(log, costMax), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** How documents become answers. */
+type Port = { readonly documents: Documents; readonly planner: Planner; readonly execute: Execute };
+
+/** Our own way for all that asks for nothing of others; only where others are composed, what it takes is loaded. */
+const composeWith = async (own: Port, options: Omit<CompositionOptions, 'documents'>): Promise<Port & AsyncDisposable> => {
+  const { openComposition } = await import('./composition/composition.ts');
+  const composition = await openComposition({ ...options, documents: own.documents });
+  return {
+    documents: composition.documents,
+    planner: { plan: async (read) => (composition.has(read.document) ? undefined : own.planner.plan(read)) },
+    execute: (runnable, facts) => (composition.has(runnable.prepared.document) ? composition : own).execute(runnable, facts),
+    [Symbol.asyncDispose]: () => composition[Symbol.asyncDispose](),
+  };
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Gap } from './walk.ts';
@@ -7,10 +7,10 @@ const IDENTITY_CHARACTERS = 8;
 
 /** Tells a list from all others: its path, filters and order, without what only says how to page it. */
 export const listIdentity = (list: Readonly<Record<string, unknown>>): string =>
-  createHash('sha256')
-    .update(JSON.stringify(Object.entries(list).toSorted(([one], [other]) => (one < other ? -1 : 1))))
-    .digest('base64url')
-    .slice(0, IDENTITY_CHARACTERS);
+  hash('sha256', JSON.stringify(Object.entries(list).toSorted(([one], [other]) => (one < other ? -1 : 1))), 'base64url').slice(
+    0,
+    IDENTITY_CHARACTERS,
+  );
 
 /** Opaque to clients; it is good for the one list that it is a place in. */
 export const formatListCursor = (identity: string, { atMs, id, side }: Gap): string =>

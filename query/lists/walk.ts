@@ -1,3 +1,4 @@
+import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { Parameters } from '../statement.ts';
 
 /** What a list is ordered by; equal values are ordered by id, so that no two rows have the same place. */
@@ -23,8 +24,12 @@ export const clausesOf = ({ order: { column, descending }, limit, from }: Walk, 
   const where = from
     ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(new Date(from.gap.atMs).toISOString())}::timestamptz, ${parameters.add(idBeyond(from.gap, { descending, isDownward }))}::bigint)`
     : undefined;
-  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${parameters.add(limit + 1)}::bigint` };
+  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(limit, parameters)}` };
 };
+
+/** The usual one stands in the text, so that the plan that is kept is one for it; for a number not known yet, none seems good enough. */
+const limitOf = (limit: number, parameters: Parameters): string =>
+  limit === LIMIT_DEFAULT ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
 
 /** Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for both sides of a row. */
 const idBeyond = ({ id, side }: Gap, { descending, isDownward }: { descending: boolean; isDownward: boolean }): number => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
   blobs = resources.use(await openFolderBlobs(folder));
   served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
-  gif = newBlobName('image/gif');
+  gif = newBlobName(ARTICLE, 'image/gif');
   await blobs.put(gif, Readable.from([content]));
 });
 afterAll(() => resources.disposeAsync());
@@ -83,7 +83,7 @@ describe('what is not an upload is not found', () => {
   });
 
   test('a link out of the folder, and a folder', async () => {
-    const [link, directory] = [newBlobName('image/png'), newBlobName('image/png')];
+    const [link, directory] = [newBlobName(ARTICLE, 'image/png'), newBlobName(ARTICLE, 'image/png')];
     await symlink(join(folder, '..', 'secret.png'), join(folder, link));
     await mkdir(join(folder, directory));
     expect((await get(link)).status).toBe(404);
@@ -91,7 +91,7 @@ describe('what is not an upload is not found', () => {
   });
 
   test('what was removed, also for who had it', async () => {
-    const name = newBlobName('image/png');
+    const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png')]));
     expect((await get(name)).status).toBe(200);
     await blobs.remove(name);
@@ -127,7 +127,7 @@ describe('where the store fails', () => {
   });
 
   test('a reader that leaves is no failure, and what was open for it is closed', async () => {
-    const name = newBlobName('image/png');
+    const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png', 10_000_000)]));
     const bodies: Readable[] = [];
     const read: Blobs['read'] = async (...asked) => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
   blobs = resources.use(await openFolderBlobs(folder));
   served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
-  gif = newBlobName('image/gif');
+  gif = newBlobName(ARTICLE, 'image/gif');
   await blobs.put(gif, Readable.from([content]));
 });
 afterAll(() => resources.disposeAsync());
@@ -30,7 +30,7 @@ const bytesOf = async (response: Response) => Buffer.from(await response.arrayBu
 
 describe('an upload', () => {
   test.each(PICTURE_TYPES)('of %s is given as such, for ever, and a browser runs nothing in it', async (type) => {
-    const [name, bytes] = [newBlobName(type), picture(type, 300_000)];
+    const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
     await blobs.put(name, Readable.from([bytes]));
     const response = await get(name);
     expect(response.status).toBe(200);

@@ -34,8 +34,8 @@ const answerUpload = async (blobs: UploadDependencies['blobs'], request: Request
   await send(body, response);
 };
 
-/** What is under a name never changes, so that the name is its tag. */
-const cachingOf = (entityTag: string) => ({ ETag: entityTag, 'Cache-Control': 'public, max-age=31536000, immutable' });
+/** What is under a name never changes, so that the name is its tag; but it goes when its article does, and caches shall forget it soon. */
+const cachingOf = (entityTag: string) => ({ ETag: entityTag, 'Cache-Control': 'public, max-age=86400' });
 
 /** A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be. */
 const headersOf = (name: BlobName) => ({

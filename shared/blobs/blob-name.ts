@@ -1,9 +1,11 @@
 import { v7 } from 'uuid';
+import type { ArticleId } from '#shared/brands.ts';
 import { IMAGE_TYPES } from '#shared/rest/articles.ts';
+import { UPLOAD_NAME } from './upload-name.ts';
 
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** The name tells the type, so that no store has to keep it and none can change it. */
+/** The name tells the article whose cover it is, and the type, so that no store has to keep either and none can change it. */
 export type BlobName = string & { readonly __blobName: never };
 
 const EXTENSIONS = {
@@ -14,16 +16,25 @@ const EXTENSIONS = {
   'image/avif': 'avif',
 } as const satisfies Record<ImageType, string>;
 
-const NAME = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif)$/;
-
-/** Never given before, so that caches may keep what is under it for ever; made from nothing that a client sent. */
-export const newBlobName = (type: ImageType): BlobName => `${v7()}.${EXTENSIONS[type]}` as BlobName;
+/** Never given before, so that what is under it never changes; made from nothing that a client sent. */
+export const newBlobName = (articleId: ArticleId, type: ImageType): BlobName => `${articleId}-${v7()}.${EXTENSIONS[type]}` as BlobName;
 
 /** Whatever else is asked for by a path, such as a way out of the folder, is the name of nothing. */
-export const parseBlobName = (text: string): BlobName | undefined => (NAME.test(text) ? (text as BlobName) : undefined);
+export const parseBlobName = (text: string): BlobName | undefined => (UPLOAD_NAME.test(text) ? (text as BlobName) : undefined);
+
+const FOLDER = '/uploads/';
 
 /** Where it is read. */
-export const pathOfBlob = (name: BlobName): string => `/uploads/${name}`;
+export const pathOfBlob = (name: BlobName): string => `${FOLDER}${name}`;
+
+/** Whether a cover is a path of ours rather than a picture elsewhere. */
+export const isUploadPath = (cover: string): boolean => cover.startsWith(FOLDER);
+
+/** The picture that a cover names, where it is an upload of this very article. */
+export const blobOfCover = (articleId: ArticleId, cover: string): BlobName | undefined => {
+  const name = isUploadPath(cover) ? parseBlobName(cover.slice(FOLDER.length)) : undefined;
+  return name?.startsWith(`${articleId}-`) ? name : undefined;
+};
 
 export const typeOfBlob = (name: BlobName): ImageType => {
   const type = IMAGE_TYPES.find((each) => name.endsWith(`.${EXTENSIONS[each]}`));

@@ -1,3 +1,4 @@
+import type { ArticleId } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { newBlobName, pathOfBlob } from './blob-name.ts';
 import type { Blobs } from './blobs.ts';
@@ -5,6 +6,7 @@ import type { Picture } from './picture.ts';
 
 type Cover<Result> = {
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+  readonly articleId: ArticleId;
   /** Changes nothing, and is refused as the change itself would be. */
   check(): Promise<unknown>;
   /** Begins to take in the picture. */
@@ -16,9 +18,10 @@ type Cover<Result> = {
 };
 
 /** Keeps a picture and makes it a cover; who may not is refused before a byte is stored, and what was refused is not kept. */
-export const setCover = async <Result>({ blobs, check, receive, bytes, change }: Cover<Result>): Promise<Result> => {
+export const setCover = async <Result>(cover: Cover<Result>): Promise<Result> => {
+  const { blobs, check, change } = cover;
   await check();
-  const name = await store(blobs, receive, bytes);
+  const name = await store(cover);
   return change(pathOfBlob(name)).catch(async (error: unknown) => {
     // Only a refusal says for certain that no article names it. What cannot be removed is in nobody's way.
     if (error instanceof Rejection) await blobs.remove(name).catch(() => {});
@@ -26,9 +29,9 @@ export const setCover = async <Result>({ blobs, check, receive, bytes, change }:
   });
 };
 
-const store = async (blobs: Pick<Blobs, 'put'>, receive: () => Promise<Picture>, bytes: number | undefined) => {
+const store = async ({ blobs, articleId, receive, bytes }: Omit<Cover<unknown>, 'check' | 'change'>) => {
   await using picture = await receive();
-  const name = newBlobName(picture.type);
+  const name = newBlobName(articleId, picture.type);
   await blobs.put(name, picture.chunks, { bytes });
   return name;
 };

@@ -25,7 +25,7 @@ export type SentCommand = z.infer<typeof SentCommand>;
 export const parseSent = (sent: unknown): SentCommand => {
   const parsed = SentCommand.safeParse(sent);
   if (parsed.success) return parsed.data;
-  throw new Rejection('invalid_command', { errors: fieldErrorsOf(parsed.error) });
+  throw new Rejection('invalid_command', { errors: fieldErrorsOf(parsed.error, sent) });
 };
 
 export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): CommandContext => ({

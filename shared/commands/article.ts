@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { articleId, body, cover, tags, title, userId } from '#shared/events/fields.ts';
+import { articleId, body, tags, userId } from '#shared/events/fields.ts';
+import { cover, title } from './fields.ts';
 import { JsonPatch } from './json-patch.ts';
 
 /** Without an author, the caller is it. */

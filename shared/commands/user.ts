@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { email, name, role, userId } from '#shared/events/fields.ts';
+import { email, role, userId } from '#shared/events/fields.ts';
+import { name } from './fields.ts';
 import { JsonPatch } from './json-patch.ts';
 
 export const RegisterUser = z.strictObject({

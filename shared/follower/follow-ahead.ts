@@ -12,7 +12,7 @@ type Following<Ready> = {
 };
 
 /** So much may wait while the caller is busy; a page that is being read comes on top. */
-const EVENTS_MAX = 3_000;
+const EVENTS_MAX = 5_000;
 const CHARACTERS_MAX = 8 * 1_048_576;
 
 /**

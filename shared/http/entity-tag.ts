@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request } from 'express';
 import { HttpProblem } from './http-problem.ts';
 
@@ -6,7 +6,7 @@ const DIGEST_CHARACTERS = 16;
 
 /** A strong entity tag: the version tells writers what they change, the digest tells readers whether they have these very bytes. */
 export const entityTagOf = (version: number, representation: string): string =>
-  `"${version}-${createHash('sha256').update(representation).digest('base64url').slice(0, DIGEST_CHARACTERS)}"`;
+  `"${version}-${hash('sha256', representation, 'base64url').slice(0, DIGEST_CHARACTERS)}"`;
 
 /** Proxies that compress an answer make its tag a weak one; the version part says the same still. */
 const TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;

@@ -1,9 +1,7 @@
-import { ZodError } from 'zod';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
-import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
@@ -64,7 +62,6 @@ const RETRY_AFTER_SECONDS = '1';
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
-  if (error instanceof ZodError) return ofHttpProblem(new HttpProblem('invalid_request', { extensions: { errors: fieldErrorsOf(error) } }));
   if (error instanceof LogUnavailable || error instanceof CommandUnavailable || error instanceof BlobsUnavailable)
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import { refuseOtherMethods } from './answer-errors.ts';
-import { HttpProblem } from './http-problem.ts';
+import { demandPreferredType } from './media-type.ts';
 
 export type Link = { readonly rel: string; readonly href: string; readonly title: string };
 export type RootOptions = { readonly version: string; readonly links: readonly Link[] };
@@ -13,8 +13,7 @@ export const rootRoutes = (options: RootOptions): Router => {
   return Router()
     .get('/', (request, response) => {
       response.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
-      const type = request.accepts(['application/json', 'application/hal+json', 'text/html']);
-      if (type === false) throw new HttpProblem('not_acceptable', { detail: 'There are application/json and text/html.' });
+      const type = demandPreferredType(request, ['application/json', 'application/hal+json', 'text/html']);
       if (type !== 'text/html') return void response.type(type).send(json);
       response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(html);
     })

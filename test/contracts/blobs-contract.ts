@@ -44,7 +44,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     test.each([0, 1, 70_000, 6 * MEBIBYTE, 11 * MEBIBYTE])('keep %d bytes as they are, of known and of unknown length', async (bytes) => {
       const content = randomBytes(bytes);
       for (const about of [{ bytes }, {}]) {
-        const blob = newBlobName('image/png');
+        const blob = newBlobName(ARTICLE, 'image/png');
         await blobs.put(blob, inChunks(content), about);
         expect(await other.find(blob)).toEqual({ bytes });
         expect((await contentOf(blob))?.equals(content)).toBe(true);
@@ -52,14 +52,14 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     });
 
     test('have nothing under a name that was not given', async () => {
-      const blob = newBlobName('image/gif');
+      const blob = newBlobName(ARTICLE, 'image/gif');
       expect(await blobs.find(blob)).toBeUndefined();
       expect(await blobs.read(blob)).toBeUndefined();
       expect(await blobs.read(blob, { start: 0, end: 1 })).toBeUndefined();
     });
 
     test('give the part that is asked for', async () => {
-      const blob = newBlobName('image/avif');
+      const blob = newBlobName(ARTICLE, 'image/avif');
       await blobs.put(blob, bytesOf(Buffer.from('0123'), Buffer.from('456789')), {});
       const part = async (start: number, end: number) => buffer((await blobs.read(blob, { start, end })) as Readable);
       expect((await part(0, 0)).toString()).toBe('0');
@@ -68,7 +68,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     });
 
     test('take away what is there, and nothing where there is nothing', async () => {
-      const [blob, neighbour] = [newBlobName('image/jpeg'), newBlobName('image/jpeg')];
+      const [blob, neighbour] = [newBlobName(ARTICLE, 'image/jpeg'), newBlobName(ARTICLE, 'image/jpeg')];
       for (const each of [blob, neighbour]) await blobs.put(each, bytesOf(Buffer.from('x')), { bytes: 1 });
       await other.remove(blob);
       await other.remove(blob);
@@ -89,7 +89,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
         yield* inChunks(randomBytes(bytesBefore));
         throw failure;
       };
-      const blob = newBlobName('image/webp');
+      const blob = newBlobName(ARTICLE, 'image/webp');
       await expect(blobs.put(blob, body(), { bytes })).rejects.toBe(failure);
       expect(await blobs.find(blob)).toBeUndefined();
       await until(
@@ -104,14 +104,14 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       ['longer', 5],
     ])('keep nothing of a body that is %s than was said', async (_what, bytes) => {
       const before = await engine.files();
-      const blob = newBlobName('image/webp');
+      const blob = newBlobName(ARTICLE, 'image/webp');
       await expect(blobs.put(blob, bytesOf(Buffer.from('01'), Buffer.from('23')), { bytes })).rejects.toThrow(RangeError);
       expect(await blobs.find(blob)).toBeUndefined();
       expect(await engine.files()).toEqual(before);
     });
 
     test('show nothing of a body that is still coming', async () => {
-      const blob = newBlobName('image/png');
+      const blob = newBlobName(ARTICLE, 'image/png');
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
       const body = async function* (): AsyncGenerator<Uint8Array> {
@@ -141,18 +141,18 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
           if (!hasTurned) turnedBy = index;
         }
       };
-      await blobs.put(newBlobName('image/png'), eager(), { bytes: 640 * 16_384 });
+      await blobs.put(newBlobName(ARTICLE, 'image/png'), eager(), { bytes: 640 * 16_384 });
       expect(turnedBy).toBeLessThan(320);
     });
 
     test('take many at the same time', async () => {
-      const all = Array.from({ length: 12 }, () => ({ blob: newBlobName('image/png'), content: randomBytes(200_000) }));
+      const all = Array.from({ length: 12 }, () => ({ blob: newBlobName(ARTICLE, 'image/png'), content: randomBytes(200_000) }));
       await Promise.all(all.map(({ blob, content }, index) => (index % 2 ? blobs : other).put(blob, inChunks(content), {})));
       for (const { blob, content } of all) expect((await contentOf(blob))?.equals(content)).toBe(true);
     });
 
     test('let go of what is read no further', async () => {
-      const blob = newBlobName('image/png');
+      const blob = newBlobName(ARTICLE, 'image/png');
       await blobs.put(blob, inChunks(randomBytes(2 * MEBIBYTE)), {});
       for (let index = 0; index < 100; index += 1) {
         const body = (await blobs.read(blob)) as Readable;

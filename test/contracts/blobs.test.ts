@@ -33,7 +33,7 @@ testBlobs('a folder', openFolder);
 describe('blobs in a folder', () => {
   test('lie there under their names, and what comes in lies apart', async () => {
     await using engine = await openFolder();
-    const blob = newBlobName('image/png');
+    const blob = newBlobName(ARTICLE, 'image/png');
     await engine.instances[0].put(blob, body('x'));
     expect((await readdir(engine.folder)).toSorted()).toEqual([blob, 'incoming'].toSorted());
     expect(await readFile(join(engine.folder, blob), 'utf8')).toBe('x');
@@ -53,7 +53,7 @@ describe('blobs in a folder', () => {
 
   test('are never read through a link', async () => {
     await using engine = await openFolder();
-    const blob = newBlobName('image/png');
+    const blob = newBlobName(ARTICLE, 'image/png');
     await writeFile(join(engine.folder, '..', 'secret'), 'secret');
     await symlink(join(engine.folder, '..', 'secret'), join(engine.folder, blob));
     expect(await engine.instances[0].find(blob)).toBeUndefined();
@@ -75,7 +75,7 @@ describe('blobs in a folder', () => {
     const [blobs] = engine.instances;
     await rm(engine.folder, { recursive: true });
     await writeFile(engine.folder, 'a file in its place');
-    const blob = newBlobName('image/png');
+    const blob = newBlobName(ARTICLE, 'image/png');
     await expect(blobs.put(blob, body('x'))).rejects.toThrow(BlobsUnavailable);
     await expect(blobs.find(blob)).rejects.toThrow(BlobsUnavailable);
     await expect(blobs.read(blob)).rejects.toThrow(BlobsUnavailable);
@@ -121,7 +121,7 @@ if (s3Missing !== undefined) {
     test('lie under the prefix, in the bucket', async () => {
       await using s3 = await startS3();
       await using blobs = await open(s3.url({ prefix: 'some/where' }));
-      const blob = newBlobName('image/png');
+      const blob = newBlobName(ARTICLE, 'image/png');
       await blobs.put(blob, body('x'));
       expect(await s3.keys()).toEqual([`some/where/${blob}`]);
     });
@@ -143,7 +143,7 @@ if (s3Missing !== undefined) {
       await using blobs = await open(s3.url(), health);
       expect((await health.readiness()).status).toBe('ready');
       await s3.kill();
-      const blob = newBlobName('image/png');
+      const blob = newBlobName(ARTICLE, 'image/png');
       await expect(blobs.put(blob, body('x'), { bytes: 1 })).rejects.toThrow(BlobsUnavailable);
       await expect(blobs.put(blob, body('x'))).rejects.toThrow(BlobsUnavailable);
       await expect(blobs.find(blob)).rejects.toThrow(BlobsUnavailable);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '#shared/policy.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type Attempt, CALLERS, openRestAttempts, type Situation } from '../engines/rest-attempts.ts';
+import { type Attempt, openRestAttempts } from '../engines/rest-attempts.ts';
+import { CALLERS, type Situation } from '../engines/scenes.ts';
 
 /** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
 type Row = readonly [number, number, number, number, number, number, number];

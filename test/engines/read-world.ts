@@ -47,7 +47,7 @@ export type ReadWorld = AsyncDisposable & {
   startProjector(): Promise<void>;
 };
 
-export const createReadWorld = async (): Promise<ReadWorld> => {
+export const createReadWorld = async (settings: Readonly<Record<string, string>> = {}): Promise<ReadWorld> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
@@ -72,7 +72,7 @@ export const createReadWorld = async (): Promise<ReadWorld> => {
     },
   });
   const blobs = opening.use(await openFolderBlobs(join(opening.use(await temporaryDataDir()).path, 'uploads')));
-  const query = opening.use(await startQueryService({ ...side, gateway: side, pool, blobs, bell, log, config: loadConfig({}) }));
+  const query = opening.use(await startQueryService({ ...side, gateway: side, pool, blobs, bell, log, config: loadConfig(settings) }));
   const mint = await createTokenMint();
   const resource = opening.use(
     await openResourceServer({

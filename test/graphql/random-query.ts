@@ -43,6 +43,9 @@ export const randomQuery = (random: Random, schema: GraphQLSchema, known: Known)
   return { text: `query${declared} ${selection}\n${writer.fragments.join('\n')}`, variables: writer.variables, isOdd: writer.isOdd };
 };
 
+/** Fields of federation are not what queries ask for. */
+const isCommon = ({ name }: GraphQLField<unknown, unknown>): boolean => !name.startsWith('_');
+
 class Writer {
   readonly declarations: string[] = [];
   readonly fragments: string[] = [];
@@ -94,7 +97,7 @@ class Writer {
     const { pick, chance } = this.#random;
     if (!(isObjectType(type) || isInterfaceType(type)) || this.#items > ITEMS_MAX || chance(5))
       return `${this.#alias(30)}__typename${this.#directive()}`;
-    const fields = Object.values(type.getFields()) as GraphQLField<unknown, unknown>[];
+    const fields = Object.values<GraphQLField<unknown, unknown>>(type.getFields()).filter(isCommon);
     const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
     const objects = fields.filter((field) => !leaves.includes(field));
     const isDeep = depth >= DEPTH_MAX || objects.length === 0 || (leaves.length > 0 && chance(50));

@@ -7,8 +7,10 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isCompositeType,
   isInterfaceType,
+  isListType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
@@ -93,10 +95,12 @@ const fieldOf = (type: GraphQLNamedType, name: string): GraphQLField<unknown, un
 
 const SIZES = ['limit', 'first', 'last'];
 
-/** How long a list the node asks for, or undefined where it is none that can be asked for. */
+/** How long a list the node may have, or undefined where it is none that can be asked for. */
 const sizeOf = (field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number | undefined => {
+  if (field.name === '_entities') return lengthOf(node, variables);
   const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
-  if (names.length === 0) return undefined;
+  // A list of another service that cannot be asked for by size is about as long as our own.
+  if (names.length === 0) return isListType(getNullableType(field.type)) ? LIST_LIMIT_DEFAULT : undefined;
   const asked = (node.arguments ?? []).filter(({ name }) => names.includes(name.value)).map((argument) => countOf(argument, variables));
   const sizes = asked.filter((size) => size !== undefined);
   for (const size of sizes) if (size < 0 || size > LIST_LIMIT_MAX) throw outOfRange(node, size);
@@ -108,6 +112,13 @@ const outOfRange = (node: FieldNode, size: number): GraphQLError =>
     nodes: [node],
     extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
   });
+
+/** As many as are represented. */
+const lengthOf = (node: FieldNode, variables: Variables): number => {
+  const value = node.arguments?.[0]?.value;
+  const given = value?.kind === Kind.LIST ? value.values : value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+  return Array.isArray(given) ? given.length : 1;
+};
 
 const countOf = ({ value }: ArgumentNode, variables: Variables): number | undefined => {
   if (value.kind === Kind.INT) return Number(value.value);

@@ -19,6 +19,8 @@ import { findBeyondLimits } from './measure.ts';
 
 /** A document that is valid and within the limits, with what is the same for every request that names it. */
 export type Prepared = {
+  /** In which it is valid. */
+  readonly schema: GraphQLSchema;
   /** SHA-256 of the text, in hex: what names it in caches and persisted requests. */
   readonly hash: string;
   readonly document: DocumentNode;
@@ -72,7 +74,8 @@ const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared 
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const operations = nodes.map((node) => ({ node, rights: rightsOf(schema, document, node) }));
-  return { hash: createHash('sha256').update(text).digest('hex'), document, operations, introspects: asksForSchema(document) };
+  const hash = createHash('sha256').update(text).digest('hex');
+  return { schema, hash, document, operations, introspects: asksForSchema(document) };
 };
 
 /** The parser counts tokens itself, and says that there are too many only by its message. */
@@ -92,11 +95,14 @@ const withCode = (error: GraphQLError, code: string): GraphQLError => {
   return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, code } });
 };
 
+/** The last is of federation. */
+const SCHEMA_FIELDS = new Set(['__schema', '__type', '_service']);
+
 const asksForSchema = (document: DocumentNode): boolean => {
   let asks = false;
   visit(document, {
     Field: ({ name }) => {
-      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      if (!SCHEMA_FIELDS.has(name.value)) return undefined;
       asks = true;
       return BREAK;
     },

@@ -3,22 +3,20 @@ import type { Request, Response } from 'express';
 import type { GraphQLFormattedError } from 'graphql';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 
 /** The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status. */
 const LEGACY = 'application/json';
 const CURRENT = 'application/graphql-response+json';
-type MediaType = typeof LEGACY | typeof CURRENT;
-
 /** Who does not say is answered as clients have always been. */
-export const mediaTypeFor = (request: Request): MediaType => {
-  const type = request.accepts([LEGACY, CURRENT]);
-  if (type === false) throw new HttpProblem('not_acceptable', { detail: `There are ${CURRENT} and ${LEGACY}.` });
-  return type as MediaType;
-};
+const MEDIA_TYPES = [LEGACY, CURRENT] as const;
+type MediaType = (typeof MEDIA_TYPES)[number];
+
+/** Demanded before anything is read. */
+export const mediaTypeFor = (request: Request): MediaType => demandPreferredType(request, MEDIA_TYPES);
 
 /** Of a refusal, which has to be told somehow. */
-const typeOfAnswer = (request: Request): MediaType => (request.accepts([LEGACY, CURRENT]) || LEGACY) as MediaType;
+const typeOfAnswer = (request: Request): MediaType => preferredType(request, MEDIA_TYPES) ?? LEGACY;
 
 /** What an operation came to. */
 export type Outcome = {

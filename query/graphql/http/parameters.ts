@@ -35,7 +35,10 @@ export const queryParameters = ({ query }: Request): GraphqlParameters =>
 const read = (given: unknown): GraphqlParameters => {
   const parsed = Parameters.safeParse(given);
   if (!parsed.success) {
-    throw new HttpProblem('malformed_request', { detail: 'This is no GraphQL request.', extensions: { errors: fieldErrorsOf(parsed.error) } });
+    throw new HttpProblem('malformed_request', {
+      detail: 'This is no GraphQL request.',
+      extensions: { errors: fieldErrorsOf(parsed.error, given) },
+    });
   }
   const { query, documentId, operationName, variables, extensions } = parsed.data;
   return {

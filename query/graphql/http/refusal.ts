@@ -20,6 +20,8 @@ export const answerGraphqlErrors =
   (log: Log, costMax: number): ErrorRequestHandler =>
   (error: unknown, request, response, next) => {
     if (response.headersSent || !PATH.test(request.path)) return next(error);
+    // Whoever sent it has gone, which ended it.
+    if (response.destroyed && error instanceof Error && error.name === 'AbortError') return;
     const { headers, ...outcome } = refusalOf(error, request, { log, costMax });
     if (headers) response.set(headers);
     answerGraphql(request, response, outcome);

@@ -6,10 +6,12 @@ import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { Log } from '#shared/log.ts';
+import { readFailureOf } from '../../statement.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { Admit, Runnable } from '../run.ts';
+import { readMultipart } from '../uploads/read-multipart.ts';
 import { answerGraphql, mediaTypeFor, type Outcome } from './answer.ts';
 import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
 
@@ -40,10 +42,14 @@ export const graphqlRoutes = (options: GraphqlRoutesOptions): Router => {
       next();
     })
     .get('/graphql', ...before, get)
+    .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax), post)
     .post('/graphql', ...before, ...readJsonBody(bodyBytesMax, ['application/json']), post)
     .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
     .all('/graphql', refuseOtherMethods(...METHODS));
 };
+
+/** Whatever else it may be goes by the next route. */
+const demandMultipart: RequestHandler = (request, _response, next) => next(request.is('multipart/form-data') ? undefined : 'route');
 
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
@@ -70,12 +76,18 @@ const run = async (
 ): Promise<Outcome> => {
   const { prepared, operation, variables, caller, cost } = runnable;
   const costs = { requestedQueryCost: cost, maximumQueryCost: costMax };
-  const planned = await planner.plan({ document: prepared.document, operation: operation.node, variables, caller });
+  const planned = await planner
+    .plan({ document: prepared.document, operation: operation.node, variables, caller })
+    .catch((cause: unknown) => {
+      throw readFailureOf(cause);
+    });
   if (planned !== undefined) return { data: planned, cost: costs };
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const requestId = requestIdOf(request);
-  const { data, errors } = await execute(runnable, { requestId, idempotencyKey: request.get('Idempotency-Key'), signal: gone.signal });
+  const { headers } = request;
+  const idempotencyKey = request.get('Idempotency-Key');
+  const { data, errors } = await execute(runnable, { requestId, idempotencyKey, headers, signal: gone.signal });
   const shown = errors && { errors: errors.map(createFormatError(log, requestId)) };
   return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
 };

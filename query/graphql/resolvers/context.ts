@@ -1,14 +1,19 @@
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { RequestFacts } from '../execute.ts';
 import type { Loaders } from './loaders.ts';
-import type { SendCommand } from './send-command.ts';
+import type { CheckCommand, SendCommand } from './send-command.ts';
 
 /** What the resolvers of one request share. */
 export type Context = {
   readonly pool: Pool;
   readonly caller: Caller;
+  readonly facts: RequestFacts;
   readonly loaders: Loaders;
+  readonly check: CheckCommand;
   readonly send: SendCommand;
+  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
 };
 
 /** Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the answer. */

@@ -1,16 +1,17 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Execute } from '../execute.ts';
+import { FEDERATION } from '../federation/entities.ts';
 import type { Context, Resolver } from './context.ts';
 import { createLoaders } from './loaders.ts';
 import { MUTATION } from './mutations.ts';
 import { COMMENT, POST, QUERY, USER } from './reads.ts';
 import type { Row } from './rows.ts';
-import { type CommandsOptions, createSendCommand } from './send-command.ts';
+import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
 
 /** What has no resolver here is a member of what its parent was resolved to. */
 const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Query: QUERY,
+  Query: { ...QUERY, ...FEDERATION },
   Mutation: MUTATION,
   User: USER,
   Post: POST,
@@ -19,12 +20,18 @@ const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
 
 const ERRORS_MAX = 50;
 
+export type ExecutorOptions = CommandsOptions & {
+  readonly schema: GraphQLSchema;
+  readonly pool: Pool;
+  readonly blobs: Context['blobs'];
+};
+
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
-export const createExecutor = (options: CommandsOptions & { readonly schema: GraphQLSchema; readonly pool: Pool }): Execute => {
-  const { schema, pool } = options;
+export const createExecutor = (options: ExecutorOptions): Execute => {
+  const { schema, pool, blobs } = options;
   return async ({ prepared: { document }, operation: { node }, variables, caller }, facts) => {
-    const send = createSendCommand(options, caller, facts);
-    const contextValue: Context = { pool, caller, loaders: createLoaders(pool, caller), send };
+    const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
+    const contextValue: Context = { pool, caller, facts, loaders: createLoaders(pool, caller), blobs, ...commands };
     const { data, errors } = await execute({
       schema,
       document,

@@ -1,9 +1,10 @@
+import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { LIST_LIMIT_DEFAULT } from '../list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
 import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
-import { pageSize, searchText, storableText } from '../planner/values.ts';
+import { searchText, storableText } from '../planner/values.ts';
 import type { Context } from './context.ts';
 import type { Asked, ListOf, ParentColumn, Place, PostFilter, Row, TypeName } from './rows.ts';
 
@@ -14,11 +15,20 @@ export type Listed = { readonly type: TypeName; readonly parent: ParentColumn; r
 
 export const readPlainList = async ({ loaders }: Context, listed: Listed, args: Arguments): Promise<readonly Row[]> => {
   const { type, parent, parentId } = listed;
-  const rowsMax = orRefuse(() => pageSize(args.limit), 'limit_out_of_range');
+  const rowsMax = pageSize(args.limit);
   return loaders.list(
     { type, parent, asked: { ...orderOf(type, args.sort), filter: filterOf(args.filter), ...NO_PLACES, rowsMax } },
     parentId,
   );
+};
+
+/** What a list costs was counted before, so that this is only for those who do not count. */
+const pageSize = (value: unknown): number => {
+  const size = typeof value === 'number' ? value : LIST_LIMIT_DEFAULT;
+  if (size >= 0 && size <= LIST_LIMIT_MAX) return size;
+  throw new GraphQLError(`A list has at most ${LIST_LIMIT_MAX} items.`, {
+    extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
+  });
 };
 
 const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as const;
@@ -27,8 +37,8 @@ const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as 
 export const readConnection = ({ loaders }: Context, listed: Listed, args: Arguments) => {
   const { type, parent, parentId } = listed;
   const has = (name: string): boolean => (args[name] ?? null) !== null;
-  if (has('first') && has('last')) throw new HttpProblem('malformed_request', { detail: 'A connection takes first or last, not both.' });
-  const size = orRefuse(() => pageSize(args.first ?? args.last ?? LIST_LIMIT_DEFAULT), 'limit_out_of_range');
+  if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
+  const size = pageSize(args.first ?? args.last);
   const order = orderOf(type, args.sort);
   const place = (side: 'after' | 'before'): Place | undefined =>
     has(side) ? orRefuse(() => placeOf(type, orderFor(order), args[side]), 'unknown_cursor') : undefined;
@@ -90,11 +100,11 @@ const filterOf = (filter: unknown): PostFilter => {
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;
 
 /** The planner leaves refusals to the resolvers. */
-const orRefuse = <Value>(read: () => Value, code: 'limit_out_of_range' | 'unknown_cursor' | 'invalid_parameter'): Value => {
+const orRefuse = <Value>(read: () => Value, code: 'unknown_cursor' | 'invalid_parameter'): Value => {
   try {
     return read();
   } catch (cause) {
     if (!(cause instanceof OutOfPlan)) throw cause;
-    throw new HttpProblem(code === 'limit_out_of_range' ? 'invalid_parameter' : code, { detail: `Refused: ${cause.message}.`, cause });
+    throw new HttpProblem(code, { detail: `Refused: ${cause.message}.`, cause });
   }
 };

@@ -5,7 +5,9 @@ import { ArticlePatch, NewArticle } from '#shared/rest/articles.ts';
 import { CommentPatch, NewComment } from '#shared/rest/comments.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { NewUser, UserPatch } from '#shared/rest/users.ts';
+import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
+import { sendCover } from './covers.ts';
 import { readById } from './reads.ts';
 import type { Row, TypeName } from './rows.ts';
 
@@ -22,12 +24,14 @@ const ABSENT = { User: 'user_not_found', Post: 'article_not_found', Comment: 'co
 /** Sends the command, and answers with what it changed as it is then. */
 const changing =
   (type: TypeName, toCommand: ToCommand): Resolver =>
-  async (_mutation, args, context, key): Promise<Row> => {
-    const id = await send(toCommand, { args, context, key });
-    const row = await readById(context, type, id);
-    if (row) return row;
-    throw new Rejection(ABSENT[type]);
-  };
+  async (_mutation, args, context, key): Promise<Row> =>
+    readChanged(context, type, await send(toCommand, { args, context, key }));
+
+const readChanged = async (context: Context, type: TypeName, id: number): Promise<Row> => {
+  const row = await readById(context, type, id);
+  if (row) return row;
+  throw new Rejection(ABSENT[type]);
+};
 
 const deleting =
   (toCommand: ToCommand): Resolver =>
@@ -65,6 +69,9 @@ export const MUTATION: Readonly<Record<string, Resolver>> = {
   updatePost: changing('Post', ({ id, changes }) => ({ type: 'EditArticle', articleId: articleId(id), ...ArticlePatch.parse(changes) })),
   publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
   unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
+  setPostCover: async (_mutation, { id, file, ifVersion }, context) =>
+    readChanged(context, 'Post', await sendCover(context, { articleId: articleId(id), file: file as Upload, ifVersion })),
+  removePostCover: changing('Post', ({ id }) => ({ type: 'EditArticle', articleId: articleId(id), cover: null })),
   deletePost: deleting(({ id }) => ({ type: 'DeleteArticle', articleId: articleId(id) })),
 
   addComment: changing('Comment', ({ postId, input }) => ({

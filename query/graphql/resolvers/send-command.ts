@@ -9,8 +9,11 @@ import type { Caller } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import type { RequestFacts } from '../execute.ts';
 
+/** Asks whether a command would be refused that itself changes nothing. */
+export type CheckCommand = (command: Command, ifVersion: unknown) => Promise<void>;
+
 /** Sends the command of a mutation's root field, and waits until what it did can be read. Answers with the id of what was changed. */
-export type SendCommand = (command: Command, options: { readonly key: string; readonly ifVersion: unknown }) => Promise<number>;
+export type SendCommand = (command: Command, options: { readonly key: string | undefined; readonly ifVersion: unknown }) => Promise<number>;
 
 export type CommandsOptions = {
   readonly gateway: CommandGateway;
@@ -29,12 +32,20 @@ export const createSendCommand =
     const { id, cursor } = await gateway.send(command, {
       caller,
       requestId,
-      // Each root field is a command of its own, told by the name that it has in the answer.
-      ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}.${key}` }),
-      ...(typeof ifVersion === 'number' && { ifVersion: ifVersion as Version }),
+      // Each root field is a command of its own, told by the name that it has in the answer; without one, it may be repeated.
+      ...(idempotencyKey !== undefined && key !== undefined && { idempotencyKey: `${idempotencyKey}.${key}` }),
+      ...versionOf(ifVersion),
     });
     if (await readPosition.reaches(parseCursor(eventLog.identity, cursor), visibleWithinMs, signal)) return id;
     // It happened, and repeating it would do it twice: the client may wait for the cursor instead.
     const [, title] = HTTP_PROBLEMS.not_yet_visible;
     throw new GraphQLError(title, { extensions: { code: 'not_yet_visible', committed: true, cursor, id: String(id) } });
   };
+
+export const createCheckCommand =
+  ({ gateway }: CommandsOptions, caller: Caller, { requestId }: RequestFacts): CheckCommand =>
+  async (command, ifVersion) => {
+    await gateway.send(command, { caller, requestId, ...versionOf(ifVersion) });
+  };
+
+const versionOf = (given: unknown): { readonly ifVersion?: Version } => (typeof given === 'number' ? { ifVersion: given as Version } : {});

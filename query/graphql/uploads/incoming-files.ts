@@ -20,10 +20,13 @@ export const createIncomingFiles = (): IncomingFiles => {
   const arrived = new Map<string, Arrived>();
   const gone = new Set<string>();
   const streams = new Set<BusboyFileStream>();
+  let handed: BusboyFileStream | undefined;
   let waiting: { readonly name: string; readonly reader: PromiseWithResolvers<IncomingFile> } | undefined;
   let ended: { readonly error: Error | undefined } | undefined;
 
   const letGoBefore = (name: string): void => {
+    // Whoever had it may have read nothing of it.
+    handed?.resume();
     for (const [earlier, { stream }] of arrived) {
       if (earlier === name) return;
       arrived.delete(earlier);
@@ -34,6 +37,7 @@ export const createIncomingFiles = (): IncomingFiles => {
   const hand = (name: string, { type, stream }: Arrived): IncomingFile => {
     arrived.delete(name);
     gone.add(name);
+    handed = stream;
     return { type, chunks: read(stream) };
   };
   const absent = (): Error => ended?.error ?? refuse('The file that map names did not come.');

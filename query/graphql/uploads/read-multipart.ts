@@ -4,7 +4,7 @@ import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { parseJson } from '#shared/http/json-body.ts';
 import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
-import { type FileMap, FILES_MAX, placeFiles, readMap } from './place-files.ts';
+import { FILES_MAX, type FileMap, placeFiles, readMap } from './place-files.ts';
 
 /** Only what a page of ours sends has one of them: a form of any other page could send the rest of the request. */
 const PREFLIGHT_HEADERS = ['GraphQL-Require-Preflight', 'Apollo-Require-Preflight', 'X-Apollo-Operation-Name'];
@@ -70,7 +70,7 @@ const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => v
       takeField(name, value);
     }),
   );
-  parser.on('file', (name, stream, _filename, _encoding, type) =>
+  parser.on('file', (name, stream, ...[, , type]) =>
     orReject(() => {
       if (map?.has(name)) return files.arrive(name, type, stream);
       stream.on('error', () => {}).resume();

@@ -1,0 +1,26 @@
+import { createServer } from 'node:http';
+import { grafserv } from 'postgraphile/grafserv/node';
+import { postgraphile } from 'postgraphile';
+import { makePgService } from 'postgraphile/adaptors/pg';
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
+import { listen } from '../../shared/http/listen.ts';
+
+// PostGraphile 5, which makes its schema from the tables; the comments on them say which belong together.
+const service = makePgService({
+  connectionString: String(process.argv[2]),
+  schemas: ['read_model'],
+  poolConfig: { max: Number(process.argv[3] ?? 4) },
+});
+const instance = postgraphile({
+  extends: [PostGraphileAmberPreset],
+  // It would not order and filter by columns whose indexes are partial.
+  disablePlugins: ['PgIndexBehaviorsPlugin'],
+  pgServices: [service],
+  grafserv: { graphqlPath: '/graphql', graphiql: false, watch: false },
+  grafast: { explain: false },
+  schema: { defaultBehavior: '+list -connection +resource:list +manyRelation:resource:list +filterBy +orderBy -insert -update -delete' },
+});
+const server = createServer();
+await instance.createServ(grafserv).addTo(server);
+const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
+process.send?.({ url: `${url}/graphql` });

@@ -1,0 +1,61 @@
+import type * as z from 'zod';
+import type { JsonPatch } from '#shared/commands/json-patch.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { fieldErrorsOf, pointerTo } from '#shared/json-pointers.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { applyJsonPatch, areEqual } from './json-patch.ts';
+
+/** An item as a patch of it sees it: as it is read, as far as the command side knows that. */
+export type PatchDocument = {
+  readonly content: JsonObject;
+  /** What a patch may test, and leaves as it is. */
+  readonly fixed: JsonObject;
+  /** Pointers to what is read beside it, and is only known to the side that reads are answered by. */
+  readonly unknown: readonly string[];
+};
+
+/** What of its content a patch changes; refused where that is not as the schema demands. */
+export const changesByPatch = <Schema extends z.ZodObject>(
+  schema: Schema,
+  document: PatchDocument,
+  patch: JsonPatch,
+): Partial<z.output<Schema>> => {
+  refuseUnknownTests(document.unknown, patch);
+  const patched = applyJsonPatch({ ...document.fixed, ...document.content }, patch);
+  const changed = isObject(patched) ? changesTo(document, patched, patch) : undefined;
+  // Only what is changed is checked, or an item from before a rule came could not be patched at all.
+  const { success, data, error } = changed ? schema.pick(changed.mask).safeParse(changed.input) : schema.safeParse(patched);
+  if (!success) throw new Rejection('invalid_command', { errors: fieldErrorsOf(error, changed?.input ?? patched) });
+  return data as Partial<z.output<Schema>>;
+};
+
+/** A patch that compares or copies what is there, or goes by it, tells of it by how it ends, so that its sender must be allowed to read it. */
+export const tellsContent = (patch: JsonPatch): boolean =>
+  patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
+
+/** To say that it differs would be wrong as often as not. */
+const refuseUnknownTests = (unknown: readonly string[], patch: JsonPatch): void => {
+  const number = patch.findIndex(({ op, path }) => op === 'test' && unknown.some((each) => isWithin(each, path) || isWithin(path, each)));
+  if (number !== -1) throw new Rejection('patch_not_applicable', { operation: number, reason: 'not_comparable' });
+};
+
+const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
+
+type Changes = { readonly mask: Record<string, true>; readonly input: JsonObject };
+
+const changesTo = ({ content, fixed, unknown }: PatchDocument, patched: JsonObject, patch: JsonPatch): Changes => {
+  const readOnly = new Set([...Object.keys(fixed), ...unknown.map((pointer) => pointer.split('/')[1])]);
+  // As in a PUT, an item that is replaced as a whole may hold what cannot be changed, and need not.
+  const isReplaced = patch.some(({ path }) => path === '');
+  const names = [...new Set([...Object.keys(content), ...Object.keys(fixed), ...Object.keys(patched)])];
+  const changed = names.filter((name) => !(isReplaced && readOnly.has(name)) && !areEqual(patched[name], content[name] ?? fixed[name]));
+  const errors = changed.filter((name) => readOnly.has(name)).map((name) => ({ pointer: pointerTo([name]), detail: 'Cannot be changed.' }));
+  if (errors.length > 0) throw new Rejection('invalid_command', { errors });
+  const present = changed.filter((name) => patched[name] !== undefined);
+  return {
+    mask: Object.fromEntries(changed.filter((name) => Object.hasOwn(content, name)).map((name) => [name, true])),
+    input: Object.fromEntries(present.map((name) => [name, patched[name] as Json])),
+  };
+};
+
+const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,96 @@
+import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { createDocuments, type Documents } from '../documents/documents.ts';
+import type { DocumentLimits } from '../documents/limits.ts';
+import type { Execute } from '../execute.ts';
+import { keepUp, type Member, openMember } from './members.ts';
+import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
+import { openKnownSchemas, schemaOfSdl } from './service-schema.ts';
+import { readServices } from './services.ts';
+import { wrapService } from './wrap-service.ts';
+
+export type CompositionOptions = {
+  /** GRAPHQL_COMPOSE. */
+  readonly setting: string;
+  readonly dataDir: string;
+  readonly schema: GraphQLSchema;
+  /** Of our own schema alone. */
+  readonly documents: Documents;
+  readonly limits: DocumentLimits;
+  readonly suggests: boolean;
+  readonly log: Log;
+  executorOf(schema: GraphQLSchema): Execute;
+};
+
+export type Composition = AsyncDisposable & {
+  /** Ours where they are enough: what asks for nothing of others is prepared, and then runs, as if there were none. */
+  readonly documents: Documents;
+  /** Whether it asks for anything of others, or for the schema. */
+  has(document: DocumentNode): boolean;
+  readonly execute: Execute;
+};
+
+/** Puts the schemas of other services beside ours, and keeps up with them. */
+export const openComposition = async (options: CompositionOptions): Promise<Composition> => {
+  const closing = new AbortController();
+  const following = { known: openKnownSchemas(options.dataDir), log: options.log, signal: closing.signal };
+  const members = await Promise.all(readServices(options.setting).map((service) => openMember(service, following)));
+  const executors = new WeakMap<DocumentNode, Execute>();
+  let current = composeAtStart(options, members);
+  const change = () => {
+    current = compose(options, members);
+  };
+  const followed = members.map((member) => keepUp(member, change, following));
+  return {
+    documents: {
+      prepare(text) {
+        const own = options.documents.prepare(text);
+        if ('document' in own && !own.introspects) return own;
+        const prepared = current.documents.prepare(text);
+        if (!('document' in prepared)) return withoutSchemas(prepared, members);
+        executors.set(prepared.document, current.execute);
+        return prepared;
+      },
+    },
+    has: (document) => executors.has(document),
+    execute(runnable, facts) {
+      const execute = executors.get(runnable.prepared.document);
+      if (execute === undefined) throw new Error('this document asks for nothing of others');
+      return execute(runnable, facts);
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await Promise.all(followed);
+    },
+  };
+};
+
+type Current = { readonly documents: Documents; readonly execute: Execute };
+
+const compose = ({ schema, limits, suggests, log, executorOf }: CompositionOptions, members: readonly Member[]): Current => {
+  const told = members.flatMap((member) => (member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }]));
+  const merged = mergeSchemas(
+    schema,
+    told.map((each) => wrapService({ ...each, log })),
+  );
+  return { documents: createDocuments({ schema: merged, limits, suggests }), execute: executorOf(merged) };
+};
+
+const composeAtStart: typeof compose = (options, members) => {
+  try {
+    return compose(options, members);
+  } catch (cause) {
+    // The latter is SDL in a file that is not well-formed.
+    const isTheirs = cause instanceof SchemaConflict || cause instanceof GraphQLError;
+    throw isTheirs ? new StartRefused(`GRAPHQL_COMPOSE: ${cause.message}`, { cause }) : cause;
+  }
+};
+
+/** A document that is not valid may be so because of a service of which nothing is known yet. */
+const withoutSchemas = (errors: readonly GraphQLError[], members: readonly Member[]): readonly GraphQLError[] => {
+  const unknown = members.filter(({ sdl }) => sdl === undefined).map(({ service }) => service.name);
+  if (unknown.length === 0 || errors[0]?.extensions.code !== 'invalid_document') return errors;
+  const message = `Nothing is known yet of the types of ${unknown.join(', ')}: no answer has come from there.`;
+  return [new GraphQLError(message, { extensions: { code: 'service_unavailable', services: unknown } }), ...errors];
+};

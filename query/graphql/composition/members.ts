@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '#shared/log.ts';
+import { type AskService, createAskService } from './ask-service.ts';
+import { fetchSdl, type KnownSchemas } from './service-schema.ts';
+import type { Service } from './services.ts';
+
+/** A composed service, with what is known of its types. */
+export type Member = {
+  readonly service: Service;
+  readonly ask: AskService;
+  /** Its types in SDL, once anybody has told them. */
+  sdl: string | undefined;
+  /** Whether the service itself told them when it was last asked. */
+  isFresh: boolean;
+};
+
+type Options = { readonly known: KnownSchemas; readonly log: Log; readonly signal: AbortSignal };
+
+const ATTEMPTS_AT_START = 3;
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+const REFRESH_MS = 60_000;
+
+/** Asks a service for its types, more than once; where it does not answer, they are what they last were, if that is known. */
+export const openMember = async (service: Service, { known, log, signal }: Options): Promise<Member> => {
+  const ask = createAskService(service);
+  const last = await known.find(service);
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      const sdl = await fetchSdl(ask, signal);
+      await keep(service, sdl, { known, log });
+      return { service, ask, sdl, isFresh: true };
+    } catch (error) {
+      // What is known is enough to begin with.
+      if (last === undefined && attempt < ATTEMPTS_AT_START) await delay(RETRY_MS, undefined, { signal });
+      else {
+        log.warn({ err: error, service: service.name, isKnown: last !== undefined }, 'A composed service does not tell its schema.');
+        return { service, ask, sdl: last, isFresh: false };
+      }
+    }
+};
+
+/** Doing without it costs nothing until a start at which the service does not answer. */
+const keep = async (service: Service, sdl: string, { known, log }: Pick<Options, 'known' | 'log'>): Promise<void> => {
+  await known.keep(service, sdl).catch((error: unknown) => {
+    log.warn({ err: error, service: service.name }, 'What a composed service tells of its types cannot be kept in DATA_DIR.');
+  });
+};
+
+/** Asks from time to time what the types are now; `change` is told when they are others, and throws where it does not take them. */
+export const keepUp = async (member: Member, change: () => void, { known, log, signal }: Options): Promise<void> => {
+  const { service, ask } = member;
+  let waitMs = member.isFresh ? REFRESH_MS : RETRY_MS;
+  while (!signal.aborted) {
+    await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    const before = member.sdl;
+    try {
+      const sdl = await fetchSdl(ask, signal);
+      if (!member.isFresh) log.info({ service: service.name }, 'A composed service tells its schema again.');
+      member.isFresh = true;
+      waitMs = REFRESH_MS;
+      if (sdl === before) continue;
+      member.sdl = sdl;
+      change();
+      await keep(service, sdl, { known, log });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (member.isFresh) log.error({ err: error, service: service.name }, 'The schema of a composed service stays as it was.');
+      member.sdl = before;
+      waitMs = member.isFresh ? REFRESH_MS : Math.min(waitMs * 2, RETRY_MAX_MS);
+    }
+  }
+};

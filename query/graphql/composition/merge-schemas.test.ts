@@ -1,0 +1,54 @@
+import { buildSchema, printType } from 'graphql';
+import { expect, test } from 'vitest';
+import { schema as own } from '../schema.ts';
+import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
+
+const service = (name: string, sdl: string) => ({ name, schema: buildSchema(sdl) });
+
+test('queries and mutations of others stand beside ours, nullable because they may be down', () => {
+  const merged = mergeSchemas(own, [
+    service(
+      'shop',
+      'type Query { carts: [Cart!]! } interface Part { id: ID! } type Cart implements Part { id: ID! } type Wheel implements Part { id: ID! }',
+    ),
+    service(
+      'mail',
+      'schema { query: Reading mutation: Writing } type Reading { inbox: Int! } type Writing { post(text: String!): Boolean! }',
+    ),
+  ]);
+  expect(String(merged.getQueryType()?.getFields().carts?.type)).toBe('[Cart!]');
+  expect(String(merged.getMutationType()?.getFields().post?.type)).toBe('Boolean');
+  expect(merged.getQueryType()?.getFields().posts).toBeDefined();
+  // Types that are reached by their interface alone.
+  expect(merged.getType('Wheel')).toBeDefined();
+  for (const name of ['Reading', 'Writing']) expect(merged.getType(name)).toBeUndefined();
+  expect(printType(merged.getType('Post') as never)).toBe(printType(own.getType('Post') as never));
+});
+
+test('what is reserved for gateways stays away', () => {
+  const merged = mergeSchemas(own, [
+    service(
+      'shop',
+      'type Query { a: Int _service: _Service! _entities: [_Entity]! } type _Service { x: Int } union _Entity = Cart type Cart { id: ID! }',
+    ),
+  ]);
+  expect(String(merged.getType('_Service'))).toBe('_Service');
+  expect(printType(merged.getType('_Service') as never)).toContain('sdl');
+});
+
+test.each([
+  ['type Query { a: Post } type Post { id: ID! }', /^The service shop has the type Post, which Annals has as well: give it a "prefix"/],
+  ['scalar DateTime scalar Upload type Query { a: DateTime }', /types DateTime, Upload|types Upload, DateTime/],
+  ['type Query { posts: Int }', /has the query field posts, which Annals has as well/],
+  ['type Query { a: Int } type Mutation { deletePost: Int }', /has the mutation field deletePost/],
+])('%s is refused', (sdl, message) => {
+  expect(() => mergeSchemas(own, [service('shop', sdl)])).toThrow(SchemaConflict);
+  expect(() => mergeSchemas(own, [service('shop', sdl)])).toThrow(message);
+});
+
+test('so are two others that have the same', () => {
+  const sdl = 'type Query { a: Int }';
+  expect(() => mergeSchemas(own, [service('one', sdl), service('two', sdl)])).toThrow(
+    'The service two has the query field a, which one has as well',
+  );
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import * as z from 'zod';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** Another GraphQL service, as GRAPHQL_COMPOSE names it. */
+export type Service = {
+  readonly name: string;
+  readonly url: string;
+  readonly timeoutMs: number;
+  /** Sent with every request to it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of headers, in lower case, that are passed on from the client: without `authorization` here, it never sees a token. */
+  readonly forwardHeaders: readonly string[];
+  /** Stands before the names of its types and root fields, where they are taken. */
+  readonly prefix: string;
+  /** Its types in SDL, for when it does not answer or does not tell them. */
+  readonly schemaFile: string | undefined;
+};
+
+const TIMEOUT_MS = 5_000;
+const TIMEOUT_MAX_MS = 60_000;
+const SERVICES_MAX = 20;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+const name = z.string().regex(NAME, { error: 'A name is letters, digits, _ and -, at most 40.' });
+const HeaderName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,100}$/)
+  .toLowerCase()
+  .refine((header) => !OF_THE_CONNECTION.has(header), { error: 'This header belongs to the connection.' });
+const OF_THE_CONNECTION = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'accept',
+  'accept-encoding',
+]);
+
+const Given = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  timeoutMs: z.int().min(1).max(TIMEOUT_MAX_MS).default(TIMEOUT_MS),
+  headers: z.record(HeaderName, z.string()).default({}),
+  forwardHeaders: z.array(HeaderName).default([]),
+  prefix: z
+    .string()
+    .regex(/^(?:[A-Za-z][A-Za-z0-9_]{0,39})?$/)
+    .default(''),
+  schemaFile: z.string().optional(),
+});
+const Services = z.record(name, Given);
+
+/** `name=url,name=url`, or the path of a JSON file with an object of services by name. */
+export const readServices = (setting: string): readonly Service[] => {
+  const isFile = setting.endsWith('.json');
+  const parsed = Services.safeParse(isFile ? readFile(setting) : readList(setting));
+  if (!parsed.success) throw refuse(isFile ? `the file ${setting} is not as it must be:\n${z.prettifyError(parsed.error)}` : EXPECTED);
+  const services = Object.entries(parsed.data);
+  if (services.length > SERVICES_MAX) throw refuse(`at most ${SERVICES_MAX} services can be composed, and ${services.length} are named.`);
+  const folder = dirname(setting);
+  return services.map(([name, { schemaFile, ...service }]) => ({
+    name,
+    ...service,
+    schemaFile: schemaFile === undefined ? undefined : resolve(folder, schemaFile),
+  }));
+};
+
+const EXPECTED = 'it must be services as name=url with commas between them, or the path of a JSON file.';
+
+const readFile = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw refuse(`the file ${path} cannot be read as JSON: ${(cause as Error).message}.`, cause);
+  }
+};
+
+const readList = (text: string): Readonly<Record<string, unknown>> => {
+  const entries = text.split(',').map((item) => {
+    const at = item.indexOf('=');
+    return [item.slice(0, Math.max(0, at)).trim(), { url: item.slice(at + 1).trim() }] as const;
+  });
+  if (new Set(entries.map(([each]) => each)).size !== entries.length) throw refuse('each service needs a name of its own.');
+  return Object.fromEntries(entries);
+};
+
+const refuse = (reason: string, cause?: unknown) => new StartRefused(`GRAPHQL_COMPOSE: ${reason}`, { cause });

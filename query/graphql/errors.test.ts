@@ -1,0 +1,33 @@
+import { GraphQLError } from 'graphql';
+import { expect, it } from 'vitest';
+import { Rejection } from '#shared/rejection.ts';
+import { captureLog } from '../../test/serve.ts';
+import { createFormatError } from './errors.ts';
+
+const located = (originalError: Error): GraphQLError => new GraphQLError(originalError.message, { path: ['users', 0], originalError });
+
+it('masks what nobody expected, and logs it whole under the id that it tells', () => {
+  const { log, logged } = captureLog();
+  const shown = createFormatError(log, 'request-1')(located(new Error('password is hunter2')));
+  expect(shown).toEqual({
+    message: 'Something went wrong on our side.',
+    path: ['users', 0],
+    extensions: { code: 'internal', requestId: 'request-1' },
+  });
+  expect(logged()).toContain('hunter2');
+  expect(logged()).toContain('request-1');
+});
+
+it('tells refusals by the codes of REST, without logging them', () => {
+  const { log, logged } = captureLog();
+  const format = createFormatError(log, 'request-1');
+  expect(format(located(new Rejection('version_mismatch', { version: 3 })))).toEqual({
+    message: 'The item has changed since the version that the request names.',
+    path: ['users', 0],
+    extensions: { code: 'version_mismatch', details: { version: 3 } },
+  });
+  expect(format(located(new GraphQLError('Its own.', { extensions: { code: 'not_yet_visible', committed: true } })))).toMatchObject({
+    message: 'Its own.',
+  });
+  expect(logged()).toBe('');
+});

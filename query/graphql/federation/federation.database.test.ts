@@ -1,0 +1,136 @@
+import { createRequire } from 'node:module';
+import { getStitchedSchemaFromSupergraphSdl } from '@graphql-tools/federation';
+import { composeServices, compositionHasErrors } from '@theguild/federation-composition';
+import { buildSchema, type DocumentNode, execute, type GraphQLSchema, parse, print } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Asker, createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let [published, draft, comment] = ['', '', ''];
+beforeAll(async () => {
+  world = await createReadWorld();
+  author = await world.person('author', 'Ada');
+  const write = async (path: string, body?: object): Promise<string> => {
+    const answer = await world.ask(path, { by: author, method: 'POST', ...(body && { body }) });
+    return String((answer.body as { id: number }).id);
+  };
+  published = await write('/articles', { title: 'Engines', body: '', tags: [], publish: true });
+  draft = await write('/articles', { title: 'Secret', body: '', tags: [] });
+  comment = await write(`/articles/${published}/comments`, { text: 'Indeed' });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Answer = { data?: Record<string, unknown> | null; errors?: { path?: unknown; extensions: { code: string } }[]; extensions?: object };
+const query = async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
+  const headers = { 'consistency-token': (await world.ask('/articles', { by: author })).headers.get('consistency-token') ?? '' };
+  const { body } = await world.ask('/graphql', {
+    by,
+    method: 'POST',
+    body: { query: text, variables },
+    ...(headers['consistency-token'] !== '' && { headers }),
+  });
+  return body as Answer;
+};
+
+const ENTITIES = `query ($of: [_Any!]!) { _entities(representations: $of) {
+  __typename ... on Post { id title author { name } } ... on User { name email } ... on Comment { text post { title } } } }`;
+const SDL = '{ _service { sdl } }';
+
+test('entities are what the viewer may read, in the order in which they were asked for', async () => {
+  const of = [
+    { __typename: 'Post', id: published },
+    { __typename: 'Post', id: draft },
+    { __typename: 'User', id: String(author.id) },
+    { __typename: 'Comment', id: comment },
+    { __typename: 'Post', id: comment },
+    { __typename: 'User', id: 'x' },
+    { __typename: 'Post', id: Number(published) },
+  ];
+  const post = { __typename: 'Post', id: published, title: 'Engines', author: { name: 'Ada' } };
+  const told = { __typename: 'Comment', text: 'Indeed', post: { title: 'Engines' } };
+  const user = (email: string | null) => ({ __typename: 'User', name: 'Ada', email });
+  expect(await query(ENTITIES, { of })).toMatchObject({ data: { _entities: [post, null, user(null), told, null, null, post] } });
+  const asAuthor = await query(ENTITIES, { of }, author);
+  expect(asAuthor.data?._entities).toMatchObject([post, { id: draft, title: 'Secret' }, user(null), told, null, null, post]);
+});
+
+test('many entities are answered in one request, and cost what they are', async () => {
+  const of = Array.from({ length: 300 }, (_, index) => ({ __typename: 'Post', id: index % 2 === 0 ? published : draft }));
+  const { data, extensions } = await query(
+    'query ($of: [_Any!]!) { _entities(representations: $of) { ... on Post { id } } }',
+    { of },
+    author,
+  );
+  expect(data?._entities).toEqual(of.map(({ id }) => ({ id })));
+  expect(extensions).toMatchObject({ cost: { requestedQueryCost: 300 } });
+  const { errors } = await query(ENTITIES, { of: [...of, ...of] }, author);
+  expect(errors).toMatchObject([{ extensions: { code: 'too_costly', found: 1_800 } }]);
+});
+
+test('a scope that the token lacks refuses entities as all else', async () => {
+  const of = [{ __typename: 'Post', id: published }];
+  const { errors, data } = await query(ENTITIES, { of }, { ...author, scopes: ['read:users'] });
+  expect([data, errors?.[0]?.extensions.code]).toEqual([undefined, 'insufficient_scope']);
+});
+
+test.each([
+  [[{ id: '1' }], 'invalid_variables'],
+  [['Post'], 'invalid_variables'],
+  [[null], 'invalid_variables'],
+  [[{ __typename: 'Webhook', id: '1' }], 'malformed_request'],
+  [[{ __typename: 'Post' }], 'malformed_request'],
+  [[{ __typename: '__proto__', id: 1 }], 'malformed_request'],
+])('a representation that is none: %j', async (of, code) => {
+  expect((await query(ENTITIES, { of })).errors).toMatchObject([{ extensions: { code } }]);
+});
+
+/** The library as Node finds it for the gateway: vitest gives tests its development build, and the two do not mix. */
+const gatewayGraphql = createRequire(import.meta.url)('graphql') as typeof import('graphql');
+
+/** Another service, which knows how often posts are liked. */
+const LIKES = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+  type Post @key(fields: "id") { id: ID! likes: Int! }
+  type PageInfo @shareable { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+  type Query { liked: [Post!]! }`;
+
+const likesSchema = (): GraphQLSchema =>
+  buildSchema(`type Post { id: ID! likes: Int! } scalar _Any union _Entity = Post
+    type Query { liked: [Post!]! _entities(representations: [_Any!]!): [_Entity]! }`);
+
+type ExecutionRequest = { readonly document: DocumentNode; readonly variables?: Readonly<Record<string, unknown>> };
+
+const likes = ({ document, variables }: ExecutionRequest) =>
+  execute({
+    schema: likesSchema(),
+    document,
+    ...(variables && { variableValues: variables }),
+    rootValue: {
+      liked: [{ id: published, likes: 7 }],
+      _entities: ({ representations }: { representations: { id: string }[] }) =>
+        representations.map(({ id }) => ({ __typename: 'Post', id, likes: id === published ? 7 : 0 })),
+    },
+  });
+
+test('the subgraph composes with another that extends a post, and a gateway answers one query from both', async () => {
+  const { data } = await query(SDL);
+  const sdl = String((data?._service as { sdl: string } | undefined)?.sdl);
+  expect(sdl).not.toMatch(/_entities|_service|_Any|directive @/);
+  const composed = composeServices([
+    { name: 'annals', typeDefs: parse(sdl), url: 'http://annals' },
+    { name: 'likes', typeDefs: parse(LIKES), url: 'http://likes' },
+  ]);
+  if (compositionHasErrors(composed)) throw new Error(composed.errors.map(({ message }) => message).join('\n'));
+  const annals = async ({ document, variables }: ExecutionRequest) => query(print(document), variables);
+  const gateway = getStitchedSchemaFromSupergraphSdl({
+    supergraphSdl: composed.supergraphSdl,
+    onSubschemaConfig(subschema) {
+      subschema.executor = (subschema.name === 'ANNALS' ? annals : likes) as never;
+    },
+  });
+  const document = parse('query ($id: ID!) { liked { title likes author { name } } post(id: $id) { title likes } }');
+  const answer = await gatewayGraphql.execute({ schema: gateway, document, variableValues: { id: published }, contextValue: {} });
+  expect(answer).toMatchObject({
+    data: { liked: [{ title: 'Engines', likes: 7, author: { name: 'Ada' } }], post: { title: 'Engines', likes: 7 } },
+  });
+});

@@ -1,0 +1,26 @@
+import type { Assets } from './assets.ts';
+
+/** Relative to `/graphql`. */
+const hrefOf = ({ path }: { readonly path: string }): string => path.slice(1);
+
+/** GraphiQL; the workers of its editors are loaded by script. */
+export const graphiqlPage = ({ bundle, start, theme, style, ...workers }: Assets): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Annals: GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${hrefOf(theme)}">
+<link rel="stylesheet" href="${hrefOf(style)}">
+<script src="${hrefOf(bundle)}" defer></script>
+<script src="${hrefOf(start)}" defer data-editor-worker="${hrefOf(workers.editorWorker)}" data-json-worker="${hrefOf(workers.jsonWorker)}"
+  data-graphql-worker="${hrefOf(workers.graphqlWorker)}"></script>
+</head>
+<body>
+<main id="graphiql"><p class="loading">GraphiQL is being loaded …</p></main>
+<noscript><p>This page needs scripts. Programs send queries here by POST, as JSON.</p></noscript>
+</body>
+</html>
+`;

@@ -1,0 +1,36 @@
+// Shows GraphiQL. Addresses are relative, so that the page works wherever it is mounted.
+const { editorWorker, jsonWorker, graphqlWorker } = document.currentScript.dataset;
+const workers = { editorWorkerService: editorWorker, json: jsonWorker, graphql: graphqlWorker };
+window.MonacoEnvironment = {
+  globalAPI: false,
+  getWorkerUrl: (_module, label) => new URL(workers[label] ?? editorWorker, location.href).href,
+};
+
+const WELCOME = `# Ctrl+Enter runs, Ctrl+Space completes.
+# A token goes under “Headers”:
+# {"Authorization": "Bearer …"}
+# npm run -s token   prints one.
+
+query Latest {
+  me {
+    name
+    role
+  }
+  posts(limit: 5) {
+    title
+    status
+    author {
+      name
+    }
+  }
+}
+`;
+
+window.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#graphiql'), {
+  title: 'Annals',
+  logo: '<span class="mark" aria-hidden="true">A</span>',
+  defaultQuery: WELCOME,
+  defaultHeaders: '{\n  \n}',
+  // Tokens are nothing to keep in a browser.
+  shouldPersistHeaders: false,
+});

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { savePersistedDocuments } from '../documents/persisted-documents.ts';
+
+const MODES = ['off', 'apq', 'prefer', 'enforce'] as const;
+type Mode = (typeof MODES)[number];
+const LOADED = 'query Loaded { __typename }';
+const OTHER = 'query Other { users { id } }';
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+let worlds: Readonly<Record<Mode, ReadWorld>>;
+beforeAll(async () => {
+  const opened = await Promise.all(
+    MODES.map(async (mode) => {
+      const world = await createReadWorld({ PERSISTED_DOCUMENTS: mode });
+      await savePersistedDocuments(world.side.pool, [{ id: hashOf(LOADED), text: LOADED }]);
+      return [mode, world] as const;
+    }),
+  );
+  worlds = Object.fromEntries(opened) as Record<Mode, ReadWorld>;
+}, 60_000);
+afterAll(() => Promise.all(Object.values(worlds ?? {}).map((world) => world[Symbol.asyncDispose]())));
+
+const apq = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } });
+const REQUESTS = {
+  text: { query: OTHER },
+  'a text that is loaded': { query: LOADED },
+  'the id of what is loaded': { documentId: `sha256:${hashOf(LOADED)}` },
+  'the hash of what is loaded': apq(LOADED),
+  'a hash that nobody knows': apq(OTHER),
+  'a text with its hash': { query: OTHER, ...apq(OTHER) },
+  'the hash of what was sent': apq(OTHER),
+  'the id of what was sent': { documentId: hashOf(OTHER) },
+  'a text with a hash of another': { query: OTHER, ...apq('{ __typename }') },
+  'an id that nobody knows': { documentId: 'unknown' },
+} as const;
+
+const NOT_SUPPORTED = 'PERSISTED_QUERY_NOT_SUPPORTED';
+const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
+const NOT_IN_LIST = 'PERSISTED_QUERY_NOT_IN_LIST';
+const ID_REQUIRED = 'PERSISTED_QUERY_ID_REQUIRED';
+const MISMATCH = 'PERSISTED_QUERY_HASH_MISMATCH';
+/** In the order of the requests, which is that in which they are sent. */
+const ANSWERS: Readonly<Record<Mode, readonly string[]>> = {
+  off: ['ok', 'ok', NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED],
+  apq: ['ok', 'ok', NOT_FOUND, NOT_FOUND, NOT_FOUND, 'ok', 'ok', 'ok', MISMATCH, NOT_FOUND],
+  prefer: ['ok', 'ok', 'ok', 'ok', NOT_FOUND, 'ok', 'ok', 'ok', MISMATCH, NOT_FOUND],
+  enforce: [ID_REQUIRED, 'ok', 'ok', 'ok', NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST],
+};
+
+type Body = { data?: object; errors?: { message: string; extensions: { code: string } }[] };
+
+describe.each(MODES)('with persisted documents %s', (mode) => {
+  test('a document is taken as the mode says', async () => {
+    const answers: string[] = [];
+    for (const body of Object.values(REQUESTS)) {
+      const reply = (await worlds[mode].ask('/graphql', { method: 'POST', body })).body as Body;
+      answers.push(reply.data ? 'ok' : (reply.errors?.[0]?.extensions.code ?? 'nothing'));
+      // Apollo's clients look at the message.
+      if (answers.at(-1) === NOT_FOUND) expect(reply.errors?.[0]?.message).toBe('PersistedQueryNotFound');
+    }
+    expect(Object.keys(REQUESTS).map((name, index) => [name, answers[index]])).toEqual(
+      Object.keys(REQUESTS).map((name, index) => [name, ANSWERS[mode][index]]),
+    );
+  });
+});
+
+test('one that is read by GET is sent once, as long as the answer is the same', async () => {
+  const world = worlds.apq;
+  const person = await world.person('author', 'Ada');
+  const text = 'query Name($id: ID!) { user(id: $id) { name } }';
+  const variables = JSON.stringify({ id: person.id });
+  await world.ask('/graphql', { method: 'POST', body: { query: text, variables: { id: 1 }, ...apq(text) } });
+  const path = `/graphql?${new URLSearchParams({ extensions: JSON.stringify(apq(text).extensions), variables })}`;
+  const first = await world.ask(path);
+  expect(first.body).toMatchObject({ data: { user: { name: 'Ada' } } });
+  expect(first.headers.get('cache-control')).toBe('public, no-cache');
+  expect(first.headers.get('vary')).toMatch(/Accept.*Authorization/);
+  const etag = first.headers.get('etag') ?? '';
+  const again = await world.ask(path, { headers: { 'if-none-match': etag } });
+  expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
+  const newer = { accept: 'application/graphql-response+json', 'if-none-match': etag };
+  expect((await world.ask(path, { headers: newer })).status).toBe(200);
+  expect((await world.ask(path, { by: person })).headers.get('cache-control')).toBe('private, no-cache');
+  const head = await world.ask(path, { method: 'HEAD' });
+  expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
+});
+
+test('what is refused is not kept', async () => {
+  const { headers, status } = await worlds.apq.ask('/graphql?documentId=unknown');
+  expect([status, headers.get('cache-control'), headers.get('etag')]).toEqual([200, 'no-store', null]);
+});

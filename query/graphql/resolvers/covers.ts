@@ -1,0 +1,25 @@
+import { demandPictureType, type Picture, receivePicture } from '#shared/blobs/picture.ts';
+import { setCover } from '#shared/blobs/set-cover.ts';
+import type { ArticleId } from '#shared/brands.ts';
+import type { Upload } from '../uploads/upload.ts';
+import type { Context } from './context.ts';
+
+type Cover = { readonly articleId: ArticleId; readonly file: Upload; readonly ifVersion: unknown };
+
+/** Keeps the picture, and makes it the cover of the article; answers with the id of the article. */
+export const sendCover = ({ blobs, check, send }: Context, { articleId, file, ifVersion }: Cover): Promise<number> => {
+  const edit = { type: 'EditArticle', articleId } as const;
+  return setCover({
+    blobs,
+    articleId,
+    check: () => check(edit, ifVersion),
+    receive: () => receive(file),
+    // The name of the picture is another each time, so that no repetition would be the same request.
+    change: (cover) => send({ ...edit, cover }, { key: undefined, ifVersion }),
+  });
+};
+
+const receive = async (file: Upload): Promise<Picture> => {
+  const { type, chunks } = await file.open();
+  return receivePicture(chunks, demandPictureType(type));
+};

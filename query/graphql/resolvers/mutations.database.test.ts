@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseCursor } from '#shared/cursor.ts';
+import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+beforeAll(async () => {
+  world = await createReadWorld();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Body = { data: unknown; errors: { path: string[]; extensions: Record<string, unknown> }[] };
+
+test('what is committed and cannot be read yet says so, with what to wait for', async () => {
+  const by = await world.person('author');
+  await world.ask('/users', { by });
+  await world.stopProjector();
+  const query = 'mutation { a: createPost(input: { title: "T", body: "" }) { id title } }';
+  const { status, body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
+  const { data, errors } = body as Body;
+  expect([status, data, errors.length]).toEqual([200, null, 1]);
+  expect(errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'not_yet_visible', committed: true } });
+  const [{ extensions }] = errors as [Body['errors'][number]];
+  const { cursor, id } = extensions as { cursor: string; id: string };
+  expect(parseCursor(world.side.eventLog.identity, cursor)).toBe(await world.side.eventLog.head());
+  const read = () =>
+    world.ask('/graphql', {
+      method: 'POST',
+      by,
+      body: { query: `{ post(id: ${id}) { title } }` },
+      headers: { 'consistency-token': cursor },
+    });
+  expect(await read()).toMatchObject({ status: 503, body: { errors: [{ extensions: { code: 'not_yet_visible' } }] } });
+  await world.startProjector();
+  expect(await read()).toMatchObject({ status: 200, body: { data: { post: { title: 'T' } } } });
+});
+
+test('while there is no read model, the service is unavailable, and says nothing of why', async () => {
+  await world.side.pool.query('alter table read_model.users rename to users_away');
+  try {
+    // The second is one for the resolvers.
+    for (const query of ['{ users { id } }', '{ __schema { queryType { name } } users { id } }']) {
+      const { status, body, headers } = await world.ask('/graphql', { method: 'POST', body: { query } });
+      const { data, errors } = body as Body;
+      expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
+      expect([status, data, headers.get('retry-after')]).toEqual(data === undefined ? [503, undefined, '1'] : [200, null, null]);
+      expect(JSON.stringify(errors)).not.toMatch(/users_away|relation|read_model/);
+    }
+  } finally {
+    await world.side.pool.query('alter table read_model.users_away rename to users');
+  }
+});

@@ -1,0 +1,28 @@
+type Entry<Value> = { readonly running: Promise<Value>; next?: Promise<Value> };
+
+/** Runs `run`, or waits for the run of somebody else under the same key. */
+export type SharedRuns<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
+
+/**
+ * Makes one run of those that come under the same key while another is on its way. What is on its way is never joined: it may
+ * have begun before what the new reader must see.
+ */
+export const createSharedRuns = <Value>(): SharedRuns<Value> => {
+  const entries = new Map<string, Entry<Value>>();
+  const begin: SharedRuns<Value> = (key, run) => {
+    const entry: Entry<Value> = { running: run() };
+    entries.set(key, entry);
+    const forget = () => {
+      if (entry.next === undefined) entries.delete(key);
+    };
+    entry.running.then(forget, forget);
+    return entry.running;
+  };
+  return (key, run) => {
+    const entry = entries.get(key);
+    if (entry === undefined) return begin(key, run);
+    const after = () => begin(key, run);
+    entry.next ??= entry.running.then(after, after);
+    return entry.next;
+  };
+};

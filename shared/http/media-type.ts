@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpProblem } from './http-problem.ts';
+
+/**
+ * Which of the types the request prefers (RFC 9110, section 12.5.1); who does not say is given the first. Parameters of a range are
+ * overlooked: our types have none, and `application/json; charset=utf-8` is a way to ask for JSON.
+ */
+export const preferredType = <const Type extends string>({ headers }: Asking, types: readonly [Type, ...Type[]]): Type | undefined => {
+  const { accept = '' } = headers;
+  if (accept.trim() === '') return types[0];
+  const ranges = rangesIn(accept);
+  const [best] = types
+    .map((type) => ({ type, range: mostSpecific(ranges, type) }))
+    .filter(({ range }) => range !== undefined && range.weight > 0)
+    .toSorted((one, other) => comparePreference(one.range, other.range));
+  return best?.type;
+};
+
+/** As `preferredType`, and refuses a request that takes none of them. */
+export const demandPreferredType = <const Type extends string>(request: Asking, types: readonly [Type, ...Type[]]): Type => {
+  const type = preferredType(request, types);
+  if (type === undefined) throw new HttpProblem('not_acceptable', { detail: `There is ${types.join(', ')}.` });
+  return type;
+};
+
+type Asking = Pick<IncomingMessage, 'headers'>;
+
+type Range = {
+  readonly name: string;
+  readonly weight: number;
+  /** Of what the client named at the same weight, the first. */
+  readonly place: number;
+};
+
+/** Commas within quotes part nothing. An open quote reaches to the end, so that no text takes long to look through. */
+const QUOTED = /"(?:[^"\\]|\\.?)*(?:"|$)/gs;
+
+const rangesIn = (accept: string): readonly Range[] =>
+  accept
+    .replaceAll(QUOTED, '')
+    .toLowerCase()
+    .split(',')
+    .map((text, place) => {
+      const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+      return { name, weight: weightIn(parameters), place };
+    });
+
+const weightIn = (parameters: readonly string[]): number => {
+  const text = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  const weight = Number(text ?? 1);
+  return weight >= 0 && weight <= 1 ? weight : 1;
+};
+
+/** What is said of the type itself counts before what is said of all of its kind, and that before what is said of all. */
+const mostSpecific = (ranges: readonly Range[], type: string): Range | undefined => {
+  for (const name of namesOf(type)) {
+    const [found] = ranges.filter((range) => range.name === name).toSorted((one, other) => other.weight - one.weight);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const namesOf = (type: string): readonly string[] => [type, `${type.split('/')[0]}/*`, '*/*'];
+
+const comparePreference = (one: Range | undefined, other: Range | undefined): number =>
+  one === undefined || other === undefined
+    ? 0
+    : other.weight - one.weight || specificityOf(other) - specificityOf(one) || one.place - other.place;
+
+const specificityOf = ({ name }: Range): number => (name === '*/*' ? 0 : name.endsWith('/*') ? 1 : 2);

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readManifest } from '../../query/graphql/documents/manifest.ts';
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** Within the project, so that what is generated finds the packages that it imports. */
+let folder: string;
+beforeAll(async () => {
+  await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
+  folder = await mkdtemp(join(root, 'node_modules/.cache/codegen-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const CONFIG = {
+  schema: join(root, 'query/graphql/schema/*.graphql'),
+  documents: 'app.ts',
+  generates: {
+    './gql/': {
+      preset: 'client',
+      presetConfig: { persistedDocuments: true },
+      config: { useTypeImports: true, scalars: { DateTime: 'string' } },
+    },
+  },
+};
+
+/** What somebody would write: right as it stands, and wrong where it says so. */
+const APP = `import { graphql } from './gql/gql';
+import { type TypedDocumentString } from './gql/graphql';
+import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
+
+const Latest = graphql(\`
+  query Latest($limit: Int!) {
+    posts(limit: $limit, filter: { status: published }) { id title createdAt author { name email } }
+  }
+\`);
+const variables: VariablesOf<typeof Latest> = { limit: 10 };
+export const titles = ({ posts }: ResultOf<typeof Latest>): string[] => posts.map(({ title, author, createdAt }) => title + author.name + createdAt.slice(0, 10));
+export const emails = ({ posts }: ResultOf<typeof Latest>): (string | null | undefined)[] => posts.map(({ author }) => author.email);
+// @ts-expect-error Not asked for.
+export const bodies = ({ posts }: ResultOf<typeof Latest>) => posts.map(({ body }) => body);
+// @ts-expect-error A number.
+export const wrong: VariablesOf<typeof Latest> = { limit: '10' };
+
+const Create = graphql(\`
+  mutation Create($input: PostInput!) {
+    createPost(input: $input) { id status }
+  }
+\`);
+export const input: VariablesOf<typeof Create> = { input: { title: 'T', body: '' } };
+export const status = ({ createPost }: ResultOf<typeof Create>): 'draft' | 'published' => createPost.status;
+export { variables };
+`.replace("import { type TypedDocumentString } from './gql/graphql';\n", '');
+
+const COMPILER = {
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2024',
+    skipLibCheck: true,
+    types: [],
+  },
+  include: ['app.ts', 'gql'],
+};
+
+test('GraphQL Code Generator makes clients of our schema whose types hold', async () => {
+  await writeFile(join(folder, 'codegen.json'), JSON.stringify(CONFIG));
+  await writeFile(join(folder, 'app.ts'), APP);
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER));
+  const bin = join(root, 'node_modules/.bin');
+  await run(join(bin, 'graphql-codegen'), ['--config', 'codegen.json'], { cwd: folder });
+  const compiled = await run(join(bin, 'tsc'), ['-p', '.'], { cwd: folder }).catch((error: { stdout: string }) => error);
+  expect(compiled.stdout).toBe('');
+  // What \`annals documents load\` takes.
+  const documents = readManifest(await readFile(join(folder, 'gql/persisted-documents.json'), 'utf8'));
+  expect(documents.map(({ text }) => /^\w+ \w+/.exec(text)?.[0])).toEqual(['query Latest', 'mutation Create']);
+});

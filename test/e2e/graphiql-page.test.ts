@@ -1,0 +1,77 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/e2e/graphiql-page.test.ts is skipped, because ${missing}.`);
+const DEADLINE_MS = 8_000;
+
+const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+];
+
+let installation: Installation;
+let ada: Person;
+beforeAll(async () => {
+  installation = await startInstallation();
+  ada = await (await openPeople(installation)).signUp('Ada');
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+type Judged = { readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[] };
+
+const replaceIn = async (page: Page, editor: string, text: string): Promise<void> => {
+  await page.locator(`${editor} .monaco-editor >> visible=true`).click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+};
+
+describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
+  let chromium: Browser;
+  beforeAll(async () => {
+    chromium = await launchChromium();
+  });
+  afterAll(() => chromium?.close());
+
+  test.each(SIZES)('on a %s it queries, and mutates with a token, and loads nothing from elsewhere', async (size, options) => {
+    const context = await chromium.newContext(options);
+    const page = await context.newPage();
+    page.setDefaultTimeout(DEADLINE_MS);
+    const complaints: string[] = [];
+    const elsewhere: string[] = [];
+    page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(installation.origin) && !request.url().startsWith('data:')) elsewhere.push(request.url());
+    });
+    await page.goto(`${installation.origin}/graphql`);
+    const run = page.getByRole('button', { name: /Execute query/ });
+    await run.waitFor();
+    await picture(page, `graphiql-${size}`);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<Judged>('axe.run(document)');
+    expect(violations.map(({ impact, id, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+    await run.click();
+    await page.locator('.graphiql-response').getByText('"posts"').waitFor();
+    await replaceIn(page, '[aria-label="Headers"]', JSON.stringify({ Authorization: `Bearer ${ada.token}` }));
+    await replaceIn(
+      page,
+      '.graphiql-query-editor',
+      'mutation { createPost(input: { title: "By hand", body: "" }) { title author { name } } }',
+    );
+    await run.click();
+    await page.locator('.graphiql-response').getByText('"By hand"').waitFor({ timeout: 10_000 }).catch(async (error: unknown) => {
+      await picture(page, `graphiql-${size}-failed`);
+      throw error;
+    });
+    await picture(page, `graphiql-${size}-mutation`);
+    await expectFitting(page);
+    expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
+    await context.close();
+  });
+});

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { ApolloClient, ApolloLink, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { Client, cacheExchange, fetchExchange } from '@urql/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+
+/** Clients as their users have them, unmodified. */
+let installation: Installation;
+let ada: Person;
+let uri: string;
+beforeAll(async () => {
+  installation = await startInstallation();
+  ada = await (await openPeople(installation)).signUp('Ada');
+  uri = `${installation.url}/graphql`;
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const CREATE = gql`mutation Create($input: PostInput!) { createPost(input: $input) { id title author { id name } } }`;
+const READ = gql`query Read($id: ID!) { post(id: $id) { id title tags author { id name } commentsConnection(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } } }`;
+const FAIL = gql`mutation Fail { publishPost(id: "1") { id } }`;
+type Created = { createPost: { id: string } };
+const input = (title: string) => ({ title, body: '', tags: ['clients'], publish: true });
+
+describe('Apollo Client', () => {
+  const connect = (...links: readonly ApolloLink[]) =>
+    new ApolloClient({
+      cache: new InMemoryCache(),
+      link: ApolloLink.from([
+        ...links,
+        new HttpLink({ uri, fetch: installation.fetch, headers: { authorization: `Bearer ${ada.token}` } }),
+      ]),
+    });
+
+  test('queries, mutates, and is told what went wrong', async () => {
+    const client = connect();
+    const { data } = await client.mutate<Created>({ mutation: CREATE, variables: { input: input('By Apollo') } });
+    const id = data?.createPost.id;
+    const read = await client.query<{ post: object }>({ query: READ, variables: { id } });
+    expect(read.data?.post).toMatchObject({ id, title: 'By Apollo', tags: ['clients'], author: { name: 'Ada' } });
+    const error: unknown = await client.mutate({ mutation: FAIL }).catch((error: unknown) => error);
+    expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.code).toBe('article_not_found');
+  });
+
+  test('sends hashes instead of queries, by GET, and the query once', async () => {
+    const requests: { readonly method: string; readonly url: URL; readonly status: number }[] = [];
+    const watched: typeof fetch = async (input, init) => {
+      const response = await installation.fetch(input, init);
+      requests.push({ method: init?.method ?? 'GET', url: new URL(String(input)), status: response.status });
+      return response;
+    };
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    const anew = () =>
+      new ApolloClient({
+        cache: new InMemoryCache(),
+        link: ApolloLink.from([new PersistedQueryLink({ sha256, useGETForHashedQueries: true }), new HttpLink({ uri, fetch: watched })]),
+      });
+    const query = gql`query Hashed { posts(filter: { tag: "clients" }) { title } }`;
+    const expected = [{ __typename: 'Post', title: 'By Apollo' }];
+    expect((await anew().query<{ posts: object[] }>({ query })).data?.posts).toEqual(expected);
+    // The hash alone, which nobody knows yet, and then the query with it.
+    expect(requests.splice(0).map(({ method }) => method)).toEqual(['GET', 'POST']);
+    expect((await anew().query<{ posts: object[] }>({ query })).data?.posts).toEqual(expected);
+    expect(requests.map(({ method, url }) => [method, url.searchParams.has('query')])).toEqual([['GET', false]]);
+  });
+});
+
+describe('urql', () => {
+  const connect = () =>
+    new Client({
+      url: uri,
+      fetch: installation.fetch,
+      exchanges: [cacheExchange, fetchExchange],
+      preferGetMethod: 'within-url-limit',
+      fetchOptions: { headers: { authorization: `Bearer ${ada.token}` } },
+    });
+
+  test('queries, mutates, and is told what went wrong', async () => {
+    const client = connect();
+    const { data, error } = await client.mutation<Created>(CREATE, { input: input('By urql') });
+    expect(error).toBeUndefined();
+    const id = data?.createPost.id;
+    const read = await client.query(READ, { id });
+    expect(read.data?.post).toMatchObject({ id, title: 'By urql', commentsConnection: { totalCount: 0, edges: [] } });
+    const failed = await client.mutation(FAIL, {});
+    expect(failed.error?.graphQLErrors[0]?.extensions.code).toBe('article_not_found');
+    expect(failed.error?.response.status).toBe(200);
+  });
+});

@@ -1,0 +1,200 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { until } from '../engines/until.ts';
+
+/** Two services beside ours, in processes of their own: one that is up, and one that comes later. */
+let installation: Installation;
+let shop: RoleProcess;
+let ports: { readonly shop: number; readonly late: number; readonly down: number };
+let token: string;
+let post: string;
+let folder: string;
+
+const SERVICE = 'test/engines/graphql-service.ts';
+const startShop = async (port: number, settings: Record<string, string> = {}): Promise<RoleProcess> => {
+  const service = startRole(SERVICE, { PORT: String(port), ...settings });
+  await service.logged('ready');
+  return service;
+};
+
+beforeAll(async () => {
+  ports = { shop: await freePort(), late: await freePort(), down: await freePort() };
+  folder = await mkdtemp(join(tmpdir(), 'annals-compose-'));
+  shop = await startShop(ports.shop);
+  const services = {
+    shop: { url: `http://127.0.0.1:${ports.shop}/graphql`, timeoutMs: 700, forwardHeaders: ['X-Tenant'], headers: { 'X-Api-Key': 'k' } },
+    late: { url: `http://127.0.0.1:${ports.late}/graphql`, timeoutMs: 700, forwardHeaders: ['authorization'], prefix: 'Late_' },
+    down: { url: `http://127.0.0.1:${ports.down}/graphql`, schemaFile: 'down.graphql' },
+  };
+  await writeFile(join(folder, 'down.graphql'), 'type Query { stock: Stock! all: [Stock!]! } type Stock { count: Int! }');
+  await writeFile(join(folder, 'compose.json'), JSON.stringify(services));
+  installation = await startInstallation({ settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' } });
+  token = (await openPeople(installation)).administrator.token;
+  const { body } = await restClientOf(installation)('POST', '/articles', {
+    token,
+    body: { title: 'Ours', body: '', tags: [], publish: true },
+  });
+  post = String((body as { id: number }).id);
+  await until(
+    () => ask(`{ post(id: "${post}") { id } }`),
+    ({ data }) => data?.post !== null,
+  );
+}, 90_000);
+afterAll(async () => {
+  await shop?.[Symbol.asyncDispose]();
+  await installation?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Answer = {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: unknown;
+    readonly extensions: Readonly<Record<string, unknown>>;
+  }[];
+  readonly extensions?: { readonly cost: { readonly requestedQueryCost: number } };
+};
+const ask = async (query: string, variables: object = {}, headers: Record<string, string> = {}): Promise<Answer> => {
+  const { body } = await restClientOf(installation)('POST', '/graphql', { token, headers, body: { query, variables } });
+  return body as Answer;
+};
+const codes = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
+
+describe('what another service has', () => {
+  test('is asked for beside ours, with variables, aliases, fragments, unions and interfaces', async () => {
+    const query = `query ($post: ID!, $id: ID!, $with: Boolean!) {
+      post(id: $post) { title author { __typename } }
+      best: review(id: $id) { ...R about { name reviews { ...R } } }
+      search(text: "x") { __typename ... on Review { stars } ... on Product { called: name } }
+      thing(id: "p1") { id __typename ... on Product { name } }
+      again: review(id: "r2") @include(if: $with) { grade text }
+    } fragment R on Review { id points: stars }`;
+    const r1 = { id: 'r1', points: 5 };
+    expect(await ask(query, { post, id: 'r1', with: true })).toMatchObject({
+      data: {
+        post: { title: 'Ours', author: { __typename: 'User' } },
+        best: { ...r1, about: { name: 'Engine', reviews: [r1, { id: 'r2', points: 1 }] } },
+        search: [
+          { __typename: 'Review', stars: 5 },
+          { __typename: 'Product', called: 'Engine' },
+        ],
+        thing: { id: 'p1', __typename: 'Product', name: 'Engine' },
+        again: { grade: 'BAD', text: null },
+      },
+    });
+  });
+
+  test('is changed through us, in one operation with ours', async () => {
+    const query = `mutation ($input: ReviewInput!, $post: ID!) {
+      addReview(input: $input) { id grade } updatePost(id: $post, changes: { tags: ["one"] }) { tags } }`;
+    const { data } = await ask(query, { post, input: { stars: 3 } });
+    expect(data).toEqual({ addReview: { id: 'r3', grade: 'GOOD' }, updatePost: { tags: ['one'] } });
+  });
+
+  test('is told by introspection, without what is reserved for its own gateways', async () => {
+    const { data } = await ask('{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }');
+    const told = data as { __schema: { queryType: { fields: { name: string }[] } } };
+    const names = told.__schema.queryType.fields.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['posts', 'reviews', '_entities']));
+    expect(names.filter((name) => name === '_service')).toHaveLength(1);
+    expect(data?.review).toMatchObject({ fields: expect.arrayContaining([{ name: 'stars' }]) });
+  });
+
+  test('is asked for by one request for each operation, and not at all for ours', async () => {
+    const count = async () => Number((await ask('{ operations }')).data?.operations);
+    const before = await count();
+    await ask('{ a: review(id: "r1") { id } b: review(id: "r2") { id } reviews { id } }');
+    await ask('{ posts { title } }');
+    expect(await count()).toBe(before + 2);
+  });
+
+  test('sees none of the client’s headers but those that are named', async () => {
+    const { data } = await ask('{ headers }', {}, { 'X-Tenant': 't', 'X-Other': 'o' });
+    expect(data?.headers).toEqual(expect.arrayContaining(['x-tenant', 'x-api-key', 'x-request-id']));
+    for (const name of ['authorization', 'x-other', 'cookie']) expect(data?.headers).not.toContain(name);
+  });
+});
+
+describe('limits hold for it too', () => {
+  test('in what it costs', async () => {
+    expect((await ask('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost.requestedQueryCost).toBe(20 * (1 + 1 + 10));
+    expect(codes(await ask('{ reviews(limit: 100) { about { reviews { id } } } }'))).toEqual(['too_costly']);
+    expect(codes(await ask('{ reviews(limit: 101) { id } }'))).toEqual(['limit_out_of_range']);
+  });
+
+  test('in how deep it is, and in what is no field', async () => {
+    const nested = (levels: number): string => (levels === 0 ? '{ id }' : `{ about { reviews ${nested(levels - 1)} } }`);
+    expect(codes(await ask(`{ review(id: "r1") ${nested(5)} }`))).toEqual(['too_deep']);
+    expect(codes(await ask('{ reviews { nothing } }'))).toContain('invalid_document');
+    expect(codes(await ask('query ($n: Int!) { reviews(limit: $n) { id } }', { n: 'x' }))).toEqual(['invalid_variables']);
+  });
+});
+
+describe('what goes wrong there', () => {
+  test('is told at its place, as the service says it', async () => {
+    const answer = await ask('{ review(id: "r1") { stars failing } post(id: 1) { id } }');
+    expect(answer).toMatchObject({
+      data: { review: { stars: 5, failing: null }, post: null },
+      errors: [{ message: 'no text today', path: ['review', 'failing'], extensions: { code: 'service_error', service: 'shop' } }],
+    });
+  });
+
+  test('is told after its time-out, where it does not answer, and the rest is there', async () => {
+    const startedMs = performance.now();
+    const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(answer).toMatchObject({ data: { slow: null, post: { title: 'Ours' } } });
+    expect(answer.errors).toMatchObject([{ path: ['slow'], extensions: { code: 'service_unavailable', service: 'shop' } }]);
+  });
+
+  test('is told where the service is down, until it is up again', async () => {
+    await shop.kill('SIGKILL');
+    const query = 'query ($post: ID!) { reviews { id } headers post(id: $post) { title } }';
+    const answer = await ask(query, { post });
+    expect(answer.data).toEqual({ reviews: null, headers: null, post: { title: 'Ours' } });
+    expect(codes(answer)).toEqual(['service_unavailable', 'service_unavailable']);
+    shop = await startShop(ports.shop);
+    expect(codes(await ask(query, { post }))).toEqual([]);
+  });
+});
+
+test('a service that was down at the start, and whose types are in a file, is null, and the rest is there', async () => {
+  const answer = await ask('query ($post: ID!) { stock { count } all { count } post(id: $post) { title } review(id: "r1") { stars } }', {
+    post,
+  });
+  expect(answer.data).toEqual({ stock: null, all: null, post: { title: 'Ours' }, review: { stars: 5 } });
+  expect(answer.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    [['stock'], 'service_unavailable'],
+    [['all'], 'service_unavailable'],
+  ]);
+});
+
+test('a service whose types have names of ours is refused at the start, with what to do', async () => {
+  await using _conflicting = await startShop(ports.down, { TYPE_NAME: 'Post' });
+  const settings = { ...installation.settings, GRAPHQL_COMPOSE: `one=http://127.0.0.1:${ports.down}/graphql` };
+  await using role = startRole('query/main.ts', settings);
+  await until(role.printed, (text) =>
+    text.includes('GRAPHQL_COMPOSE: The service one has the type Post, which Annals has as well: give it a "prefix"'),
+  );
+});
+
+test('a service that was down at the start is there once it answers, under its prefix, and sees the token where that is asked for', async () => {
+  const query = '{ Late_headers Late_search(text: "x") { __typename ... on Late_Product { name } } }';
+  expect(codes(await ask(query))[0]).toBe('service_unavailable');
+  expect(codes(await ask('{ posts { title } }'))).toEqual([]);
+  await using _late = await startShop(ports.late);
+  const { data } = await until(
+    () => ask(query),
+    (answer) => answer.errors === undefined,
+  );
+  expect(data).toMatchObject({ Late_search: [{ __typename: 'Late_Review' }, { __typename: 'Late_Product', name: 'Engine' }] });
+  expect(data?.Late_headers).toContain('authorization');
+}, 60_000);

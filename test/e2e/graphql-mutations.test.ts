@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+
+let installation: Installation;
+let run: GraphqlClient;
+let ada: Person;
+let rita: Person;
+beforeAll(async () => {
+  installation = await startInstallation();
+  const people = await openPeople(installation);
+  run = graphqlClientOf(installation);
+  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+type Post = { readonly id: string; readonly title: string; readonly version: number; readonly status: string };
+const CREATE = `mutation ($input: PostInput!) {
+  createPost(input: $input) { id title status version tags author { id name posts(limit: 100) { id } } comments { id } }
+}`;
+const create = async (title: string, more: object = {}): Promise<Post> => {
+  const { data, errors } = await run<{ createPost: Post }>(CREATE, {
+    token: ada.token,
+    variables: { input: { title, body: '', ...more } },
+  });
+  expect(errors).toBeUndefined();
+  return data.createPost;
+};
+
+describe('what a mutation answers', () => {
+  test('has its own write in it, however deep', async () => {
+    const post = await create('Seen at once', { tags: ['engines'], publish: true });
+    expect(post).toMatchObject({ title: 'Seen at once', status: 'published', tags: ['engines'], comments: [] });
+    expect(post).toMatchObject({ author: { id: String(ada.userId), name: 'Ada', posts: expect.arrayContaining([{ id: post.id }]) } });
+    const text = 'Well said.';
+    const { data } = await run<{ addComment: { id: string } }>(
+      'mutation ($id: ID!, $text: String!) { addComment(postId: $id, input: { text: $text }) { id text author { name } post { comments { id text } } } }',
+      { token: rita.token, variables: { id: post.id, text } },
+    );
+    const { id } = data.addComment;
+    expect(data.addComment).toEqual({ id, text, author: { name: 'Rita' }, post: { comments: [{ id, text }] } });
+    const deleted = await run<{ deleteComment: string }>('mutation ($id: ID!) { deleteComment(id: $id) }', {
+      token: rita.token,
+      variables: { id },
+    });
+    expect(deleted.data.deleteComment).toBe(id);
+    const { data: after } = await run<{ post: { comments: [] } }>('query ($id: ID!) { post(id: $id) { comments { id } } }', {
+      variables: { id: post.id },
+    });
+    expect(after.post.comments).toEqual([]);
+  });
+
+  test('several root fields run one after the other', async () => {
+    const { id } = await create('In order');
+    const { data, errors } = await run<Record<string, Post>>(
+      `mutation ($id: ID!) {
+        one: updatePost(id: $id, changes: { title: "One" }, ifVersion: 1) { title version status }
+        two: updatePost(id: $id, changes: { title: "Two" }, ifVersion: 2) { title version status }
+        three: publishPost(id: $id, ifVersion: 3) { title version status }
+      }`,
+      { token: ada.token, variables: { id } },
+    );
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({
+      one: { title: 'One', version: 2, status: 'draft' },
+      two: { title: 'Two', version: 3, status: 'draft' },
+      three: { title: 'Two', version: 4, status: 'published' },
+    });
+  });
+
+  test('one that fails says where, and what came before it stays', async () => {
+    const { id } = await create('Half');
+    const { status, data, errors } = await run(
+      'mutation ($id: ID!) { a: updatePost(id: $id, changes: { title: "Done" }) { id } b: updatePost(id: "1", changes: { title: "x" }) { id } }',
+      { token: ada.token, variables: { id } },
+    );
+    expect([status, data]).toEqual([200, null]);
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'article_not_found' } }]);
+    const { data: after } = await run<{ post: Post }>('query ($id: ID!) { post(id: $id) { title } }', {
+      token: ada.token,
+      variables: { id },
+    });
+    expect(after.post.title).toBe('Done');
+  });
+
+  test('another version than the one that was read is refused', async () => {
+    const { id } = await create('Versions');
+    const edit = (ifVersion: number) =>
+      run('mutation ($id: ID!, $ifVersion: Int) { updatePost(id: $id, changes: { title: "New" }, ifVersion: $ifVersion) { version } }', {
+        token: ada.token,
+        variables: { id, ifVersion },
+      });
+    expect((await edit(1)).data).toEqual({ updatePost: { version: 2 } });
+    const { data, errors } = await edit(1);
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ extensions: { code: 'version_mismatch', details: { version: 2 } } }]);
+  });
+
+  test('what the domain refuses is told with the codes of REST', async () => {
+    const { id } = await create('Of Ada', { publish: true });
+    const { status, errors } = await run('mutation ($id: ID!) { deletePost(id: $id) }', { token: rita.token, variables: { id } });
+    expect([status, errors?.[0]?.extensions.code]).toEqual([200, 'forbidden']);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const keyed = (key: string, query: string) =>
+    run<Record<string, { id: string }>>(query, { token: ada.token, headers: { 'idempotency-key': key } });
+  const creating = (...titles: readonly string[]): string =>
+    `mutation { ${titles.map((title, index) => `p${index}: createPost(input: { title: "${title}", body: "" }) { id title }`).join(' ')} }`;
+
+  test('answers a repetition as the first time, each root field by itself', async () => {
+    const key = randomUUID();
+    const first = await keyed(key, creating('One', 'Two'));
+    expect(first.errors).toBeUndefined();
+    expect(first.data.p0?.id).not.toBe(first.data.p1?.id);
+    expect((await keyed(key, creating('One', 'Two'))).data).toEqual(first.data);
+    // One that failed half way is finished by sending it again.
+    const more = await keyed(key, creating('One', 'Two', 'Three'));
+    expect(more.data).toMatchObject(first.data);
+    expect(more.data.p2?.id).toBeDefined();
+    expect((await keyed(randomUUID(), creating('One', 'Two'))).data.p0?.id).not.toBe(first.data.p0?.id);
+  });
+
+  test('refuses another input', async () => {
+    const key = randomUUID();
+    await keyed(key, creating('One'));
+    const { data, errors } = await keyed(key, creating('Another'));
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ path: ['p0'], extensions: { code: 'idempotency_key_reused' } }]);
+  });
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type GraphqlClient, type GraphqlReply, graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const BURST = 200;
+let installation: Installation;
+let run: GraphqlClient;
+beforeAll(async () => {
+  installation = await startInstallation({ settings: { RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_ANONYMOUS_BURST: String(BURST) } });
+  run = graphqlClientOf(installation);
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const left = ({ headers }: GraphqlReply<unknown>): number => Number(/(?<=r=)\d+/.exec(headers.get('ratelimit') ?? '')?.[0]);
+const DEAR = '{ users(limit: 18) { posts(limit: 19) { id } } }';
+
+test('an operation takes a unit for every 50 of its cost, and whoever has none left is told when to come again', async () => {
+  const cheap = await run('{ users(limit: 1) { id } }');
+  const before = left(cheap);
+  expect(before).toBeGreaterThanOrEqual(BURST - 5);
+  const dear = await run(DEAR);
+  expect(dear.extensions).toEqual({ cost: { requestedQueryCost: 360, maximumQueryCost: 1_000 } });
+  // ⌈360 / 50⌉, of which some may have come back meanwhile.
+  expect([7, 8]).toContain(before - left(dear));
+  let reply = dear;
+  for (let count = 0; count < 2 * (BURST / 8) && reply.status === 200; count += 1) reply = await run(DEAR);
+  expect(reply.status).toBe(429);
+  expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(reply.errors).toMatchObject([{ extensions: { code: 'rate_limited' } }]);
+  expect(reply).not.toHaveProperty('data', expect.anything());
+});

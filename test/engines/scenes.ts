@@ -1,0 +1,122 @@
+import { SCOPES, type Scope } from '#shared/policy.ts';
+import type { Installation } from './installation.ts';
+import { openPeople, type People, type TokenHolder } from './installation-people.ts';
+import { type RestClient, restClientOf } from './rest-client.ts';
+
+/**
+ * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the operation, and those
+ * of reading; `bare` is the same service with every scope but that one.
+ */
+export const CALLERS = ['anonymous', 'reader', 'author', 'other', 'admin', 'service', 'bare'] as const;
+type CallerName = (typeof CALLERS)[number];
+
+export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: Scope };
+
+/** Who asks, and for what, which is there for this one attempt. */
+type Scene = {
+  readonly holder: TokenHolder | undefined;
+  readonly ids: { readonly userId?: number; readonly articleId?: number; readonly commentId?: number };
+  /** What the situation adds to what is sent. */
+  readonly more: object | undefined;
+  /** For reads, which must have come as far as what was made. */
+  readonly visible: Readonly<Record<string, string>>;
+};
+
+/** Sets scenes in which operations are tried. */
+export const openScenes = async (installation: Installation): Promise<(asked: Asked) => Promise<Scene>> => {
+  const people = await openPeople(installation);
+  const workshop = openWorkshop(restClientOf(installation), people.administrator);
+  const third = await workshop.write('POST', '/users', { name: 'Thea', role: 'author' });
+  const { author, tokenOf } = await openCallers(people, workshop);
+  return async ({ situation, caller, scope }) => {
+    const holder = await tokenOf(caller, scope);
+    const ownerId = (caller === 'service' || caller === 'bare' ? holder : author)?.userId ?? 0;
+    const prepare: Prepare = SITUATIONS[situation];
+    const { body: more, ...ids } = await prepare(workshop, { caller, callerId: holder?.userId ?? third, ownerId, third });
+    return { holder, ids, more, visible: workshop.visible() };
+  };
+};
+
+type Callers = { readonly author: TokenHolder; tokenOf(caller: CallerName, scope: Scope): Promise<TokenHolder | undefined> };
+
+const openCallers = async (people: People, { write }: Workshop): Promise<Callers> => {
+  const [someone, author, other] = [await people.signUp('Rita'), await people.signUp('Ada'), await people.signUp('Otto')];
+  await write('PATCH', `/users/${someone.userId}`, { role: 'reader' });
+  const reader = await people.signIn(someone, 'reader');
+  const service = await people.registerService('author');
+  const persons = { anonymous: undefined, reader, author, other, admin: people.administrator };
+  const known = new Map<string, Promise<TokenHolder>>();
+  const serviceWith = (scopes: readonly Scope[]): Promise<TokenHolder> => {
+    const key = scopes.join(' ');
+    const token = known.get(key) ?? people.tokenOf(service, scopes);
+    known.set(key, token);
+    return token;
+  };
+  return {
+    author,
+    async tokenOf(caller, scope) {
+      if (caller === 'service') return serviceWith([...new Set([scope, 'read:users', 'read:articles', 'read:comments'] as const)]);
+      return caller === 'bare' ? serviceWith(SCOPES.filter((each) => each !== scope)) : persons[caller];
+    },
+  };
+};
+
+/** Where the administrator makes what is tried upon. */
+type Workshop = {
+  /** Answers with the id. */
+  write(method: string, path: string, body?: object): Promise<number>;
+  articleBy(authorId: number, publish: boolean): Promise<number>;
+  commentBy(authorId: number, articleId: number): Promise<number>;
+  /** For reads, which must have come as far as what was made. */
+  visible(): Readonly<Record<string, string>>;
+};
+
+const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
+  let cursor: string | undefined;
+  const write: Workshop['write'] = async (method, path, body) => {
+    const { status, headers, body: answer } = await ask(method, path, { token, body });
+    if (status >= 300) throw new Error(`${method} ${path} was answered with ${status}: ${JSON.stringify(answer)}`);
+    cursor = headers.get('consistency-token') ?? cursor;
+    return (answer as { id: number }).id;
+  };
+  return {
+    write,
+    articleBy: (authorId, publish) => write('POST', '/articles', { authorId, title: 'On engines', body: '', tags: ['engines'], publish }),
+    commentBy: (authorId, articleId) => write('POST', `/articles/${articleId}/comments`, { authorId, text: 'A comment.' }),
+    visible: () => (cursor === undefined ? {} : { 'consistency-token': cursor }),
+  };
+};
+
+type Place = { readonly caller: CallerName; readonly callerId: number; readonly ownerId: number; readonly third: number };
+type Target = { readonly userId?: number; readonly articleId?: number; readonly commentId?: number; readonly body?: object };
+type Prepare = (workshop: Workshop, place: Place) => Promise<Target>;
+
+/** The administrator changes and deletes somebody new; the others, the author or themselves. */
+const userFor = async ({ write }: Workshop, { caller, ownerId }: Place): Promise<number> =>
+  caller === 'admin' ? write('POST', '/users', { name: 'Nora' }) : ownerId;
+
+const SITUATIONS = {
+  '': async () => ({}),
+  user: async (workshop, place) => ({ userId: await userFor(workshop, place) }),
+  'role of a user': async (workshop, place) => ({ userId: await userFor(workshop, place), body: { role: 'admin' } }),
+  published: async ({ articleBy }, { ownerId }) => ({ articleId: await articleBy(ownerId, true) }),
+  draft: async ({ articleBy }, { ownerId }) => ({ articleId: await articleBy(ownerId, false) }),
+  'in the name of another': async ({ articleBy }, { ownerId, third }) => ({
+    articleId: await articleBy(ownerId, true),
+    body: { authorId: third },
+  }),
+  'published at once': async () => ({ body: { publish: true } }),
+  own: async ({ articleBy, commentBy }, { ownerId, callerId }) => ({
+    commentId: await commentBy(callerId, await articleBy(ownerId, true)),
+  }),
+  'of another': async ({ articleBy, commentBy }, { ownerId, third }) => ({
+    commentId: await commentBy(third, await articleBy(ownerId, true)),
+  }),
+  'on a draft': async ({ articleBy, commentBy, write }, { ownerId, third }) => {
+    const articleId = await articleBy(ownerId, true);
+    const commentId = await commentBy(third, articleId);
+    await write('POST', `/articles/${articleId}/unpublish`);
+    return { commentId };
+  },
+} as const satisfies Record<string, Prepare>;
+export type Situation = keyof typeof SITUATIONS;
