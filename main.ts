@@ -15,11 +15,11 @@ import { QUERY_LINKS, startQueryService } from './query/service.ts';
 /** All roles in one process, on the embedded database unless the settings name another. */
 const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context);
-  const gateway = context.resources.use(await startCommandService({ ...foundation, log: context.log }));
+  const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
+  const gateway = context.resources.use(await startCommandService({ ...foundation, blobs, log: context.log }));
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   context.resources.use(await startProjector({ ...foundation, bell, log: context.log }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
-  const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
   const { config, log } = context;
   const query = context.resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
   const isDevelopment = context.config.environment === 'development';
@@ -28,7 +28,8 @@ const start = async (context: ProcessContext): Promise<void> => {
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   // What is asked for most comes first, because Express tries one route after the other.
   const routes = [resourcePaths(), query.routes, writes, auth.routes, query.refusals];
-  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication });
+  const { shortWay } = query;
+  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication, shortWay });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
   process.stderr.write(banner(url, firstMinute));
@@ -38,6 +39,8 @@ const banner = (url: string, { author }: FirstMinute): string => `
   Annals is at ${url}
 
   Try next:
+    ${url}/docs                      the REST interface, to read and to try
+    ${url}/graphql                   GraphQL, in a browser
     curl ${url}/                     what is there
     npm run -s token -- --scope 'read:articles write:articles'
                                                 an access token, as an administrator

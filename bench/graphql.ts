@@ -56,7 +56,13 @@ const createViewers = async (mint: Awaited<ReturnType<typeof createTokenMint>>) 
 };
 
 type Server = { readonly title: string; readonly url: string; readonly pid: number | undefined };
-type Installation = { readonly size: Size; readonly servers: readonly Server[]; readonly viewers: readonly Record<string, string>[] };
+type Installation = {
+  readonly scale: number;
+  readonly size: Size;
+  readonly servers: readonly Server[];
+  readonly viewers: readonly Record<string, string>[];
+  readonly postmasterPid: number;
+};
 
 const bodyOf = ({ title }: Server, { query, variables = () => ({}) }: Read, count: number, size: Size): string =>
   JSON.stringify({ query: title === 'postgraphile' ? FOR_POSTGRAPHILE.get(query) : query, variables: variables(count, size) });
@@ -97,13 +103,8 @@ const inOneForm = (data: unknown): string =>
 
 const costs = new Map<string, number>();
 
-const measure = async (
-  scale: number,
-  name: string,
-  connections: number,
-  installation: Installation,
-  postmasterPid: number,
-): Promise<void> => {
+const measure = async (name: string, connections: number, installation: Installation): Promise<void> => {
+  const { scale, postmasterPid } = installation;
   const read = READS[name];
   if (read === undefined) throw new Error(`there is no read ${name}`);
   const measured = await takeTurns(
@@ -173,10 +174,10 @@ const measureScale = async (serverUrl: string, dataDir: string, scale: number): 
     );
     servers.push({ title, url: title === 'ours' ? `${server.url}/graphql` : server.url, pid: server.pid });
   }
-  const installation = { servers, size: sizeOf(scale), viewers: await createViewers(mint) };
+  const installation = { scale, size: sizeOf(scale), servers, viewers: await createViewers(mint), postmasterPid };
   await compareAnswers(installation);
   for (const read of options.reads.split(','))
-    for (const connections of options.connections.split(',')) await measure(scale, read, Number(connections), installation, postmasterPid);
+    for (const connections of options.connections.split(',')) await measure(read, Number(connections), installation);
 };
 
 const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));

@@ -23,7 +23,7 @@ export const applyLoad = async (load: Load): Promise<Loaded> => {
     let connection: Connection | undefined;
     try {
       for (let head = load.headers(); head !== undefined && performance.now() - startedMs < load.durationMs; head = load.headers()) {
-        const [url, body] = [valueOf(load.url), valueOf(load.body ?? '')];
+        const [url, body] = [valueNow(load.url), valueNow(load.body ?? '')];
         connection ??= await open(url);
         const sentMs = performance.now();
         await connection.exchange(requestOf(load.method ?? 'GET', url, { head, body }));
@@ -40,7 +40,7 @@ export const applyLoad = async (load: Load): Promise<Loaded> => {
   return { count: latenciesMs.length, rate: latenciesMs.length / (elapsedMs / 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 };
 
-const valueOf = (value: string | (() => string)): string => (typeof value === 'function' ? value() : value);
+const valueNow = (value: string | (() => string)): string => (typeof value === 'function' ? value() : value);
 
 const requestOf = (method: string, url: string, { head, body }: { head: Readonly<Record<string, string>>; body: string }): string => {
   const start = url.indexOf('/', SCHEME.length);

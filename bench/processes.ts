@@ -20,7 +20,9 @@ export const stop = async (child: ChildProcess): Promise<void> => {
 /** Starts a server in a process of its own, which tells where it is. */
 export const startServer = async (module: string, args: readonly string[] = []) => {
   const child = fork(new URL(module, import.meta.url), args, { execArgv: process.env.NODE_ARGUMENTS?.split(' ') ?? [] });
-  const [message] = await once(child, 'message');
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${module} did not start`)));
+  const [message] = await Promise.race([once(child, 'message'), failed]);
+  failed.catch(() => {});
   return { ...message, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { openBlobs } from '#shared/blobs/open.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
@@ -29,7 +30,8 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const log = pino({ level: 'silent' });
-  await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, metrics: new Registry(), log });
+  await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
+  await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, blobs, metrics: new Registry(), log });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
   const clients = createClients({
     pool,

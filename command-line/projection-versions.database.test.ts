@@ -115,6 +115,33 @@ test('Ctrl+C stops it, and it says what became of it', async () => {
   await expectWhole();
 });
 
+test('the way back waits for whoever still reads an earlier version, and says so', async () => {
+  const reader = await side.pool.connect();
+  await reader.query('begin; select from read_model_previous.users');
+  expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
+  expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('is still being read') });
+  await reader.query('rollback');
+  reader.release();
+  expect(await call('projection', 'rollback')).toMatchObject({ exit: 0 });
+  expect(await schemas()).toEqual(['read_model_previous']);
+  await expectWhole();
+}, 60_000);
+
+test('a log that ends before the read model is refused, instead of waited for', async () => {
+  const move = (by: number) =>
+    side.pool.query(`update follower_checkpoint set position = position + $1 where follower = 'projector'`, [by]);
+  await projector[Symbol.asyncDispose]();
+  await move(1_000);
+  for (const command of ['rebuild', 'rollback'])
+    expect(await call('projection', command)).toMatchObject({
+      exit: 1,
+      output: expect.stringContaining('beyond the end of the event log'),
+    });
+  await move(-1_000);
+  projector = await startProjecting(side);
+  await expectWhole();
+});
+
 test('the way back and forth', async () => {
   for (let n = 0; n < 2; n += 1) {
     const back = await call('projection', 'rollback');

@@ -1,5 +1,6 @@
 import { v5, v7 } from 'uuid';
-import type { EventId, Version } from '#shared/brands.ts';
+import type { EventId } from '#shared/brands.ts';
+import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 
 /** What a command comes with, beyond its content. */
@@ -7,7 +8,8 @@ export type Circumstances = {
   readonly metadata: MetadataContext;
   readonly ids: CommandIds;
   /** The version that the caller has seen and wants changed, and no other. */
-  readonly ifVersion: Version | undefined;
+  readonly ifVersion: CommandContext['ifVersion'];
+  readonly unlessVersion: CommandContext['unlessVersion'];
   /** Whether the command may have been carried out already, before a crash. */
   readonly mayBeRepeat: boolean;
 };

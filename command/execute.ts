@@ -61,7 +61,7 @@ const change = async <State, Event extends AnnalsEvent>(
     const isRecalled = basis !== undefined;
     basis ??= await states.load(target.decider, target.stream);
     try {
-      const events = await decide(target, basis, circumstances.ifVersion);
+      const events = await decide(target, basis, circumstances);
       if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });
       // Nothing to do is only said, like a refusal, of what the log says now.
       if (!isRecalled) return { version: basis.version, position: basis.position };
@@ -77,9 +77,9 @@ const change = async <State, Event extends AnnalsEvent>(
 const decide = async <State, Event>(
   target: Target<State, Event>,
   { state, version }: Known<State>,
-  ifVersion: Version | undefined,
+  conditions: Conditions,
 ): Promise<readonly Event[]> => {
-  const mismatch = ifVersion === undefined || ifVersion === version ? undefined : new Rejection('version_mismatch', { version });
+  const mismatch = isMet(conditions, version) ? undefined : new Rejection('version_mismatch', { version });
   try {
     const events = await target.decide(state);
     if (mismatch) throw mismatch;
@@ -87,6 +87,16 @@ const decide = async <State, Event>(
   } catch (error) {
     throw mismatch && error instanceof Rejection && ABOUT_CONTENT.has(error.code) ? mismatch : error;
   }
+};
+
+type Conditions = Pick<Circumstances, 'ifVersion' | 'unlessVersion'>;
+
+/** What is created has no version yet that anybody could have seen. */
+const NO_CONDITIONS: Conditions = { ifVersion: undefined, unlessVersion: undefined };
+
+const isMet = ({ ifVersion, unlessVersion }: Conditions, version: Version): boolean => {
+  if (unlessVersion === 'any' || unlessVersion?.includes(version)) return false;
+  return ifVersion === undefined || [ifVersion].flat().includes(version);
 };
 
 /** What a patch comes to on content that its sender has not seen is nothing to tell; who may do it at all is told first. */
@@ -103,7 +113,7 @@ const create = async <State, Event extends AnnalsEvent>(
     const earlier = await findOwn(dependencies, target.stream, circumstances);
     if (earlier) return { id, ...earlier };
     const basis = { state: target.decider.initial, version: NO_STREAM, position: START };
-    const events = await decide(target, basis, undefined);
+    const events = await decide(target, basis, NO_CONDITIONS);
     try {
       return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
     } catch (error) {

@@ -28,7 +28,7 @@ export type HandlerDependencies = { readonly executor: Executor; readonly states
 export const authorOf = (caller: Caller, named: UserId | undefined): UserId => {
   if (named !== undefined) return named;
   if (caller.kind === 'user') return caller.userId;
-  throw new Rejection('invalid_command', { pointer: '/authorId' });
+  throw new Rejection('invalid_command', { errors: [{ pointer: '/authorId', detail: 'Is missing.' }] });
 };
 
 /** Refuses what the policy does not allow. What the caller could not see is refused as absent. */

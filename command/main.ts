@@ -17,12 +17,12 @@ import { startCommandService } from './service.ts';
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context);
-  const gateway = resources.use(await startCommandService({ ...foundation, log }));
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log }));
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
   const beside = await serveRoles(context, foundation, gateway);
-  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
   await serveClients(context, foundation, { routes: [resourcePaths(), writes], links: [], authentication, beside });
 };

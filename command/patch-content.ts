@@ -48,14 +48,18 @@ const changesTo = ({ content, fixed, unknown }: PatchDocument, patched: JsonObje
   // As in a PUT, an item that is replaced as a whole may hold what cannot be changed, and need not.
   const isReplaced = patch.some(({ path }) => path === '');
   const names = [...new Set([...Object.keys(content), ...Object.keys(fixed), ...Object.keys(patched)])];
-  const changed = names.filter((name) => !(isReplaced && readOnly.has(name)) && !areEqual(patched[name], content[name] ?? fixed[name]));
+  const changed = names.filter(
+    (name) => !(isReplaced && readOnly.has(name)) && !areEqual(memberOf(patched, name), memberOf(content, name) ?? memberOf(fixed, name)),
+  );
   const errors = changed.filter((name) => readOnly.has(name)).map((name) => ({ pointer: pointerTo([name]), detail: 'Cannot be changed.' }));
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
-  const present = changed.filter((name) => patched[name] !== undefined);
   return {
     mask: Object.fromEntries(changed.filter((name) => Object.hasOwn(content, name)).map((name) => [name, true])),
-    input: Object.fromEntries(present.map((name) => [name, patched[name] as Json])),
+    input: Object.fromEntries(Object.entries(patched).filter(([name]) => changed.includes(name))),
   };
 };
+
+/** Its own, or every object would have a `__proto__`. */
+const memberOf = (object: JsonObject, name: string): Json | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);
 
 const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -56,14 +56,16 @@ const handlerOf = (handlers: Handlers, type: CommandType): AnyHandler => handler
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
 const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
-  const { caller, idempotencyKey, ifVersion } = context;
+  const { caller, idempotencyKey, ifVersion, unlessVersion } = context;
   const metadata = metadataOf(context);
   if (idempotencyKey === undefined) {
-    return handler.handle(command, { caller, circumstances: { metadata, ids: freshIds(newId), ifVersion, mayBeRepeat: false } });
+    const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeat: false };
+    return handler.handle(command, { caller, circumstances });
   }
-  const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content: { command, ifVersion: ifVersion ?? null }, metadata };
+  const content = { command, ifVersion: ifVersion ?? null, ...(unlessVersion !== undefined && { unlessVersion }) };
+  const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
   return idempotency(keyed, (ids, mayBeRepeat) =>
-    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, mayBeRepeat } }),
+    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeat } }),
   );
 };
 

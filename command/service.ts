@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -24,13 +25,15 @@ export type CommandDependencies = {
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
   readonly masterKey: MasterKey;
+  /** Where covers are, which go with their articles. */
+  readonly blobs: Pick<Blobs, 'remove'>;
   readonly log: Log;
   readonly metrics: Registry;
 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
+  const { pool, eventLog, keys, masterKey, blobs, log, metrics } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -39,7 +42,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ executor, states: base.states, claims });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
-  const processManager = await startProcessManager({ pool, eventLog, log, metrics, executor, keys });
+  const processManager = await startProcessManager({ pool, eventLog, log, metrics, executor, keys, blobs });
   return { send: sender.send, [Symbol.asyncDispose]: () => processManager[Symbol.asyncDispose]() };
 };
 

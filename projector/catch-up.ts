@@ -1,6 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { moveCheckpoint, readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
 import { followAhead } from '#shared/follower/follow-ahead.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { StartRefused } from '#shared/start-refused.ts';
@@ -88,8 +89,6 @@ const takeIn = ({ pool }: Work, version: Held, { prepared, from, last }: Part & 
 export const demandLive = async ({ pool, eventLog }: Mending): Promise<Position> => {
   const live = await readCheckpoint(pool, PROJECTOR);
   if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
-  if (live.log === eventLog.identity) return live.position;
-  throw new StartRefused(
-    `The read model follows the event log ${live.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,
-  );
+  await demandCheckpoint(PROJECTOR, eventLog, live);
+  return live.position;
 };

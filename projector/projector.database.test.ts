@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId, UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
 import {
   addComment,
   as,
@@ -14,6 +15,7 @@ import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { digestOf } from './digest.ts';
+import { lockNames } from './service.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let world: CommandWorld;
@@ -103,5 +105,31 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     const live = await digestOf(side.pool, 'read_model');
     expect(await replayed(side)).toEqual(live);
     expect(await replayed(side, 1)).toEqual(live);
+  });
+
+  test('writes nothing while the names of its tables are changing', async () => {
+    const author = await registerUser(side);
+    await untilProjected(side);
+    const before = await rowOf('users', author);
+    const waiting = async () =>
+      (await side.pool.query(`select from pg_stat_activity where query like '%names of the read model%' and wait_event = 'advisory'`))
+        .rowCount;
+    await inTransaction(side.pool, async (connection) => {
+      await lockNames(connection, 'exclusive');
+      await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
+      await until(waiting, (count) => count === 1);
+      expect((await side.pool.query('select * from read_model.users where id = $1', [author])).rows[0]).toEqual(before);
+    });
+    expect(await rowOf('users', author)).toMatchObject({ name: 'Renamed' });
+  });
+
+  test('fills tables that were dropped from the whole log again', async () => {
+    await untilProjected(side);
+    const before = await digestOf(side.pool, 'read_model');
+    await projector[Symbol.asyncDispose]();
+    await side.pool.query('drop schema read_model cascade');
+    projector = await startProjecting(side);
+    await untilProjected(side);
+    expect(await digestOf(side.pool, 'read_model')).toEqual(before);
   });
 });

@@ -25,7 +25,9 @@ create table articles (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   published_at timestamptz,
-  search tsvector generated always as (setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', body)) stored
+  search tsvector generated always as (
+    setweight(to_tsvector('simple', normalize(title)), 'A') || to_tsvector('simple', normalize(body))
+  ) stored
 );
 -- A list is a page of one status, or of each of both, so that what a reader may not see is never passed over row by row.
 create index articles_by_creation on articles (status, created_at desc, id desc);

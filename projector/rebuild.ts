@@ -10,7 +10,7 @@ import { type Prepared, partOf } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 import { useReadModel } from './service.ts';
 import { swapIn } from './swap.ts';
-import { beginNext, dropAside, dropNext, type Held, hold, lockVersions, NEXT } from './versions.ts';
+import { beginNext, dropAside, dropNext, type Held, hold, lockVersions } from './versions.ts';
 
 export type Rebuilt = { readonly events: number; readonly position: Position };
 
@@ -24,12 +24,11 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
   if (!lock) throw underWay();
   const upTo = await demandLive(work);
   const since = new Date(Date.now() - CLOCKS_DIFFER_MS);
-  if (!(await dropAside(pool)))
-    throw new StartRefused('An earlier version of the read model is still being read: try again when that query is over.');
+  await demandAsideGone(pool);
   const next = await beginNext(pool, eventLog.identity);
   try {
     const events = await fill(work, next, upTo);
-    await addIndexes(work);
+    await addIndexes(work, next);
     let late = 0;
     const onProgress: Work['onProgress'] = (progress) => {
       if (progress.step === 'events') late = progress.events;
@@ -48,6 +47,12 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
 
 export const underWay = (): StartRefused =>
   new StartRefused('A rebuild or a rollback of the read model is under way already: let it come to its end, or stop it.');
+
+/** The version before the previous one takes up the room that a swap needs. */
+export const demandAsideGone = async (pool: Pool): Promise<void> => {
+  if (await dropAside(pool)) return;
+  throw new StartRefused('An earlier version of the read model is still being read: try again when that query is over.');
+};
 
 /** The server's clock, which dates what operators do, may be behind ours. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -93,15 +98,16 @@ const inBackground = (pool: Pool, work: (connection: Connection) => Promise<unkn
 const INDEX_MEMORY = '128MB';
 
 /** And what the planner knows of the tables. */
-const addIndexes = async (work: Work): Promise<void> => {
+const addIndexes = async (work: Work, next: Held): Promise<void> => {
   const { indexes } = await readDefinition();
   const statements = [...indexes, 'analyze users, articles, comments'];
   for (const [done, statement] of statements.entries()) {
     work.onProgress({ step: 'indexes', done, of: statements.length });
     await inBackground(work.pool, (connection) =>
       untilAborted(work, connection, async () => {
+        await hold(connection, next, 'share');
         await connection.query(`set local maintenance_work_mem = '${INDEX_MEMORY}'`);
-        await useReadModel(connection, NEXT.schema);
+        await useReadModel(connection, next.schema);
         await connection.query(statement);
       }),
     );

@@ -1,7 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { comeNear, demandLive, type Work } from './catch-up.ts';
-import { underWay } from './rebuild.ts';
+import { demandAsideGone, underWay } from './rebuild.ts';
 import { swapIn } from './swap.ts';
 import { isOfThisRelease, lockVersions, PREVIOUS, takePrevious } from './versions.ts';
 
@@ -17,6 +17,7 @@ export const rollback = async (work: Work): Promise<Position> => {
   if (!(await isOfThisRelease(pool, PREVIOUS.schema))) {
     throw new StartRefused('The previous version of the read model has other tables than this release writes: rebuild instead.');
   }
+  await demandAsideGone(pool);
   await comeNear(work, previous, previous.position);
   return swapIn(work, previous, new Date(0));
 };

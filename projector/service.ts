@@ -1,5 +1,6 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -31,6 +32,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     metrics,
     prepare: (events) => prepare(codec, events),
     async write(_events, connection, ready) {
+      await lockNames(connection, 'shared');
       await useReadModel(connection, LIVE_SCHEMA);
       for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
@@ -39,6 +41,15 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     },
     committed: () => bell.ringEverywhere(),
   });
+};
+
+/**
+ * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL lets go of the rows of a
+ * transaction before other connections hear of a name that it changed, and of this only afterwards: without it, what is written in
+ * between would go into the tables that were swapped out.
+ */
+export const lockNames = async (connection: Connection, how: 'shared' | 'exclusive'): Promise<void> => {
+  await connection.query(`select pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(hashtext('annals names of the read model'))`);
 };
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
@@ -55,7 +66,15 @@ export const createReadModel = (pool: Pool, schema: string): Promise<void> =>
     const { tables, indexes, fingerprint } = await readDefinition();
     await createTables(connection, schema, { tables, fingerprint });
     for (const index of indexes) await connection.query(index);
+    if (schema === LIVE_SCHEMA) await beginAnew(connection);
   });
+
+/** Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work finds its checkpoint moved. */
+const beginAnew = async (connection: Connection): Promise<void> => {
+  const { rows } = await connection.query<{ found: boolean }>(`select to_regclass('public.follower_checkpoint') is not null as found`);
+  if (!rows[0]?.found) return;
+  await connection.query('update public.follower_checkpoint set position = $2 where follower = $1', [PROJECTOR, START]);
+};
 
 /** Makes the tables alone, in a transaction in which they are from then on those that are used. */
 export const createTables = async (

@@ -4,6 +4,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from './definition.ts';
 import { createTables } from './service.ts';
 
@@ -55,7 +56,8 @@ export const hold = async (connection: Connection, { follower, epoch }: Held, ho
     `select position from public.follower_checkpoint where follower = $1 and epoch = $2 for ${how}`,
     [follower, epoch],
   );
-  if (!rows[0]) throw new Error('another process has taken this version of the read model in hand');
+  if (!rows[0])
+    throw new StartRefused('Another rebuild or rollback has taken this version of the read model in hand; it goes on, and this one ends.');
   return rows[0].position;
 };
 

@@ -1,14 +1,22 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import type { Link } from '#shared/rest/fields.ts';
 import { type MediaType, mediaTypeFor } from '#shared/rest/media-type.ts';
 
 /** What a read has found, before it is known in which form it goes out. */
-export type ItemAnswer = { readonly kind: 'item'; readonly version: number; readonly item: object };
+export type ItemAnswer = {
+  readonly kind: 'item';
+  /** Absent where it would tell of changes that the reader may not see, and is of no use to them either. */
+  readonly version: number | undefined;
+  readonly item: object;
+};
 export type ListAnswer = {
   readonly kind: 'list';
   readonly items: readonly object[];
   readonly links: { readonly self: string; readonly first?: string; readonly prev?: string; readonly next?: string };
+  /** Where the reader may add an item. */
+  readonly create?: Link | undefined;
 };
 export type ReadAnswer = ItemAnswer | ListAnswer;
 
@@ -34,8 +42,10 @@ const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
 };
 
 /** No one version counts for a list. The links are part of what the reader has: a page may get a next one without changing itself. */
-const listAs = (type: MediaType, { items, links: { self, ...pages } }: ListAnswer): Written => {
-  const text = JSON.stringify(type === JSON_TYPE ? items : { _links: halLinks({ self, ...pages }), _embedded: { items } });
+const listAs = (type: MediaType, { items, links: { self, ...pages }, create }: ListAnswer): Written => {
+  const text = JSON.stringify(
+    type === JSON_TYPE ? items : { _links: { ...halLinks({ self, ...pages }), ...(create && { create }) }, _embedded: { items } },
+  );
   const link = Object.entries(pages)
     .map(([rel, href]) => `<${href}>; rel="${rel}"`)
     .join(', ');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 
@@ -43,6 +42,7 @@ describe('the form of answers', () => {
     ['application/json;q=0.5, application/hal+json', 'application/hal+json'],
     ['application/json;q=0, */*', 'application/hal+json'],
     ['APPLICATION/HAL+JSON', 'application/hal+json'],
+    ['application/json; charset=utf-8', 'application/json'],
     ['text/html', undefined],
     ['application/json;q=0', undefined],
     ['nonsense', undefined],
@@ -80,7 +80,7 @@ describe('caching', () => {
     for (const path of paths) {
       const { headers } = await world.ask(path);
       const etag = headers.get('etag') ?? '';
-      expect(etag).toMatch(/^"\d+-[\w-]{16}"$/);
+      expect(etag).toMatch(/^"\d*-[\w-]{16}"$/);
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
         const again = await world.ask(path, { headers: { 'if-none-match': known } });
         expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
@@ -104,6 +104,19 @@ describe('caching', () => {
     expect((await world.ask(path, { by: author, method: 'PATCH', body: { title: 'Three' }, headers: { 'if-match': mine } })).status).toBe(
       412,
     );
+  });
+
+  test('of a user tells the version only to those who see all of it', async () => {
+    const path = `/users/${author.id}`;
+    const { headers } = await world.ask(path);
+    expect(headers.get('etag')).toMatch(/^"-/);
+    await world.side.send({ type: 'UpdateUser', userId: author.id, email: 'ada@example.com' }, by(as(author.id)));
+    expect((await world.ask(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })).status).toBe(304);
+    const own = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
+    expect(own).toMatch(/^"2-/);
+    const rename = (tag: string) => world.ask(path, { by: author, method: 'PATCH', body: { name: 'Ada' }, headers: { 'if-match': tag } });
+    expect((await rename(headers.get('etag') ?? '')).status).toBe(412);
+    expect((await rename(own)).status).toBe(200);
   });
 
   test('of a page ends when another page comes after it', async () => {
@@ -143,109 +156,4 @@ describe('pages', () => {
       expect(back).toEqual(there);
     }
   });
-});
-
-const cursorOf = async (list: string): Promise<string> => {
-  const next = linkIn((await world.ask(list)).headers, 'next') ?? '';
-  return new URL(next, world.url).searchParams.get('after') ?? '';
-};
-const forged = async (change: (parts: unknown[]) => unknown): Promise<string> => {
-  const parts = JSON.parse(Buffer.from(await cursorOf('/articles?limit=2'), 'base64url').toString()) as unknown[];
-  return Buffer.from(JSON.stringify(change(parts))).toString('base64url');
-};
-
-describe('bad input', () => {
-  test.each([
-    ['limit=0', 'limit'],
-    ['limit=-1', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=1e1', 'limit'],
-    ['limit=99999999999999999999', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=1&limit=2', 'limit'],
-    ['limit[]=1', 'limit[]'],
-    ['sort=title', 'sort'],
-    ['sort=__proto__', 'sort'],
-    ['after=', 'after'],
-    [`after=${'x'.repeat(401)}`, 'after'],
-    ['after=x&before=x', 'before'],
-    ['unknown=1', 'unknown'],
-    ['__proto__=1', '__proto__'],
-    ['=1', ''],
-  ])('a list with ?%s is refused by the parameter', async (query, parameter) => {
-    for (const list of lists) {
-      const { status, headers, body } = await world.ask(`${list}?${query}`);
-      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
-      expect(headers.get('content-type')).toContain('application/problem+json');
-    }
-  });
-
-  test.each([
-    'status=deleted',
-    'tag=Not+a+tag',
-    'tag=',
-    'q=',
-    `q=${'x'.repeat(201)}`,
-    'q=%00',
-    'author=0',
-    'author=x',
-    'author=9007199254740992',
-  ])('articles with ?%s are refused by the parameter', async (query) => {
-    const answer = await world.ask(`/articles?${query}`);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: query.split('=')[0] }] } });
-  });
-
-  test('an item takes no parameters', async () => {
-    for (const path of paths.filter((each) => !lists.includes(each)))
-      expect(await world.ask(`${path}?fields=id`)).toMatchObject({ status: 400, body: { errors: [{ parameter: 'fields' }] } });
-  });
-
-  test.each<[string, () => Promise<string>]>([
-    ['nonsense', async () => 'x'],
-    ['beyond base64', async () => '%F0%9F%90%91'],
-    ['a write’s cursor', async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head())],
-    ['of another order', () => cursorOf('/articles?limit=2&sort=createdAt')],
-    ['of another filter', () => cursorOf('/articles?limit=2&status=published')],
-    ['of another list', () => cursorOf('/users?limit=2')],
-    ['of the same articles elsewhere', () => cursorOf(`/users/${author.id}/articles?limit=2`)],
-    ['without a side', () => forged((parts) => parts.slice(0, 3))],
-    ['before all time', () => forged(([identity, , ...rest]) => [identity, -1e15, ...rest])],
-    ['after all time', () => forged(([identity, , ...rest]) => [identity, 9e15, ...rest])],
-    ['of no id', () => forged(([identity, at, , side]) => [identity, at, 1e300, side])],
-    ['of an object', () => forged(() => ({ length: 4 }))],
-  ])('a cursor that is %s is refused', async (_, make) => {
-    const cursor = await make();
-    for (const name of ['after', 'before'])
-      expect(await world.ask(`/articles?${name}=${cursor}`)).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
-  });
-
-  test('a cursor at either end of time is a place like any other', async () => {
-    for (const [at, id] of [
-      [0, 1],
-      [253_402_300_799_999, Number.MAX_SAFE_INTEGER],
-    ]) {
-      for (const side of ['before', 'after']) {
-        const cursor = await forged(([identity]) => [identity, at, id, side]);
-        for (const name of ['after', 'before']) expect((await world.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
-      }
-    }
-  });
-
-  test.each(['0', '-1', '01', '1.0', '1e3', 'x', '9007199254740992', '99999999999999999999', '%00', "'", '1%20', 'null', '__proto__'])(
-    'the id %s is nobody’s',
-    async (id) => {
-      const before = world.statements();
-      for (const [path, code] of [
-        [`/articles/${id}`, 'article_not_found'],
-        [`/articles/${id}/comments`, 'article_not_found'],
-        [`/users/${id}`, 'user_not_found'],
-        [`/users/${id}/articles`, 'user_not_found'],
-        [`/comments/${id}`, 'comment_not_found'],
-      ])
-        expect(
-          await world.ask(path as string, { headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, 0 as never) } }),
-        ).toMatchObject({ status: 404, body: { code } });
-      expect(world.statements()).toBe(before);
-    },
-  );
 });

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { coalesce } from './coalesce.ts';
 
@@ -13,18 +14,31 @@ const slowLoads = () => {
   return { loads, loadMany, keys };
 };
 
-test('a read that comes alone goes at once', async () => {
+test('a read that comes alone goes at the end of its turn', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany)(1);
+  expect(keys()).toEqual([]);
+  await endOfTurn();
   expect(keys()).toEqual([[1]]);
   loads[0]?.end();
   expect(await read).toBe('value 1');
+});
+
+test('reads that come in the same turn go together', async () => {
+  const { loads, loadMany, keys } = slowLoads();
+  const read = coalesce(loadMany);
+  const reads = [read(1), read(2), read(1)];
+  await endOfTurn();
+  expect(keys()).toEqual([[1, 2]]);
+  loads[0]?.end();
+  expect(await Promise.all(reads)).toEqual(['value 1', 'value 2', 'value 1']);
 });
 
 test('reads that come while one is on its way go together, each key once, and get what is theirs', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany);
   const first = read(1);
+  await endOfTurn();
   const others = [read(2), read(3), read(2), read(1)];
   expect(keys()).toEqual([[1]]);
   loads[0]?.end();
@@ -37,7 +51,9 @@ test('reads that come while one is on its way go together, each key once, and ge
 test('a batch has a size', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany, 2);
-  const reads = [1, 2, 3, 4].map(read);
+  const reads = [read(1)];
+  await endOfTurn();
+  reads.push(...[2, 3, 4].map(read));
   for (let load = 0; load < 3; load += 1) {
     loads[load]?.end();
     await reads[load * 2];
@@ -49,12 +65,15 @@ test('a batch has a size', async () => {
 test('a failure is told to those whose load it was, and later reads go on', async () => {
   const { loads, loadMany } = slowLoads();
   const read = coalesce(loadMany);
-  const [first, second] = [read(1), read(2)];
+  const first = read(1);
+  await endOfTurn();
+  const second = read(2);
   loads[0]?.fail(new Error('away'));
   await expect(first).rejects.toThrow('away');
   loads[1]?.end();
   expect(await second).toBe('value 2');
   const third = read(3);
+  await endOfTurn();
   loads[2]?.end();
   expect(await third).toBe('value 3');
 });

@@ -112,6 +112,15 @@ test.each([
   expect(await response.json()).toMatchObject({ code: 'unknown_cursor', detail: expect.stringContaining('Consistency-Token') });
 });
 
+test('a token beyond the end of the log is refused long before the time is up', async () => {
+  await using bell = openBell();
+  await using readPosition = openReadPosition({ ...side, bell });
+  await using server = await serveReads(side, { readPosition, waitMaxMs: 60_000 });
+  const response = await read(server.url, tokenOf((await side.eventLog.head()) + 1));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'unknown_cursor', detail: expect.stringContaining('beyond the end') });
+});
+
 test('a client that goes away is no longer waited for', async () => {
   await using bell = openBell();
   await using readPosition = openReadPosition({ ...side, bell });
@@ -124,16 +133,17 @@ test('a client that goes away is no longer waited for', async () => {
     },
   };
   await using server = await serveReads(side, { readPosition: watched, waitMaxMs: 60_000 });
+  await registerUser(side);
   const leaving = new AbortController();
-  const answer = read(server.url, tokenOf(10 ** 9), { signal: leaving.signal });
+  const answer = read(server.url, tokenOf(await side.eventLog.head()), { signal: leaving.signal });
   const failed = expect(answer).rejects.toThrow();
-  const [waiting] = await until(
-    () => answers,
-    ({ length }) => length === 1,
+  await until(
+    () => answers.length,
+    (length) => length === 2,
   );
   leaving.abort();
   await failed;
-  expect(await waiting).toBe(false);
+  expect(await Promise.all(answers)).toEqual([false, false]);
 });
 
 test('a read that names no write does not wait, and caches tell the two apart', async () => {

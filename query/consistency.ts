@@ -1,16 +1,19 @@
 import type { RequestHandler } from 'express';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { parseCursor, UnknownCursor } from '#shared/cursor.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 
 const CONSISTENCY_TOKEN = 'Consistency-Token';
 const WAIT_MAX_MS = 5_000;
+/** Almost everything is visible by then; what is not, is worth a question to the log. */
+const SOON_MS = 250;
 const RETRY_AFTER_SECONDS = '1';
 
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly eventLog: { readonly identity: LogIdentity };
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly waitMaxMs?: number;
 };
 
@@ -26,12 +29,32 @@ export const awaitConsistency =
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
-    const isVisible = await readPosition.reaches(position, waitMaxMs, gone.signal);
+    const isVisible =
+      (await readPosition.reaches(position, Math.min(SOON_MS, waitMaxMs), gone.signal)) ||
+      (await isVisibleLater({ readPosition, eventLog, waitMaxMs: waitMaxMs - SOON_MS }, position, gone.signal));
     response.off('close', leave);
     if (gone.signal.aborted) return;
     if (!isVisible) throw new HttpProblem('not_yet_visible', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } });
     next();
   };
+
+/** Waits on, unless the log itself has not come as far: then somebody made the token up, and no waiting helps. */
+const isVisibleLater = async (
+  { readPosition, eventLog, waitMaxMs }: Required<ConsistencyOptions>,
+  position: Position,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (signal.aborted || waitMaxMs <= 0) return false;
+  const refused = new AbortController();
+  const visible = readPosition.reaches(position, waitMaxMs, AbortSignal.any([signal, refused.signal]));
+  // Where the log does not answer, nothing is known against the token.
+  const head = eventLog.head().catch(() => undefined);
+  if ((await Promise.race([visible, head.then((end) => end !== undefined && position > end && BEYOND)])) !== BEYOND) return visible;
+  refused.abort();
+  throw new HttpProblem('unknown_cursor', { detail: `${CONSISTENCY_TOKEN}: this cursor is beyond the end of the log.` });
+};
+
+const BEYOND = Symbol('beyond the end of the log');
 
 const positionOf = (identity: LogIdentity, token: string): Position => {
   try {

@@ -4,6 +4,7 @@ import { SCOPES } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { until } from '../test/engines/until.ts';
 
 let world: ReadWorld;
 let author: Asker;
@@ -47,6 +48,7 @@ const ARTICLE_ACTIONS: Readonly<Record<string, Action>> = {
   edit: { method: 'PATCH', path: '', body: { title: 'Changed' } },
   delete: { method: 'DELETE', path: '' },
   cover: { method: 'PUT', path: '/cover', body: png, type: 'image/png' },
+  uncover: { method: 'DELETE', path: '/cover' },
   publish: { method: 'POST', path: '/publish' },
   unpublish: { method: 'POST', path: '/unpublish' },
   comment: { method: 'POST', path: '/comments', body: { text: 'Well said.' } },
@@ -60,7 +62,11 @@ const USER_ACTIONS: Readonly<Record<string, Action>> = {
   delete: { method: 'DELETE', path: '' },
 };
 /** Doing again what is done is no error, and no link either. */
-const NOTHING_TO_DO: Readonly<Record<string, string>> = { publish: 'published', unpublish: 'draft' };
+const NOTHING_TO_DO: Readonly<Record<string, (article: Readonly<Record<string, unknown>>) => boolean>> = {
+  publish: ({ status }) => status === 'published',
+  unpublish: ({ status }) => status === 'draft',
+  uncover: ({ cover }) => cover === null,
+};
 
 /** Makes an item for each action, takes the action, and compares with the link that there was. */
 const compare = async (callerOf: () => Asker | null, actions: Readonly<Record<string, Action>>, make: () => Promise<string>) => {
@@ -70,13 +76,13 @@ const compare = async (callerOf: () => Asker | null, actions: Readonly<Record<st
     const item = await world.ask(self, { by: caller });
     // What is not shown has no links.
     if (item.status === 404) continue;
-    const { _links = {}, status } = item.body as { _links?: Record<string, Link>; status?: unknown };
+    const { _links = {}, ...shown } = item.body as { readonly _links?: Record<string, Link> };
     for (const { href, method: isAction } of Object.values(_links)) {
       if (isAction === undefined && href !== self) expect([href, (await world.ask(href, { by: caller })).status]).toEqual([href, 200]);
     }
     const link = _links[name];
     const answer = await world.ask(link?.href ?? `${self}${path}`, { by: caller, method, body, ...(type !== undefined && { type }) });
-    const isAllowed = answer.status < 300 && (status === undefined || status !== NOTHING_TO_DO[name]);
+    const isAllowed = answer.status < 300 && NOTHING_TO_DO[name]?.(shown) !== true;
     expect({ name, link: link !== undefined, status: item.status }, JSON.stringify(answer.body)).toMatchObject({ link: isAllowed });
     if (link !== undefined) expect(link).toEqual({ href: `${self}${path}`, method });
     expect(Object.keys(_links).filter((each) => 'method' in (_links[each] as Link) && !(each in actions))).toEqual([]);
@@ -96,6 +102,32 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
     await compare(caller, ARTICLE_ACTIONS, () => articleBy(author, published));
   });
 
+  test('on an article of the author with a cover', async () => {
+    await compare(caller, ARTICLE_ACTIONS, async () => {
+      const path = await articleBy(author, true);
+      await world.ask(`${path}/cover`, { by: author, method: 'PUT', body: png, type: 'image/png' });
+      return path;
+    });
+  });
+
+  test('on lists: whether they may add an item', async () => {
+    const [published, draft] = [await articleBy(author, true), await articleBy(author, false)];
+    for (const [list, body] of [
+      ['/articles', { title: 'New', body: '', tags: [] }],
+      ['/users', { name: 'New' }],
+      [`${published}/comments`, { text: 'New' }],
+      [`${draft}/comments`, { text: 'New' }],
+    ] as const) {
+      const by = caller();
+      const shown = await world.ask(list, { by, headers: { accept: 'application/hal+json' } });
+      // What is not shown has no links.
+      if (shown.status >= 400) continue;
+      const { create } = (shown.body as { _links: Record<string, Link> })._links;
+      const { status } = await world.ask(list, { by, method: 'POST', body });
+      expect({ list, create }).toEqual({ list, create: status === 201 ? { href: list, method: 'POST' } : undefined });
+    }
+  });
+
   test('on an article whose author was deleted', async () => {
     await compare(caller, ARTICLE_ACTIONS, async () => {
       const leaving = await world.person('author');
@@ -112,7 +144,14 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
     await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author, unpublish));
     await compare(caller, COMMENT_ACTIONS, async () => {
       const leaving = await world.person('reader');
-      return commentBy(leaving, author, () => world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id))));
+      return commentBy(leaving, author, async () => {
+        await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+        // From then on nothing can be written in their name.
+        await until(
+          () => world.side.keys.find([leaving.id]),
+          (keys) => keys.get(leaving.id) === 'destroyed',
+        );
+      });
     });
   });
 

@@ -21,8 +21,8 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({ url: config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'query' });
-  const { routes, refusals } = resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
-  await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication });
+  const { routes, refusals, shortWay } = resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
+  await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication, shortWay });
 };
 
 await run(start);

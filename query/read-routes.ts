@@ -1,12 +1,14 @@
 import { type Request, type RequestHandler, Router } from 'express';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { admit, type Caller } from '#shared/policy.ts';
-import { mediaTypeFor } from '#shared/rest/media-type.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
+import { parametersOf } from '#shared/http/parameters.ts';
+import type { Caller } from '#shared/policy.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from './answer.ts';
-import { parametersOf } from './parameters.ts';
+import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /** The operations that this role serves. */
 type ReadId = { [Id in OperationId]: (typeof OPERATIONS)[Id]['role'] extends 'query' ? Id : never }[OperationId];
@@ -31,23 +33,13 @@ export const readRoutes = (reads: Reads, before: readonly RequestHandler[]): Rou
     // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
     const readAny = read as (reader: Reader, asked: object) => Promise<ReadAnswer>;
     router.get(routeOf(operation), demandAdmission(operation), ...before, async (request, response) => {
-      const asked = parametersOf(operation.query ?? NO_PARAMETERS, request.query);
+      const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
+      if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       answerRead(request, response, await readAny({ caller: callerOf(request), id: idIn(request) }, asked));
     });
   }
   return router;
 };
-
-const NO_PARAMETERS = z.strictObject({});
-
-const demandAdmission =
-  ({ right }: RestOperation): RequestHandler =>
-  (request, _response, next) => {
-    const admission = admit(callerOf(request), right);
-    if (admission !== 'allowed') throw admission;
-    mediaTypeFor(request);
-    next();
-  };
 
 /** No path has more than one. */
 const idIn = ({ params }: Request): string => String(Object.values(params)[0] ?? '');

@@ -18,6 +18,7 @@ import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
+import { openSearches, type ReadConnections } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { createUserFinder } from './users/find-user.ts';
 import { userReads } from './users/reads.ts';
@@ -26,7 +27,7 @@ import { userReads } from './users/reads.ts';
 export type QueryDependencies = {
   readonly pool: Pool;
   readonly databaseUrl: string;
-  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
   /** Rung when the read model has moved on. */
   readonly bell: ReadModelBell;
@@ -37,7 +38,7 @@ export type QueryDependencies = {
   readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir'>;
 };
 
-export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals'>;
+export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'>;
 
 /** What `GET /` says of this role. */
 export const QUERY_LINKS: readonly Link[] = [
@@ -53,11 +54,14 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const { pool, eventLog, blobs, bell, config } = dependencies;
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
+  const searches = opening.use(openSearches(dependencies));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog })];
   const { graphql: settings, limits, dataDir } = config;
-  const graphql = opening.use(await openGraphql({ ...dependencies, ...limits, dataDir, readPosition, settings, before: beforeReads }));
+  const graphql = opening.use(
+    await openGraphql({ ...dependencies, ...limits, searches, dataDir, readPosition, settings, before: beforeReads }),
+  );
   const routes = Router().use(
-    readRoutes(createReads(pool), beforeReads),
+    readRoutes(createReads({ pool, searches }), beforeReads),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(config),
@@ -65,15 +69,16 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     uploadRoutes({ blobs }),
   );
   const resources = opening.move();
-  return { routes, refusals: graphql.refusals, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const { refusals, shortWay } = graphql;
+  return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** Every read has its place here, or the compiler says which has not. */
-const createReads = (pool: Pool): Reads => {
+const createReads = ({ pool, searches }: ReadConnections): Reads => {
   const findArticle = createArticleFinder(pool);
   return {
-    ...userReads({ pool, findUser: createUserFinder(pool) }),
-    ...articleReads({ pool, findArticle }),
+    ...userReads({ pool, searches, findUser: createUserFinder(pool) }),
+    ...articleReads({ pool, searches, findArticle }),
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
   };
 };

@@ -19,7 +19,8 @@ export const fieldErrorsOf = ({ issues }: z.ZodError, input: unknown): FieldErro
 
 /** Said by the schema as the type that it expected, which is the word of a programmer. */
 const isAbsence = (code: z.core.$ZodIssue['code'], input: unknown, path: readonly PropertyKey[]): boolean =>
-  OF_TYPES.has(code) && path.reduce<unknown>((value, part) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[part], input) === undefined;
+  OF_TYPES.has(code) &&
+  path.reduce<unknown>((value, part) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[part], input) === undefined;
 
 const OF_TYPES: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 

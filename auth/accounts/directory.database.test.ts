@@ -12,6 +12,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { startCommandService } from '../../command/service.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { NO_BLOBS } from '../../test/engines/no-blobs.ts';
 import { until } from '../../test/engines/until.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { openDirectory } from './directory.ts';
@@ -27,7 +28,8 @@ let credentials: Credentials;
 let side: Awaited<ReturnType<typeof openCommands>>;
 const resources = new AsyncDisposableStack();
 
-const openCommands = (over: EventLog) => startCommandService({ pool, eventLog: over, keys, masterKey, log, metrics: createMetrics() });
+const openCommands = (over: EventLog) =>
+  startCommandService({ pool, eventLog: over, keys, masterKey, blobs: NO_BLOBS, log, metrics: createMetrics() });
 
 beforeAll(async () => {
   database = resources.use(await createDatabase());

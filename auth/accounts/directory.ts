@@ -38,6 +38,9 @@ export type DirectoryDependencies = {
   revokeUser(userId: UserId): Promise<void>;
 };
 
+/** Nobody signs in this soon after they were registered elsewhere, and few events are about persons. */
+const REST_MS = 20;
+
 /** Opens the directory and keeps it up with the log, in one process at a time. */
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
   const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
@@ -48,6 +51,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   const codec = createCodec({ keys });
   const follower = await startFollower({
     name: 'auth-directory',
+    restMs: REST_MS,
     pool,
     eventLog,
     log,

@@ -14,7 +14,7 @@ import type { ClientDependencies } from './register-client.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { actsForItself, makeServiceAccount } from './service-account.ts';
 
-export type Edit = { readonly ifVersion?: number | undefined; apply(settings: ClientSettings): ClientSettings };
+export type Edit = { readonly ifVersions?: readonly number[] | undefined; apply(settings: ClientSettings): ClientSettings };
 type EditOfOne = Edit & { readonly clientId: string };
 
 type Changed = ClientAndSecret & { readonly ending: Ending; readonly ended: readonly EndedGrant[] };
@@ -24,7 +24,7 @@ export const changeClient = async (dependencies: ClientDependencies, edit: EditO
   const { clientId } = edit;
   const account = await accountFor(dependencies, edit, by);
   const { client, secret, ending, ended } = await inTransaction(dependencies.pool, async (connection): Promise<Changed> => {
-    const before = await lock(connection, clientId, edit.ifVersion);
+    const before = await lock(connection, clientId, edit.ifVersions);
     const settings = editedBy(edit, before, by);
     const changed = changedFields(settingsOf(before), settings);
     if (changed.length === 0) return { client: before, secret: undefined, ending: 'nothing', ended: [] };
@@ -49,7 +49,7 @@ export const changeClient = async (dependencies: ClientDependencies, edit: EditO
 /** The service account that an edit will need, as far as can be seen before the client is locked. */
 const accountFor = async (dependencies: ClientDependencies, edit: EditOfOne, by: By): Promise<UserId | undefined> => {
   const known = await selectClient(dependencies.pool, edit.clientId);
-  if (known === undefined || known.serviceAccount !== undefined || isOther(known, edit.ifVersion)) return undefined;
+  if (known === undefined || known.serviceAccount !== undefined || isOther(known, edit.ifVersions)) return undefined;
   return makeServiceAccount(dependencies, { clientId: edit.clientId, settings: editedBy(edit, known, by) }, by);
 };
 
@@ -84,11 +84,11 @@ export const rotateSecret = async (dependencies: ClientDependencies, clientId: s
 /** Its service account stays: it is the author of what the client wrote. */
 export const removeClient = async (
   dependencies: ClientDependencies,
-  { clientId, ifVersion }: { readonly clientId: string; readonly ifVersion: number | undefined },
+  { clientId, ifVersions }: { readonly clientId: string; readonly ifVersions: readonly number[] | undefined },
   by: By,
 ): Promise<void> => {
   const ended = await inTransaction(dependencies.pool, async (connection) => {
-    await lock(connection, clientId, ifVersion);
+    await lock(connection, clientId, ifVersions);
     await deleteClient(connection, clientId);
     const ended = await endFor(connection, clientId, 'grants');
     await dependencies.record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
@@ -97,11 +97,12 @@ export const removeClient = async (
   await endAgain(dependencies, { clientId, ending: 'grants', ended });
 };
 
-const lock = async (connection: Connection, clientId: string, ifVersion: number | undefined): Promise<StoredClient> => {
+const lock = async (connection: Connection, clientId: string, ifVersions: readonly number[] | undefined): Promise<StoredClient> => {
   const client = await selectClientForUpdate(connection, clientId);
   if (client === undefined) throw new Rejection('client_not_found');
-  if (isOther(client, ifVersion)) throw new Rejection('version_mismatch');
+  if (isOther(client, ifVersions)) throw new Rejection('version_mismatch');
   return client;
 };
 
-const isOther = ({ version }: StoredClient, ifVersion: number | undefined): boolean => ifVersion !== undefined && version !== ifVersion;
+const isOther = ({ version }: StoredClient, ifVersions: readonly number[] | undefined): boolean =>
+  ifVersions !== undefined && !ifVersions.includes(version);

@@ -20,7 +20,7 @@ export type Clients = {
   register(wanted: NewClient, by: By): Promise<ClientAndSecret>;
   change(clientId: string, edit: Edit, by: By): Promise<ClientAndSecret>;
   rotateSecret(clientId: string, by: By): Promise<ClientAndSecret>;
-  remove(clientId: string, ifVersion: number | undefined, by: By): Promise<void>;
+  remove(clientId: string, ifVersions: readonly number[] | undefined, by: By): Promise<void>;
 };
 
 const CACHED_MAX = 1_000;
@@ -56,6 +56,6 @@ export const createClients = (dependencies: ClientDependencies): Clients => {
     register: (wanted, by) => registerClient(dependencies, wanted, by),
     change: (clientId, edit, by) => forgetting(clientId, changeClient(dependencies, { clientId, ...edit }, by)),
     rotateSecret: (clientId, by) => forgetting(clientId, rotateSecret(dependencies, clientId, by)),
-    remove: (clientId, ifVersion, by) => forgetting(clientId, removeClient(dependencies, { clientId, ifVersion }, by)),
+    remove: (clientId, ifVersions, by) => forgetting(clientId, removeClient(dependencies, { clientId, ifVersions }, by)),
   };
 };

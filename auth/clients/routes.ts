@@ -3,11 +3,11 @@ import * as z from 'zod';
 import { token } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { entityTagOf, isKnownToReader, versionDemandedBy } from '#shared/http/entity-tag.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { entityTagOf, isKnownToReader, versionsDemandedBy } from '#shared/http/entity-tag.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { mergePatch } from '#shared/http/merge-patch.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -49,7 +49,7 @@ type Handler = (request: Request<{ clientId: string }>, response: Response) => P
 
 const handlersOf = (clients: Clients) => ({
   list: (async (request, response) => {
-    const { limit, after } = Page.parse(request.query);
+    const { limit, after } = parseInput(Page, request.query);
     const found = await clients.list(after, limit + 1);
     const items = found.slice(0, limit);
     const last = items.at(-1);
@@ -60,8 +60,8 @@ const handlersOf = (clients: Clients) => ({
   }) satisfies Handler,
 
   create: (async (request, response) => {
-    const { clientId, ...rest } = NewClient.parse(request.body);
-    const made = await clients.register({ clientId, settings: ClientSettings.parse(rest) }, byOf(request));
+    const { clientId, ...rest } = parseInput(NewClient, request.body);
+    const made = await clients.register({ clientId, settings: parseInput(ClientSettings, rest) }, byOf(request));
     response.status(201).location(`/clients/${made.client.clientId}`);
     answerClient(request, response, made);
   }) satisfies Handler,
@@ -73,19 +73,19 @@ const handlersOf = (clients: Clients) => ({
   }) satisfies Handler,
 
   put: (async (request, response) => {
-    const settings = ClientSettings.parse(withoutReadOnly(request.body));
-    const edit = { ifVersion: versionDemandedBy(request), apply: () => settings };
+    const settings = parseInput(ClientSettings, withoutReadOnly(request.body));
+    const edit = { ifVersions: versionsDemandedBy(request), apply: () => settings };
     answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
 
   patch: (async (request, response) => {
-    const apply = (settings: ClientSettings) => ClientSettings.parse(mergePatch(settings, withoutReadOnly(request.body)));
-    const edit = { ifVersion: versionDemandedBy(request), apply };
+    const apply = (settings: ClientSettings) => parseInput(ClientSettings, mergePatch(settings, withoutReadOnly(request.body)));
+    const edit = { ifVersions: versionsDemandedBy(request), apply };
     answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
 
   remove: (async (request, response) => {
-    await clients.remove(request.params.clientId, versionDemandedBy(request), byOf(request));
+    await clients.remove(request.params.clientId, versionsDemandedBy(request), byOf(request));
     response.status(204).end();
   }) satisfies Handler,
 

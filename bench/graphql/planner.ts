@@ -3,6 +3,7 @@ import { createDocuments } from '../../query/graphql/documents/documents.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
 import { refusalOf } from '../../query/graphql/rights.ts';
 import { schema } from '../../query/graphql/schema.ts';
+import { searchesOn } from '../../query/searches.ts';
 import type { UserId } from '../../shared/brands.ts';
 import { openPool } from '../../shared/database/pool.ts';
 import { type Caller, SCOPES } from '../../shared/policy.ts';
@@ -10,7 +11,7 @@ import { serve } from './serve.ts';
 
 // The planner behind node:http with the limits and rights of the product; who asks is read from the token as if it had been checked.
 const pool = openPool({ url: String(process.argv[2]), applicationName: 'bench', connectionsMax: Number(process.argv[3] ?? 4) });
-const planner = createPlanner({ schema, pool });
+const planner = createPlanner({ schema, pool, searches: searchesOn(pool) });
 const limits = { tokensMax: 2_000, depthMax: 10, aliasesMax: 30, directivesMax: 50, rootFieldsMax: 20, costMax: 1_000 };
 const documents = createDocuments({ schema, limits, suggests: true });
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 // What one writes by hand, for one kind of reader and without authorization: a prepared statement each, and its rows as JSON.
 
-/** The best of 2, 4, 8, and 16. */
+/** Two to four are best by earlier measurements (DESIGN.md, section 6); ours has eight. */
 const CONNECTIONS = 4;
 const INT8 = 20;
 pg.types.setTypeParser(INT8, Number);

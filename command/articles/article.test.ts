@@ -19,6 +19,8 @@ const edited = (changes: Partial<typeof content | { cover: string | null }>): Ar
   data: { ...mark, ...changes },
 });
 
+const UUID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+const OWN = `/uploads/8-${UUID}.png`;
 const draft: ArticleCommand = { type: 'DraftArticle', ...mark, ...content, publish: false };
 const edit = (changes: Partial<typeof content | { cover: string | null }>): ArticleCommand => ({
   type: 'EditArticle',
@@ -38,6 +40,16 @@ describe('drafting', () => {
     given(article, [])
       .when({ ...draft, publish: true })
       .yields([drafted, published]));
+  test('with a picture elsewhere', () => {
+    const cover = 'https://example.com/a.png';
+    given(article, [])
+      .when({ ...draft, cover } as ArticleCommand)
+      .yields([{ ...drafted, data: { ...drafted.data, cover } } as ArticleEvent]);
+  });
+  test('with an upload of another article', () =>
+    given(article, [])
+      .when({ ...draft, cover: `/uploads/9-${UUID}.png` } as ArticleCommand)
+      .refuses('invalid_command'));
   test('under the id of a draft', () => given(article, [drafted]).when(draft).refuses('id_taken'));
   test('under the id of a published article', () => given(article, [drafted, published]).when(draft).refuses('id_taken'));
   test('under the id of a deleted article', () => given(article, [drafted, deleted]).when(draft).refuses('id_taken'));
@@ -49,7 +61,7 @@ describe('editing', () => {
       .when(edit({ title: 'Two' }))
       .yields([edited({ title: 'Two' })]));
   test('everything', () => {
-    const all = { title: 'Two', body: '', tags: [], cover: '/uploads/a.png' };
+    const all = { title: 'Two', body: '', tags: [], cover: OWN };
     given(article, [drafted, published])
       .when(edit(all))
       .yields([edited(all)]);
@@ -63,9 +75,17 @@ describe('editing', () => {
       .when(edit({ tags: ['a'] }))
       .yields([edited({ tags: ['a'] })]));
   test('the cover away', () =>
-    given(article, [drafted, edited({ cover: '/uploads/a.png' })])
+    given(article, [drafted, edited({ cover: OWN })])
       .when(edit({ cover: null }))
       .yields([edited({ cover: null })]));
+  test.each([`/uploads/9-${UUID}.png`, `/uploads/80-${UUID}.png`, `/uploads/${UUID}.png`, '/uploads/a.png', '/uploads/../token'])(
+    'the cover to an upload that is not its own: %s',
+    (cover) => given(article, [drafted]).when(edit({ cover })).refuses('invalid_command'),
+  );
+  test('the cover to what it is, whatever that is', () =>
+    given(article, [drafted, edited({ cover: '/uploads/a.png' })])
+      .when(edit({ cover: '/uploads/a.png' }))
+      .changesNothing());
   test('to what it is', () => given(article, [drafted]).when(edit(content)).changesNothing());
   test('nothing', () => given(article, [drafted]).when(edit({})).changesNothing());
   test('to what an earlier edit made of it', () =>

@@ -1,3 +1,4 @@
+import { blobOfCover, isUploadPath } from '#shared/blobs/blob-name.ts';
 import type { ArticleId, StreamName, UserId } from '#shared/brands.ts';
 import type { DeleteArticle, DraftArticle, EditArticle, PublishArticle, UnpublishArticle } from '#shared/commands/article.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
@@ -100,6 +101,7 @@ const demandExisting = (state: ArticleState): ExistingArticle => {
 const draft = (command: Extract<ArticleCommand, { type: 'DraftArticle' }>, state: ArticleState): readonly ArticleEvent[] => {
   if (state.status !== 'absent') throw new Rejection('id_taken');
   const { articleId, authorId, title, body, tags, cover } = command;
+  demandOwnCover(articleId, cover);
   const drafted: ArticleEvent = { type: 'article.drafted', data: { articleId, authorId, title, body, tags, cover } };
   return command.publish ? [drafted, { type: 'article.published', data: { articleId, authorId } }] : [drafted];
 };
@@ -113,7 +115,16 @@ const edit = (command: EditArticle, state: ExistingArticle): readonly ArticleEve
     ...(cover === undefined || cover === state.cover ? {} : { cover }),
   };
   if (Object.keys(changes).length === 0) return [];
+  demandOwnCover(articleId, changes.cover ?? null);
   return [{ type: 'article.edited', data: { articleId, authorId: state.authorId, ...changes } }];
+};
+
+/** An upload goes with its article, so that no other may name it. */
+const demandOwnCover = (articleId: ArticleId, cover: string | null): void => {
+  if (cover === null || !isUploadPath(cover) || blobOfCover(articleId, cover) !== undefined) return;
+  throw new Rejection('invalid_command', {
+    errors: [{ pointer: '/cover', detail: 'Must be an upload of this article, or a picture elsewhere.' }],
+  });
 };
 
 const areEqual = (some: readonly string[], others: readonly string[]): boolean =>

@@ -3,7 +3,7 @@ import { type Caller, may, type Operation } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
-import { tellsContent } from '../json-patch.ts';
+import { tellsContent } from '../patch-content.ts';
 import { demandAuthor } from '../users/demand-author.ts';
 import { type ArticleCommand, type ArticleEvent, type ArticleState, article, articleStream } from './article.ts';
 import { editByPatch } from './patch.ts';

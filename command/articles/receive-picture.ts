@@ -8,6 +8,7 @@ import {
   receivePicture,
   unsupportedPicture,
 } from '#shared/blobs/picture.ts';
+import { demandBodyRate } from '#shared/http/body-time.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
 /** What the headers say of a picture; refuses what cannot be one before any of it is read. */
@@ -22,5 +23,10 @@ export const demandPicture = (request: Request): ImageType => {
 };
 
 /** Leaving the body early does not destroy the connection, on which the answer goes. */
-export const receiveBody = (request: Request, type: ImageType): Promise<Picture> =>
-  receivePicture(request.iterator({ destroyOnReturn: false }), type);
+export const receiveBody = (request: Request, type: ImageType): Promise<Picture> => {
+  demandBodyRate(request, BYTES_PER_SECOND_MIN);
+  return receivePicture(request.iterator({ destroyOnReturn: false }), type);
+};
+
+/** A telephone with a poor line has as much; the largest picture then takes five minutes and a half. */
+const BYTES_PER_SECOND_MIN = 32_768;

@@ -4,7 +4,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { type ArticleState, article, articleStream } from '../articles/article.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
-import { tellsContent } from '../json-patch.ts';
+import { tellsContent } from '../patch-content.ts';
 import { demandAuthor } from '../users/demand-author.ts';
 import { type CommentCommand, type CommentEvent, type CommentState, comment, commentStream } from './comment.ts';
 import { editByPatch } from './patch.ts';

@@ -1,25 +1,34 @@
 import { v5 } from 'uuid';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ArticleId, CommentId, EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
 import { comment } from '../comments/comment.ts';
 import type { Executor } from '../execute.ts';
+import { removeLostCover } from './covers.ts';
 import { join, leave, markAsGone, orphansOf } from './membership.ts';
 import type { Cause, Link, Step } from './steps.ts';
 
-export type FollowUpDependencies = { readonly pool: Pool; readonly executor: Executor; readonly keys: KeyStore };
+export type FollowUpDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly executor: Executor;
+  readonly keys: KeyStore;
+  readonly blobs: Pick<Blobs, 'remove'>;
+};
 
 const AT_ONCE = 100;
 
 /**
- * Carries out steps of one kind: the comments of a deleted article, the drafts and the key of a deleted user.
+ * Carries out steps of one kind: the comments and the cover of a deleted article, the drafts and the key of a deleted user.
  * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
  * have ids made from the event that they follow from. It stops early where the signal says so.
  */
 export const takeSteps = async (dependencies: FollowUpDependencies, steps: readonly Step[], signal: AbortSignal): Promise<void> => {
-  const links = steps.filter((step) => step.kind !== 'orphan');
+  const links = steps.filter((step) => step.kind === 'join' || step.kind === 'leave');
   switch (steps[0]?.kind) {
     case 'join':
       return takeJoins(dependencies, links, signal);
@@ -27,6 +36,9 @@ export const takeSteps = async (dependencies: FollowUpDependencies, steps: reado
       return leave(dependencies.pool, links);
     case 'orphan':
       for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
+      return;
+    case 'cover':
+      for (const step of steps) if (step.kind === 'cover' && !signal.aborted) await removeLostCover(dependencies, step);
       return;
     case undefined:
       return;
@@ -90,5 +102,6 @@ const circumstancesOf = ({ id, metadata }: Cause, stream: StreamName): Circumsta
     },
   },
   ifVersion: undefined,
+  unlessVersion: undefined,
   mayBeRepeat: false,
 });

@@ -1,12 +1,13 @@
 import type { Request, Response } from 'express';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
-import { entityTagOf } from '#shared/http/entity-tag.ts';
+import { versionTagOf } from '#shared/http/entity-tag.ts';
 import { mediaTypeFor } from '#shared/rest/media-type.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 
 type Done = {
   readonly operation: RestOperation;
-  readonly result: CommandResult /** The path of what was written. */;
+  readonly result: CommandResult;
+  /** The path of what was written. */
   readonly self: string;
 };
 
@@ -18,5 +19,5 @@ export const answerWritten = (request: Request, response: Response, { operation,
   if (kind === 'nothing') return void response.end();
   const text = JSON.stringify({ id, version, cursor, _links: { self: { href: self } } });
   if (status === 201) response.location(self);
-  response.set('ETag', entityTagOf(version, text)).type(mediaTypeFor(request)).send(text);
+  response.set('ETag', versionTagOf(version)).type(mediaTypeFor(request)).send(text);
 };

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { Version } from '#shared/brands.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { versionDemandedBy } from '#shared/http/entity-tag.ts';
+import { versionsDemandedBy, versionsForbiddenBy } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
@@ -13,7 +13,7 @@ export const contextOf = (request: Request, operation: RestOperation, { requireI
   requestId: requestIdOf(request),
   idempotencyKey: operation.method === 'POST' ? idempotencyKeyOf(request) : undefined,
   // What is about to be created has no version yet.
-  ifVersion: operation.answer.status === 201 ? undefined : versionOf(request, requireIfMatch),
+  ...(operation.answer.status === 201 ? {} : conditionsOf(request, requireIfMatch)),
 });
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -27,8 +27,15 @@ const idempotencyKeyOf = (request: Request): string | undefined => {
 /** Nothing that is there has it, so that a tag which is none of ours matches nothing. */
 const NO_VERSION = 0;
 
-const versionOf = (request: Request, isRequired: boolean): Version | undefined => {
+const conditionsOf = (request: Request, isRequired: boolean): Pick<CommandContext, 'ifVersion' | 'unlessVersion'> => {
   if (isRequired && request.get('If-Match') === undefined) throw new HttpProblem('precondition_required');
-  const version = versionDemandedBy(request);
-  return version === undefined ? undefined : (Math.max(version, NO_VERSION) as Version);
+  const demanded = versionsDemandedBy(request)?.map(versionOf);
+  const forbidden = versionsForbiddenBy(request);
+  return {
+    // One is sent as one, because the digest of what was sent under an idempotency key tells the two apart.
+    ifVersion: demanded?.length === 1 ? demanded[0] : demanded,
+    unlessVersion: forbidden === 'any' ? forbidden : forbidden?.map(versionOf),
+  };
 };
+
+const versionOf = (version: number): Version => Math.max(version, NO_VERSION) as Version;

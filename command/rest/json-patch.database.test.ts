@@ -22,12 +22,17 @@ test('changes what it says, after its tests', async () => {
     test_('/tags', ['engines']),
     { op: 'add', path: '/tags/-', value: 'looms' },
     { op: 'replace', path: '/title', value: 'On looms' },
-    { op: 'add', path: '/cover', value: '/uploads/a.png' },
+    { op: 'add', path: '/cover', value: 'https://example.com/a.png' },
   ]);
   expect(answer).toMatchObject({ status: 200, body: { version: 2 } });
-  const now = { ...ARTICLE, title: 'On looms', tags: ['engines', 'looms'], cover: '/uploads/a.png' };
-  expect(await patch(path, [test_('', now)])).toMatchObject({ status: 200, body: { version: 2 } });
-  expect(await patch(path, [{ op: 'replace', path: '', value: ARTICLE }])).toMatchObject({ status: 200, body: { version: 3 } });
+  const now = [test_('/title', 'On looms'), test_('/tags', ['engines', 'looms']), test_('/cover', 'https://example.com/a.png')];
+  expect(await patch(path, now)).toMatchObject({ status: 200, body: { version: 2 } });
+  const fixed = [test_('/id', Number(path.split('/')[2])), test_('/status', 'draft'), test_('/author/id', world.author.id)];
+  expect(await patch(path, fixed)).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await patch(path, [{ op: 'replace', path: '', value: { ...ARTICLE, status: 'published' } }])).toMatchObject({
+    status: 200,
+    body: { version: 3 },
+  });
   expect(await patch(path, [test_('/cover', null)])).toMatchObject({ status: 200, body: { version: 3 } });
 });
 
@@ -62,6 +67,13 @@ describe('is refused whole, and changes nothing,', () => {
       422,
       { code: 'invalid_request', errors: [{ pointer: '/status' }] },
     ],
+    [
+      'where what it tests is not known to the command side',
+      [test_('/createdAt', '2026-01-02T03:04:05.678Z')],
+      422,
+      { code: 'patch_not_applicable', details: { operation: 0, reason: 'not_comparable' } },
+    ],
+    ['where another id would be given', [{ op: 'replace', path: '/id', value: 1 }], 422, { errors: [{ pointer: '/id' }] }],
     [
       'where the item would be something else',
       [{ op: 'add', path: '', value: [] }],
@@ -119,6 +131,17 @@ describe('tells nobody what they may not read', () => {
     expect(await patch(`/users/${world.author.id}`, [{ op: 'replace', path: '/name', value: 'Ada' }], { by })).toMatchObject({
       status: 200,
     });
+  });
+
+  test.each([
+    { op: 'remove', path: '/tags/0' },
+    { op: 'remove', path: '/tags/7' },
+    { op: 'replace', path: '/tags/0', value: 'x' },
+    { op: 'add', path: '/tags/1', value: 'x' },
+  ])('how many tags there are, to a token that may only write: %j', async (operation) => {
+    const by = { ...world.author, scope: 'write:articles' };
+    const refused = { status: 403, body: { code: 'insufficient_scope', details: { scope: 'read:articles' } } };
+    expect(await patch(await article(), [operation], { by })).toMatchObject(refused);
   });
 
   test('what has changed since the version that they name', async () => {

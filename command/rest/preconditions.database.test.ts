@@ -16,7 +16,7 @@ type Change = [method: string, end: string, body?: unknown, type?: string];
 
 /** Everything that changes an article which is there, in an order in which each finds it. */
 const CHANGES: readonly Change[] = [
-  ['PUT', '', { ...ARTICLE, title: 'Two' }],
+  ['PUT', '', { ...ARTICLE, cover: null, title: 'Two' }],
   ['PATCH', '', { title: 'Three' }],
   ['PATCH', '', [{ op: 'replace', path: '/title', value: 'Four' }], 'application/json-patch+json'],
   ['POST', '/publish'],
@@ -39,6 +39,8 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['its tag made weak by a proxy', (etag) => `W/${etag}`],
     ['a tag of the same version in another form', (etag) => `${etag.split('-', 1)[0]}-${'x'.repeat(16)}"`],
     ['any', () => '*'],
+    ['several, of which one is its own', (etag) => `"1-x", ${etag}`],
+    ['a comma too many', (etag) => `,${etag} , `],
   ])('is done where If-Match holds %s', async (_, ifMatch) => {
     const { path, etag } = await open();
     expect((await change(world, path, ifMatch(etag))).status).toBe(method === 'DELETE' ? 204 : 200);
@@ -46,6 +48,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
 
   test.each<[string, string]>([
     ['an older version', '"1-aaaaaaaaaaaaaaaa"'],
+    ['several older versions', '"1-a", "99-b"'],
     ['an older version made weak', 'W/"1-aaaaaaaaaaaaaaaa"'],
     ['a newer version', '"99-aaaaaaaaaaaaaaaa"'],
     ['what is no tag of ours', '"abc"'],
@@ -60,13 +63,27 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     expect(await world.side.eventLog.head()).toBe(head);
   });
 
-  test.each(['abc', '"abc', '2', '"1-a" "2-b"', '"1-a", "2-b"', ',', '"a\tb"'])(
+  test.each(['abc', '"abc', '2', '"1-a" "2-b"', '"1-a", x', ',', '"a\tb"'])(
     'is refused as malformed where it holds %s',
     async (ifMatch) => {
       const { path } = await open();
       expect(await change(world, path, ifMatch)).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
     },
   );
+
+  test.each<[string, (etag: string) => string, boolean]>([
+    ['any version', () => '*', false],
+    ['its tag', (etag) => etag, false],
+    ['its tag among others', (etag) => `"99-x", W/${etag}`, false],
+    ['another version', () => '"1-x"', true],
+  ])('where If-None-Match holds %s', async (_, ifNoneMatch, isDone) => {
+    const { path, etag } = await open();
+    const head = await world.side.eventLog.head();
+    const answer = await world.send(method, `${path}${end}`, { body, headers: headersOf(type, { 'If-None-Match': ifNoneMatch(etag) }) });
+    if (isDone) return expect(answer.status).toBeLessThan(300);
+    expect(answer).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
+    expect(await world.side.eventLog.head()).toBe(head);
+  });
 
   test('demands it only where REQUIRE_IF_MATCH is on', async () => {
     const { path, etag } = await open(strict);
@@ -92,4 +109,9 @@ test('of two changes to the same version one is done', async () => {
     Array.from({ length: 8 }, (_, at) => world.send('PATCH', path, { body: { title: `${at}` }, headers: { 'If-Match': '"1-a"' } })),
   );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...new Array(7).fill(412)]);
+});
+
+test('the tag of a write is that of the version alone', async () => {
+  const { headers } = await world.send('POST', '/articles', { body: ARTICLE });
+  expect(headers.get('etag')).toBe('"1-"');
 });

@@ -2,12 +2,15 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type * as z from 'zod';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
+import { unitsMoreOf } from '#shared/commands/units.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
-import { demandAdmission } from './admission.ts';
 import { answerWritten } from './answer.ts';
 import { contextOf } from './context.ts';
 import { type ItemOf, itemOf } from './item.ts';
@@ -70,7 +73,10 @@ const stepsOf = ({ gateway, bodyBytesMax, requireIfMatch }: WriteDependencies, w
   const carryOut = async (request: Request, response: Response): Promise<void> => {
     const item = itemOf(operation, request);
     const context = contextOf(request, operation, { requireIfMatch });
-    const result = await gateway.send(toCommand(item, bodyOf(request, operation)), context).catch(tellFields);
+    const command = toCommand(item, bodyOf(request, operation));
+    const unitsMore = unitsMoreOf(command, context.caller);
+    if (unitsMore > 0) await takeMore(request, response, unitsMore);
+    const result = await gateway.send(command, context).catch(tellFields);
     answerWritten(request, response, { operation, result, self: `${collection}/${result.id}` });
   };
   return [demandAdmission(operation), ...readBody, carryOut];
@@ -81,7 +87,8 @@ const bodyOf = (request: Request, { body: schemas }: RestOperation): unknown => 
   if (schemas === undefined) return undefined;
   const type = request.is(Object.keys(schemas));
   if (typeof type !== 'string' || request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
-  return schemas[type]?.parse(request.body);
+  const schema = schemas[type];
+  return schema === undefined ? undefined : parseInput(schema, request.body);
 };
 
 /** What is wrong with a patched item is told as what is wrong with any other body. */

@@ -3,7 +3,7 @@ import type { UpdateUser } from '#shared/commands/user.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
-import { tellsContent } from '../json-patch.ts';
+import { tellsContent } from '../patch-content.ts';
 import type { EmailClaims } from './email-claims.ts';
 import { updateByPatch } from './patch.ts';
 import { type UserEvent, type UserState, user, userStream } from './user.ts';

@@ -6,15 +6,13 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { coalesce } from '../coalesce.ts';
 import { refuseParked } from '../parked.ts';
 import type { ArticleRow } from './representation.ts';
-import { findArticles } from './statements.ts';
+import { type FoundArticle, findArticles } from './statements.ts';
 
 /** Finds the article that a path names. What is seen as absent is refused as absent. */
 export type FindArticle = (id: string, isSeen: (article: ArticleRow) => boolean) => Promise<ArticleRow>;
 
 export const createArticleFinder = (pool: Pool): FindArticle => {
-  const find = coalesce<number, Awaited<ReturnType<typeof findArticles>> extends ReadonlyMap<number, infer Row> ? Row : never>((ids) =>
-    findArticles(pool, ids),
-  );
+  const find = coalesce<number, FoundArticle>((ids) => findArticles(pool, ids));
   return async (text, isSeen) => {
     const id = pathId(text);
     const article = id === undefined ? undefined : await find(id);

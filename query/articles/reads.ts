@@ -5,12 +5,18 @@ import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
 import { type ArticleStatus, readableArticles } from '../rights.ts';
+import { poolFor, type ReadConnections } from '../searches.ts';
 import type { FindArticle } from './find-article.ts';
-import { articleResource, representArticle } from './representation.ts';
+import { articleResource, mayWrite, representArticle } from './representation.ts';
 import { listArticles } from './statements.ts';
 
-export const articleReads = ({ pool, findArticle }: { pool: Pool; findArticle: FindArticle }): Reads<'listArticles' | 'getArticle'> => ({
-  listArticles: ({ caller }, asked) => readArticleList(pool, caller, { path: '/articles', asked, authorId: asked.author }),
+type ArticleReads = ReadConnections & { readonly findArticle: FindArticle };
+
+export const articleReads = ({ findArticle, ...connections }: ArticleReads): Reads<'listArticles' | 'getArticle'> => ({
+  async listArticles({ caller }, asked) {
+    const list = await readArticleList(await poolFor(connections, asked.q), caller, { path: '/articles', asked, authorId: asked.author });
+    return { ...list, create: mayWrite(caller) ? { href: '/articles', method: 'POST' } : undefined };
+  },
 
   async getArticle({ caller, id }) {
     const article = await findArticle(id, (found) => may(caller, 'article.read', articleResource(found)));

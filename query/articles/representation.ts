@@ -48,6 +48,7 @@ export const commentsResource = ({ author_id, status }: ArticleFacts): Resource 
 
 const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
   const { id, author_id, author_name, status } = row;
+  const comment = commentLink(row, caller);
   const self = `/articles/${id}`;
   const mayDo = (operation: Operation) => may(caller, operation, articleResource(row));
   return {
@@ -55,12 +56,18 @@ const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
     ...(author_name !== null && may(caller, 'user.read', {}) && { author: { href: `/users/${author_id}` } }),
     ...(may(caller, 'comment.read', commentsResource(row)) && { comments: { href: `${self}/comments` } }),
     ...(mayDo('article.edit') && { edit: { href: self, method: 'PATCH' }, cover: { href: `${self}/cover`, method: 'PUT' } }),
+    ...(row.cover !== null && mayDo('article.edit') && { uncover: { href: `${self}/cover`, method: 'DELETE' } }),
     ...(mayDo('article.delete') && { delete: { href: self, method: 'DELETE' } }),
     ...(status === 'draft' && mayDo('article.publish') && { publish: { href: `${self}/publish`, method: 'POST' } }),
     ...(status === 'published' && mayDo('article.unpublish') && { unpublish: { href: `${self}/unpublish`, method: 'POST' } }),
-    ...(status === 'published' && mayComment(caller) && { comment: { href: `${self}/comments`, method: 'POST' } }),
+    ...(comment && { comment }),
   };
 };
 
-/** A comment that is about to be is the caller's own. */
+/** What is about to be is the caller's own. */
 const mayComment = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'comment.add', { ownerId: caller.userId });
+export const mayWrite = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'article.create', { ownerId: caller.userId });
+
+/** Only what is published is commented on. */
+export const commentLink = ({ id, status }: Pick<ArticleRow, 'id' | 'status'>, caller: Caller): Link | undefined =>
+  status === 'published' && mayComment(caller) ? { href: `/articles/${id}/comments`, method: 'POST' } : undefined;

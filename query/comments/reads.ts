@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { may } from '#shared/policy.ts';
 import type { FindArticle } from '../articles/find-article.ts';
-import { commentsResource } from '../articles/representation.ts';
+import { commentLink, commentsResource } from '../articles/representation.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
@@ -21,6 +21,7 @@ export const commentReads = ({ pool, findArticle, findComment }: CommentDependen
       order: ORDERS[asked.sort ?? 'createdAt'],
       read: (walk) => listComments(pool, article.id, walk),
       represent: (row) => representComment({ ...row, ...place }, caller),
+      create: commentLink(article, caller),
     });
   },
 

@@ -7,6 +7,8 @@ export type RequestFacts = {
   readonly requestId: string;
   /** Of a mutation; each of its root fields has a key of its own under it. */
   readonly idempotencyKey: string | undefined;
+  /** Takes more of what the client may ask for; refuses where that is too much. */
+  readonly charge: (units: number) => Promise<void>;
   /** As the client sent them. */
   readonly headers: IncomingHttpHeaders;
   /** Aborts when the client has gone. */

@@ -5,8 +5,10 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { GraphqlSettings } from '#shared/config.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
+import type { Searches } from '../searches.ts';
 import type { CompositionOptions } from './composition/composition.ts';
 import { createDocuments, type Documents } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';
@@ -23,6 +25,7 @@ import { schema } from './schema.ts';
 export type GraphqlDependencies = {
   readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly searches: Searches;
   /** Where mutations go. */
   readonly gateway: CommandGateway;
   /** Where the pictures go that come with mutations. */
@@ -42,6 +45,8 @@ export type GraphqlService = AsyncDisposable & {
   readonly routes: Router;
   /** Stands behind all routes, of the other parts too. */
   readonly refusals: ErrorRequestHandler;
+  /** Of the most frequent request. */
+  readonly shortWay: ShortWay;
 };
 
 const VISIBLE_WITHIN_MS = 5_000;
@@ -50,7 +55,7 @@ const CONNECTIONS_MAX = 4;
 
 /** One endpoint for everything: queries by one statement each, mutations by commands. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
-  const { databaseUrl, settings, log, before, bodyBytesMax, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  const { databaseUrl, searches, settings, log, before, bodyBytesMax, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
@@ -58,7 +63,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool, visibleWithinMs });
-  const own: Port = { documents, planner: createPlanner({ schema, pool }), execute: executorOf(schema) };
+  const own: Port = { documents, planner: createPlanner({ schema, pool, searches }), execute: executorOf(schema) };
   const {
     documents: all,
     planner,
@@ -79,9 +84,11 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     before,
   });
   // Before the endpoint, which takes the same path; without the schema, an editor is of no use.
-  const routes = Router().use(...(introspection ? [graphiqlRoutes()] : []), endpoint);
+  const routes = Router().use(...(introspection ? [graphiqlRoutes()] : []), endpoint.routes);
+  const refusals = answerGraphqlErrors(log, costMax);
+  const shortWay: ShortWay = { ...endpoint.shortWay, failures: [refusals] };
   const resources = opening.move();
-  return { routes, refusals: answerGraphqlErrors(log, costMax), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** How documents become answers. */

@@ -1,3 +1,4 @@
+import type { Link } from '#shared/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '../answer.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
@@ -21,6 +22,7 @@ type List<Column extends string, Row> = {
   /** Reads as `clausesOf` says. */
   read(walk: Walk<Column>): Promise<readonly Row[]>;
   represent(row: Row): object;
+  readonly create?: Link | undefined;
 };
 
 /** Reads one page of a list, and says where the others are. */
@@ -30,12 +32,13 @@ export const readList = async <Column extends string, Row extends { readonly id:
   order,
   read,
   represent,
+  create,
 }: List<Column, Row>): Promise<ListAnswer> => {
   const { limit, after, before, ...which } = asked;
   const identity = listIdentity({ ...which, path, sort: `${order.descending ? '-' : ''}${order.column}` });
   const walk: Walk<Column> = { order, limit: limit ?? LIMIT_DEFAULT, from: startOf({ after, before }, identity) };
   const page = pageOf(walk, await read(walk), (row) => demandKey(row[order.column]));
-  return { kind: 'list', items: page.rows.map(represent), links: linksOf({ path, asked, identity }, page) };
+  return { kind: 'list', items: page.rows.map(represent), links: linksOf({ path, asked, identity }, page), create };
 };
 
 const startOf = ({ after, before }: Pick<Asked, 'after' | 'before'>, identity: string): Walk['from'] => {

@@ -18,18 +18,25 @@ export type Walk<Column extends string = string> = {
 export type Page<Row> = { readonly rows: readonly Row[]; readonly next: Gap | undefined; readonly previous: Gap | undefined };
 
 /** The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether there are others. */
-export const clausesOf = ({ order: { column, descending }, limit, from }: Walk, parameters: Parameters) => {
+export const clausesOf = (walk: Walk, parameters: Parameters) => {
+  const {
+    order: { column, descending },
+    from,
+  } = walk;
   const isDownward = descending !== (from?.direction === 'before');
   const direction = isDownward ? 'desc' : 'asc';
   const where = from
     ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(new Date(from.gap.atMs).toISOString())}::timestamptz, ${parameters.add(idBeyond(from.gap, { descending, isDownward }))}::bigint)`
     : undefined;
-  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(limit, parameters)}` };
+  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(walk, parameters)}` };
 };
 
-/** The usual one stands in the text, so that the plan that is kept is one for it; for a number not known yet, none seems good enough. */
-const limitOf = (limit: number, parameters: Parameters): string =>
-  limit === LIMIT_DEFAULT ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
+/**
+ * For the page that most readers ask for, the first of the usual length, the number stands in the text, so that its plan is made once.
+ * Behind a cursor a plan that is made once is better off not knowing it: how much lies there is a guess.
+ */
+const limitOf = ({ limit, from }: Walk, parameters: Parameters): string =>
+  limit === LIMIT_DEFAULT && from === undefined ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
 
 /** Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for both sides of a row. */
 const idBeyond = ({ id, side }: Gap, { descending, isDownward }: { descending: boolean; isDownward: boolean }): number => {

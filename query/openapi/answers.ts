@@ -10,7 +10,7 @@ const text = (description: string, example: string) => ({ description, schema: {
 /** The headers of answers, each in one place of the document. */
 export const ANSWER_HEADERS = {
   ETag: text(
-    'Strong; of an item, the version and a digest of these bytes. Send it back as If-Match or If-None-Match.',
+    'Strong; of an item that you may change, the version and a digest of these bytes. Send it back as If-Match or If-None-Match. Of the answer to a write, the version alone: it is good for If-Match, and no read has it.',
     '"3-q83vEjRWeJCrze8S"',
   ),
   Location: text('Where the new item is.', '/articles/8001'),
@@ -29,7 +29,7 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 const EVERYWHERE: readonly AnswerHeader[] = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id'];
 
-const headers = (...names: readonly AnswerHeader[]): JsonObject =>
+export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
   Object.fromEntries([...names, ...EVERYWHERE].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Every answer that an operation can give, by status. */
@@ -86,7 +86,7 @@ const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
   return { 'application/json': { schema: items }, 'application/hal+json': { schema: page } };
 };
 
-const refusal = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
+export const refusal = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
   description: codes.map((code) => `\`${code}\` ${describeProblem(code).title}`).join('  \n'),
   headers: headers(...refusalHeaders(status)),
   content: {

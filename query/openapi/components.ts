@@ -29,10 +29,18 @@ const withExample = (name: string, schema: JsonObject): JsonObject => {
 
 const link: JsonObject = { type: 'object', properties: { href: { type: 'string' } }, required: ['href'], additionalProperties: false };
 
+const action: JsonObject = {
+  type: 'object',
+  description: 'Adds an item; there exactly when you may.',
+  properties: { href: { type: 'string' }, method: { const: 'POST' } },
+  required: ['href', 'method'],
+  additionalProperties: false,
+};
+
 const PageLinks: JsonObject = {
   type: 'object',
   description: 'The pages around this one; those that there are not are left out.',
-  properties: { self: link, first: link, prev: link, next: link },
+  properties: { self: link, first: link, prev: link, next: link, create: action },
   required: ['self'],
   additionalProperties: false,
 };

@@ -8,6 +8,7 @@ import { INTRODUCTION } from './introduction.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
 import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
+import { UPLOADS } from './uploads.ts';
 
 export type OpenApiOptions = {
   /** By which clients know this installation. */
@@ -31,7 +32,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
     tags: [TAGS.articles, TAGS.comments, TAGS.users],
-    paths,
+    paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
       parameters: HEADER_PARAMETERS,

@@ -23,7 +23,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     tags: ['engines', 'history'],
     status: 'draft',
     author,
-    cover: '/uploads/0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png',
+    cover: '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png',
     ...written,
     publishedAt: null,
     _links: { self: { href: '/articles/8001' }, publish: { href: '/articles/8001/publish', method: 'POST' } },

@@ -9,13 +9,15 @@ export const HEADER_PARAMETERS = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The ETag of the item as you know it: where the item has another version by now, nothing is changed (412).',
+    description:
+      'The ETag of the item as you know it, also that of a write: where the item has another version by now, nothing is changed (412). Of several, one must be right.',
     schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The ETag of what you have: where it is still the same, you are not sent it again (304).',
+    description:
+      'The ETag of what you have: where it is still the same, you are not sent it again (304). With a change: where the item has that version, or with * any, nothing is changed (412).',
     schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
   },
   IdempotencyKey: {
@@ -64,7 +66,10 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 
 const headersOf = ({ method, answer }: RestOperation): readonly HeaderParameter[] => {
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
-  return [...(method === 'POST' ? (['IdempotencyKey'] as const) : []), ...(answer.status === 201 ? [] : (['IfMatch'] as const))];
+  return [
+    ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
+    ...(answer.status === 201 ? [] : (['IfMatch', 'IfNoneMatch'] as const)),
+  ];
 };
 
 /** A reference, but for the header that the settings may demand. */

@@ -4,13 +4,16 @@ import type { OperationId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
-const ALWAYS = [
+export const ALWAYS = [
   'malformed_request',
   'invalid_token',
   'invalid_dpop_proof',
   'insufficient_scope',
   'not_acceptable',
+  'request_timeout',
   'rate_limited',
+  'headers_too_large',
+  'internal',
   'unavailable',
 ] as const satisfies readonly ProblemCode[];
 
@@ -55,6 +58,7 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [
   'forbidden',
   'conflict',
+  'invalid_parameter',
   ...absentOf(operation),
   ...ofBody(operation.body),
   ...(operation.method === 'POST' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
@@ -68,12 +72,12 @@ const absentOf = ({ path }: RestOperation): readonly ProblemCode[] =>
 const ofBody = (body: RestOperation['body']): readonly ProblemCode[] => {
   if (body === undefined) return [];
   const types = Object.keys(body);
-  const forms: readonly ProblemCode[] = ['body_too_large', 'unsupported_media_type', 'malformed_body'];
+  const forms: readonly ProblemCode[] = ['body_too_large', 'unsupported_media_type', 'invalid_request'];
   const isJson = types.some((type) => type.endsWith('json'));
   const isPatch = types.includes('application/json-patch+json');
   return [
     ...forms,
-    ...(isJson ? (['invalid_request'] as const) : []),
+    ...(isJson ? (['malformed_body'] as const) : []),
     ...(isPatch ? (['patch_not_applicable', 'patch_test_failed'] as const) : []),
   ];
 };

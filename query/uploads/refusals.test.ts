@@ -6,11 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
+import type { ArticleId } from '#shared/brands.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { until } from '../../test/engines/until.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { uploadRoutes } from './routes.ts';
+
+const ARTICLE = 8001 as ArticleId;
 
 const resources = new AsyncDisposableStack();
 let folder: string;
@@ -50,7 +53,7 @@ describe('what is not an upload is not found', () => {
     await writeFile(join(folder, 'plain.png'), 'secret');
   });
 
-  const ID = '01a1fddd-a042-71be-964a-56e37782b344';
+  const ID = '8001-01a1fddd-a042-71be-964a-56e37782b344';
   test.each([
     `/uploads/${ID}.png`,
     '/uploads/plain.png',
@@ -67,6 +70,8 @@ describe('what is not an upload is not found', () => {
     `/uploads/${ID}.png%0a`,
     `/uploads/${ID}.gif%2f..%2fplain.png`,
     `/uploads/${ID}.svg`,
+    `/uploads/${ID.slice(5)}.png`,
+    `/uploads/0${ID}.png`,
     `/uploads/${ID.toUpperCase()}.PNG`,
     `/uploads/${'a'.repeat(7_000)}`,
     '/uploads/',

@@ -1,22 +1,18 @@
-import type { Pool } from '#shared/database/pool.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '../answer.ts';
 import { readArticleList } from '../articles/reads.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
+import { poolFor, type ReadConnections } from '../searches.ts';
 import type { FindUser } from './find-user.ts';
-import { representUser, type UserRow } from './representation.ts';
+import { representUser, type UserRow, userResource } from './representation.ts';
 import { listUsers } from './statements.ts';
 
-export const userReads = ({
-  pool,
-  findUser,
-}: {
-  pool: Pool;
-  findUser: FindUser;
-}): Reads<'listUsers' | 'getMe' | 'getUser' | 'listArticlesOfUser'> => ({
+type UserReads = Reads<'listUsers' | 'getMe' | 'getUser' | 'listArticlesOfUser'>;
+
+export const userReads = ({ pool, searches, findUser }: ReadConnections & { readonly findUser: FindUser }): UserReads => ({
   listUsers: ({ caller }, asked) =>
     readList({
       path: '/users',
@@ -24,6 +20,7 @@ export const userReads = ({
       order: ORDERS[asked.sort ?? '-createdAt'],
       read: (walk) => listUsers(pool, walk),
       represent: (row) => representUser(row, caller),
+      create: may(caller, 'user.register', {}) ? { href: '/users', method: 'POST' } : undefined,
     }),
 
   async getMe({ caller }) {
@@ -36,13 +33,14 @@ export const userReads = ({
 
   async listArticlesOfUser({ caller, id }, asked) {
     const author = await findUser(pathId(id));
-    return readArticleList(pool, caller, { path: `/users/${author.id}/articles`, asked, authorId: author.id });
+    const connections = await poolFor({ pool, searches }, asked.q);
+    return readArticleList(connections, caller, { path: `/users/${author.id}/articles`, asked, authorId: author.id });
   },
 });
 
 const answerUser = (user: UserRow, caller: Caller): ItemAnswer => ({
   kind: 'item',
-  version: user.version,
+  version: may(caller, 'user.read_private', userResource(user)) ? user.version : undefined,
   item: representUser(user, caller),
 });
 

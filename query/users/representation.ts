@@ -27,7 +27,7 @@ export const representUser = (row: UserRow, caller: Caller): User => ({
   _links: linksOf(row, caller),
 });
 
-const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
+export const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
 
 const linksOf = (row: UserRow, caller: Caller): Record<string, Link> => {
   const self = `/users/${row.id}`;

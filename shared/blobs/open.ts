@@ -4,7 +4,7 @@ import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 
 /** Opens where BLOB_URL says that blobs are kept, and has its health watched. Only the adapter in use is loaded. */
-export const openBlobs = async ({ url, health }: { readonly url: string; readonly health: Health }): Promise<Blobs> => {
+export const openBlobs = async ({ url, health }: { readonly url: string; readonly health: Pick<Health, 'add'> }): Promise<Blobs> => {
   const place = parseBlobUrl(url);
   if (place === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
   const blobs = await openAndCheck(place).catch((cause: unknown) => {

@@ -19,8 +19,10 @@ export type CommandContext = {
   /** The event because of which the command is sent. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The version that the item must have, as `If-Match` says. */
-  readonly ifVersion?: Version | undefined;
+  /** The version that the item must have, or one of those, as `If-Match` says. */
+  readonly ifVersion?: Version | readonly Version[] | undefined;
+  /** The versions that it must not have, as `If-None-Match` says. */
+  readonly unlessVersion?: 'any' | readonly Version[] | undefined;
 };
 
 export type CommandResult = {

@@ -1,11 +1,14 @@
 import * as z from 'zod';
-import type { EventId, UserId, Version } from '#shared/brands.ts';
+import type { EventId, UserId } from '#shared/brands.ts';
 import { Command } from '#shared/commands/command.ts';
-import { ROLES, token } from '#shared/events/fields.ts';
+import { ROLES, token, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { CommandContext } from './command-gateway.ts';
+
+const VERSIONS_MAX = 100;
+const versions = z.array(version).min(1).max(VERSIONS_MAX);
 
 /** What goes over the wire between the roles: the command and its context; the caller stands in the signed assertion alone. */
 export const SentCommand = z.strictObject({
@@ -17,7 +20,8 @@ export const SentCommand = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, { error: 'Must be 1 to 255 visible ASCII characters.' })
     .optional(),
-  ifVersion: z.int().nonnegative().optional(),
+  ifVersion: z.union([version, versions]).optional(),
+  unlessVersion: z.union([z.literal('any'), versions]).optional(),
 });
 export type SentCommand = z.infer<typeof SentCommand>;
 
@@ -34,7 +38,8 @@ export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): C
   correlationId: sent.correlationId,
   causationId: sent.causationId as EventId | undefined,
   idempotencyKey: sent.idempotencyKey,
-  ifVersion: sent.ifVersion as Version | undefined,
+  ifVersion: sent.ifVersion,
+  unlessVersion: sent.unlessVersion,
 });
 
 export const CommandAnswer = z.strictObject({ id: z.int().positive(), version: z.int().nonnegative(), cursor: z.string().max(100) });

@@ -22,7 +22,7 @@ test.each<object>([
   { type: 'UpdateUser', userId: 1 },
   { type: 'UpdateUser', userId: 1, email: null },
   { type: 'DeleteUser', userId: 1 },
-  { type: 'DraftArticle', authorId: 1, ...article, cover: '/uploads/a.png', publish: true },
+  { type: 'DraftArticle', authorId: 1, ...article, cover: '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png', publish: true },
   { type: 'EditArticle', articleId: 1, cover: null },
   { type: 'PublishArticle', articleId: 1 },
   { type: 'UnpublishArticle', articleId: 1 },

@@ -15,7 +15,9 @@ const IS_ONE_LINE = { error: 'Must be one line, without control characters and c
 const IS_VISIBLE = { error: 'Must not be blank.' };
 
 export const name = fields.name.refine((value) => !MISLEADING.test(value), IS_ONE_LINE).refine((value) => VISIBLE.test(value), IS_VISIBLE);
-export const title = fields.title.refine((value) => !MISLEADING.test(value), IS_ONE_LINE).refine((value) => VISIBLE.test(value), IS_VISIBLE);
+export const title = fields.title
+  .refine((value) => !MISLEADING.test(value), IS_ONE_LINE)
+  .refine((value) => VISIBLE.test(value), IS_VISIBLE);
 
 const UPLOADS = '/uploads/';
 /** The characters of RFC 3986 without the apostrophe, because pages put this into an attribute. */

@@ -39,7 +39,7 @@ export const text = (charactersMax: number) =>
 /** Text is kept as it was given, white space included, but there must be something to see. */
 export const visibleText = (charactersMax: number) =>
   text(charactersMax)
-    .refine(isNotBlank, { error: 'Must not be blank.' })
+    .refine(isNotBlank, { error: 'Must not be blank.', abort: true })
     .meta({ minLength: 1, maxLength: charactersMax, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 
 const EMAIL_CHARACTERS_MAX = 254;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
@@ -32,6 +33,8 @@ export type FollowerOptions<Ready = unknown> = {
   write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
   /** Is told after each commit: only a hint, because a process may die in between. */
   committed?(): void;
+  /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
+  readonly restMs?: number;
 };
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
@@ -61,7 +64,7 @@ export const startFollower = async <Ready>(options: FollowerOptions<Ready>): Pro
 };
 
 const follow = async <Ready>(options: FollowerOptions<Ready>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, prepare, write, committed } = options;
+  const { name, pool, eventLog, act, prepare, write, committed, restMs = 0 } = options;
   let position: Position = (await readCheckpoint(pool, name))?.position ?? START;
   const following = { eventLog, signal };
   const batches = prepare ? followAhead({ ...following, prepare }, position) : followPages<Ready>(following, position);
@@ -79,6 +82,7 @@ const follow = async <Ready>(options: FollowerOptions<Ready>, { epoch, signal }:
     });
     position = last.position;
     committed?.();
+    if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});
   }
 };
 

@@ -23,7 +23,7 @@ export const answerErrors =
   (error: unknown, request, response, _next) => {
     const requestId = requestIdOf(request);
     const { status, headers, body } = problemOf(error);
-    if (status >= 500) log.error({ err: error, requestId, method: request.method, path: request.path }, 'A request failed.');
+    if (status >= 500) logFailure(log, error, { code: body.code, requestId, method: request.method, path: request.path });
     // The answer has begun and cannot be taken back: the client must see that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
@@ -32,6 +32,14 @@ export const answerErrors =
     response.status(status).set(all).set('Cache-Control', 'no-store').type('application/problem+json');
     response.send(JSON.stringify({ ...body, requestId }));
   };
+
+type Failure = { readonly code: string; readonly requestId: string; readonly method: string; readonly path: string };
+
+/** What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack would tell nothing of it. */
+const logFailure = (log: Log, error: unknown, failure: Failure): void => {
+  if (failure.code === 'internal') log.error({ err: error, ...failure }, 'A request failed.');
+  else log.warn({ ...failure, reason: error instanceof Error ? error.message : String(error) }, 'A request was put off.');
+};
 
 /** Headers that a route may have set for an answer that it then did not give. */
 const OF_THE_BODY = new Set(['etag', 'last-modified', 'content-encoding', 'content-language', 'content-disposition', 'location']);

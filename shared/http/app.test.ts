@@ -6,7 +6,9 @@ import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
+import { HttpProblem } from './http-problem.ts';
 import { readJsonBody } from './json-body.ts';
+import { parseInput } from './parse-input.ts';
 import { problemOf } from './problem.ts';
 import { requestIdOf } from './request-context.ts';
 
@@ -51,9 +53,36 @@ test('a log that does not answer is 503 with Retry-After', () => {
   expect(problemOf(new LogUnavailable('away'))).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
 });
 
-test('fields that are wrong are listed by JSON pointer', () => {
-  const { error } = z.object({ 'a/b': z.array(z.object({ c: z.string() })) }).safeParse({ 'a/b': [{ c: 1 }] });
-  expect(problemOf(error)).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer: '/a~1b/0/c' }] } });
+test('fields that are wrong are listed by JSON pointer, and what is not there is said to be missing', () => {
+  const schema = z.object({ 'a/b': z.array(z.object({ c: z.string(), d: z.enum(['x']), e: z.string() })) });
+  const missing = 'Is missing.';
+  const errors = [
+    { pointer: '/a~1b/0/c', detail: missing },
+    { pointer: '/a~1b/0/d', detail: missing },
+    { pointer: '/a~1b/0/e', detail: expect.not.stringContaining(missing) },
+  ];
+  expect(() => parseInput(schema, { 'a/b': [{ e: 1 }] })).toThrow(
+    expect.objectContaining({ code: 'invalid_request', extensions: { errors } }),
+  );
+});
+
+test('data of ours that is not as a schema demands is our fault', () => {
+  expect(problemOf(z.string().safeParse(1).error)).toMatchObject({ status: 500, body: { code: 'internal' } });
+});
+
+test.each<[string, unknown, string, boolean]>([
+  ['what nobody expected is an error with its stack', new Error('broken'), 'error', true],
+  ['what may happen is a warning without one', new LogUnavailable('away'), 'warn', false],
+  ['so is what is not visible yet', new HttpProblem('not_yet_visible'), 'warn', false],
+])('in the log, %s', async (_, error, level, hasStack) => {
+  await using server = await serveRoutes(Router().get('/x', throwing(error)));
+  await fetch(`${server.url}/x`);
+  const lines = server
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes('A request '));
+  expect(lines).toEqual([expect.stringContaining(`"level":"${level}"`)]);
+  expect(lines[0]?.includes('"stack"')).toBe(hasStack);
 });
 
 test('an unexpected error is masked, and logged whole with the request id', async () => {

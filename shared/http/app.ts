@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
@@ -21,12 +21,20 @@ export const createApp = ({ log, metrics, routes, trustProxy = 0 }: AppOptions):
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', trustProxy);
-  app.use(identifyRequest, observeRequests(log, metrics));
-  app.use((_request, response, next) => {
-    response.set('X-Content-Type-Options', 'nosniff');
-    next();
-  });
+  app.use(...firstHandlers({ log, metrics }));
   for (const router of routes) app.use(router);
   app.use(refuseUnknownPath, answerErrors(log));
   return app;
+};
+
+/** What every request passes first, whatever it is for. */
+export const firstHandlers = ({ log, metrics }: Pick<AppOptions, 'log' | 'metrics'>): readonly RequestHandler[] => [
+  identifyRequest,
+  observeRequests(log, metrics),
+  takeTypesAsSaid,
+];
+
+const takeTypesAsSaid: RequestHandler = (_request, response, next) => {
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  next();
 };

@@ -31,7 +31,7 @@ export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean =
  */
 export const cors = (origins: CorsOrigins): Router => Router().use(corsHandler(origins));
 
-const corsHandler =
+export const corsHandler =
   (origins: CorsOrigins): RequestHandler =>
   (request, response, next) => {
     if (origins !== 'any') response.vary('Origin');

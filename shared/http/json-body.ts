@@ -3,6 +3,9 @@ import type { Json } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { HttpProblem } from './http-problem.ts';
 
+/** What the parser can undo. */
+const CODINGS = /^(?:identity|gzip|deflate|br)?$/i;
+
 const JSON_TYPES = ['application/json', 'application/*+json'];
 
 /** No body of ours comes near; without them a small body can be made that takes long to check. */
@@ -12,19 +15,45 @@ const LEVELS_MAX = 100;
 /** Reads a JSON body, in UTF-8, up to a size; a body of another media type is refused, not overlooked. */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
   (request, _response, next) => {
+    const type = request.get('Content-Type');
     // `is` answers null where there is no body.
-    if (request.is([...types]) === false || !isUtf8(request.get('Content-Type'))) {
+    if (!types.includes(type ?? '') && (request.is([...types]) === false || !isUtf8(type))) {
       const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept';
       throw new HttpProblem('unsupported_media_type', { detail: `Send ${types.join(' or ')}.`, headers: { [header]: types.join(', ') } });
     }
+    if (!CODINGS.test(request.get('Content-Encoding') ?? ''))
+      throw new HttpProblem('unsupported_media_type', {
+        detail: 'Send it without a Content-Encoding, or with gzip, deflate or br.',
+        headers: { 'Accept-Encoding': 'gzip, deflate, br' },
+      });
+    // The parser would let all of it come in before it says so.
+    if (Number(request.get('Content-Length') ?? 0) > bytesMax)
+      throw new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
     next();
   },
-  express.raw({ limit: bytesMax, type: [...types] }),
+  readBytes(bytesMax, types),
   (request, _response, next) => {
     request.body = Buffer.isBuffer(request.body) ? parseJson(decode(request.body)) : undefined;
     next();
   },
 ];
+
+/** The body as it is, or none. Almost all come with their length and not compressed, and need nothing but to be put together. */
+const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler => {
+  const readAnyBytes = express.raw({ limit: bytesMax, type: [...types] });
+  return (request, response, next) => {
+    const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+    // Node ends a body where its length says.
+    if (encoding !== undefined || length === undefined || Number(length) > bytesMax) return readAnyBytes(request, response, next);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.once('end', () => {
+      request.body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+      next();
+    });
+    request.once('error', (cause) => next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause })));
+  };
+};
 
 /** JSON between systems is in UTF-8 (RFC 8259, section 8.1), and says so or nothing. */
 const isUtf8 = (contentType = ''): boolean => {
@@ -32,9 +61,11 @@ const isUtf8 = (contentType = ''): boolean => {
   return charset === undefined || /^utf-?8$/i.test(charset);
 };
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 const decode = (bytes: Buffer): string => {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF_8.decode(bytes);
   } catch (cause) {
     throw new HttpProblem('malformed_body', { detail: 'The body is not in UTF-8.', cause });
   }

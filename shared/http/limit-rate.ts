@@ -5,6 +5,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { RateLimit, RateLimits, RatePolicy, Taken } from '#shared/rate-limit/rate-limit.ts';
 import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './http-problem.ts';
+import { requestFact } from './request-fact.ts';
 
 /** Finds out who sends a request, and tells it afterwards. A handler that fails has found nobody. */
 export type Authentication = { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
@@ -22,13 +23,21 @@ export type RateLimitOptions = {
 
 type Account = { readonly limit: RateLimit; readonly key: string; readonly requests: Requests };
 
-const accounts = new WeakMap<IncomingMessage, Account>();
+const accounts = requestFact<Account>('account');
 
 /**
  * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has its own limit;
  * a request whose check fails is charged to its address, or guessing would be free.
  */
-export const limitRate = ({ limits, client, anonymous, metrics, authentication }: RateLimitOptions): Router => {
+export const limitRate = (options: RateLimitOptions): Router => {
+  const { handlers, onFailure } = rateLimiter(options);
+  return Router().use(...handlers, onFailure);
+};
+
+export type RateLimiter = { readonly handlers: readonly RequestHandler[]; readonly onFailure: ErrorRequestHandler };
+
+/** `limitRate` in its parts. */
+export const rateLimiter = ({ limits, client, anonymous, metrics, authentication }: RateLimitOptions): RateLimiter => {
   const requests = requestsIn(metrics);
   const ofClients = limits.of(client);
   const ofAddresses = limits.of(anonymous);
@@ -43,20 +52,18 @@ export const limitRate = ({ limits, client, anonymous, metrics, authentication }
     next();
   };
   const chargeFailure: ErrorRequestHandler = async (error: unknown, request, response, next) => {
-    if (!accounts.has(request)) {
+    if (accounts.of(request) === undefined) {
       accounts.set(request, ofAddress(request));
       await takeMore(request, response, 1);
     }
     next(error);
   };
-  const router = Router();
-  if (authentication !== undefined) router.use(authentication.handler);
-  return router.use(chargeRequest, chargeFailure);
+  return { handlers: [...(authentication === undefined ? [] : [authentication.handler]), chargeRequest], onFailure: chargeFailure };
 };
 
 /** For a request that turns out to be dearer than the one unit it has been charged; throws where that is too much. */
 export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> => {
-  const account = accounts.get(request);
+  const account = accounts.of(request);
   // Some listeners do not limit.
   if (account === undefined) return;
   const { limit, key, requests } = account;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { HttpProblem } from './http-problem.ts';
 
 /**
@@ -8,6 +9,19 @@ import { HttpProblem } from './http-problem.ts';
 export const preferredType = <const Type extends string>({ headers }: Asking, types: readonly [Type, ...Type[]]): Type | undefined => {
   const { accept = '' } = headers;
   if (accept.trim() === '') return types[0];
+  const key = `${types.join()} ${accept}`;
+  const known = answers.get(key);
+  if (known !== undefined) return types.find((type) => type === known);
+  const found = preferredIn(accept, types);
+  answers.set(key, found ?? NONE);
+  return found;
+};
+
+/** Clients send the same few headers again and again. */
+const answers = new LRUCache<string, string>({ maxSize: 1_000_000, sizeCalculation: (_, key) => key.length });
+const NONE = '';
+
+const preferredIn = <Type extends string>(accept: string, types: readonly Type[]): Type | undefined => {
   const ranges = rangesIn(accept);
   const [best] = types
     .map((type) => ({ type, range: mostSpecific(ranges, type) }))

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import { requestFact } from './request-fact.ts';
 
-const ids = new WeakMap<IncomingMessage, string>();
+const ids = requestFact<string>('id');
 
 /** What may come from outside and go into logs and events: nothing that could break a line or a header. */
 const ACCEPTABLE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/;
@@ -18,7 +19,7 @@ export const identifyRequest: RequestHandler = (request, response, next) => {
 
 /** The id of a request that has passed `identifyRequest`. */
 export const requestIdOf = (request: IncomingMessage): string => {
-  const id = ids.get(request);
+  const id = ids.of(request);
   if (id === undefined) throw new Error('the request has not passed identifyRequest');
   return id;
 };

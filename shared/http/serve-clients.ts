@@ -1,14 +1,16 @@
-import type { ErrorRequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, Router } from 'express';
 import type { Foundation } from '#shared/foundation.ts';
 import { startMetricsServer } from '#shared/metrics.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createApp } from './app.ts';
-import { cors } from './cors.ts';
+import { answerErrors } from './answer-errors.ts';
+import { createApp, firstHandlers } from './app.ts';
+import { corsHandler } from './cors.ts';
 import { healthRoutes } from './health.ts';
-import { type Authentication, limitRate } from './limit-rate.ts';
+import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
 import { startHttpServer } from './server.ts';
+import { type ShortWay, withShortWay } from './short-way.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight; the rest is for closing what they used. */
 export const HTTP_SHARE_OF_DRAIN = 0.7;
@@ -24,6 +26,8 @@ export type Served = {
   readonly links: readonly Link[];
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;
+  /** What the routes would do as well, later. */
+  readonly shortWay?: ShortWay;
   /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
   readonly beside?: AsyncDisposable;
 };
@@ -32,19 +36,27 @@ export type Served = {
 export const serveClients = async (
   { config, log, resources }: ProcessContext,
   { health, metrics, rateLimits }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'>,
-  { routes, links, authentication, beside }: Served,
+  { routes, links, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
-  const limited = limitRate({ limits: rateLimits, client, anonymous, metrics, authentication });
+  const acrossOrigins = corsHandler(corsOrigins);
+  const limiter = rateLimiter({ limits: rateLimits, client, anonymous, metrics, authentication });
   // Whoever watches the process is answered however many others ask.
   const common = [
-    cors(corsOrigins),
+    Router().use(acrossOrigins),
     healthRoutes(health),
-    limited,
+    Router().use(...limiter.handlers, limiter.onFailure),
     rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
   ];
-  const handler = createApp({ log, metrics, routes: [...common, ...routes], trustProxy });
+  const app = createApp({ log, metrics, routes: [...common, ...routes], trustProxy });
+  const handler = shortWay
+    ? withShortWay(app, {
+        takes: shortWay.takes,
+        handlers: [...firstHandlers({ log, metrics }), acrossOrigins, ...limiter.handlers, ...shortWay.handlers],
+        failures: [limiter.onFailure, ...shortWay.failures, answerErrors(log)],
+      })
+    : app;
   resources.use(await startMetricsServer(metrics, config.metrics));
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),

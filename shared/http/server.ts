@@ -5,7 +5,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpLimits, Listener, TlsFiles } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
+import { limitBodyTime } from './body-time.ts';
 import { answerBrokenRequest } from './broken-request.ts';
+import { continueOnceRead } from './expect-continue.ts';
 import { listen } from './listen.ts';
 import { readTls } from './tls.ts';
 
@@ -27,6 +29,8 @@ export type HttpServer = AsyncDisposable & { readonly url: string };
 /** Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up on a request. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
+/** The longest that any route may take to read a body. */
+const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
@@ -34,7 +38,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const timing = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
-    requestTimeout: limits.requestTimeoutMs,
+    // Bodies are timed by request, because some routes let them take longer.
+    requestTimeout: Math.max(limits.requestTimeoutMs, REQUEST_TIMEOUT_MAX_MS),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
   };
@@ -43,6 +48,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   server.on('drop', () => log.warn({ connectionsMax: limits.connectionsMax }, 'A connection was refused: CONNECTIONS_MAX is reached.'));
   server.on('clientError', answerBrokenRequest);
   const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server) };
+  continueOnceRead(server);
+  server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
   server.on('request', handler);
   const plainUrl = await listen(server, { ...listener, setting });
   const url = tls === undefined ? plainUrl : plainUrl.replace(/^http:/, 'https:');

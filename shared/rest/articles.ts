@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { DraftArticle, EditArticle } from '#shared/commands/article.ts';
+import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { body, cover, name, tags, timestamp, title } from '#shared/events/fields.ts';
-import { createdAt, id, Links, unheeded, updatedAt, Written } from './fields.ts';
+import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { idParameter, PAGE, search, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
@@ -28,10 +29,10 @@ export const NewArticle = DraftArticle.omit({ type: true }).meta({ id: 'NewArtic
 /** The whole of what can be changed; what cannot be may be left in it. */
 export const ArticleReplacement = z
   .strictObject({
-    title,
+    title: demanded.title,
     body,
     tags,
-    cover: cover.nullable().default(null),
+    cover: demanded.cover.nullable(),
     id: unheeded,
     status: unheeded,
     author: unheeded,
@@ -61,7 +62,6 @@ export const Articles = ArticlesOfAuthor.extend({ author: idParameter.optional()
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
 const image = z.file();
 
-const written = (description: string) => ({ status: 200, description, kind: 'written', schema: Written }) as const;
 const item = { path: '/articles/{articleId}' } as const;
 
 export const ARTICLE_OPERATIONS = {

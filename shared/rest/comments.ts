@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AddComment, EditComment } from '#shared/commands/comment.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { commentText, name } from '#shared/events/fields.ts';
-import { createdAt, id, Links, unheeded, updatedAt, Written } from './fields.ts';
+import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
@@ -41,7 +41,6 @@ export const CommentPatch = EditComment.omit({ type: true, commentId: true }).me
 
 export const Comments = z.strictObject({ ...PAGE, sort: sortBy('createdAt', '-createdAt') });
 
-const written = (description: string) => ({ status: 200, description, kind: 'written', schema: Written }) as const;
 const item = { path: '/comments/{commentId}' } as const;
 
 export const COMMENT_OPERATIONS = {

@@ -28,7 +28,7 @@ export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it 
 /** In a PUT: may be left as it was got, and is not looked at. */
 export const unheeded = z.unknown().optional().meta({ description: 'Not heeded: it cannot be changed by this.' });
 
-/** What every write answers with. */
+/** What every write answers with, so that a read can wait for it. */
 export const Written = z
   .strictObject({
     id,
@@ -37,3 +37,6 @@ export const Written = z
     _links: Links,
   })
   .meta({ id: 'Written' });
+
+/** How a change of an item is answered. */
+export const written = (description: string) => ({ status: 200, description, kind: 'written', schema: Written }) as const;

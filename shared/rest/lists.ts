@@ -52,4 +52,6 @@ export const search = z
   .min(1)
   .max(SEARCH_CHARACTERS_MAX)
   .refine((value) => value.isWellFormed() && !value.includes('\u0000'), { error: 'Must be well-formed Unicode without U+0000.' })
+  // As the index is; the same letter can be written in several ways.
+  .normalize('NFC')
   .meta({ description: 'Words that must be there; "in quotes" as they stand, -without, this or that.' });

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { RegisterUser, UpdateUser } from '#shared/commands/user.ts';
 import { email, name, role } from '#shared/events/fields.ts';
 import { Article, ArticlesOfAuthor } from './articles.ts';
-import { createdAt, id, Links, unheeded, updatedAt, Written } from './fields.ts';
+import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
@@ -26,11 +27,11 @@ export const DELETED_USER = 'Deleted user';
 
 export const NewUser = RegisterUser.omit({ type: true }).meta({ id: 'NewUser' });
 
-/** An absent role stays as it is, because most may not change it. */
+/** An absent role stays as it is, because most may not change it; an address goes only where `null` says so. */
 export const UserReplacement = z
   .strictObject({
-    name,
-    email: email.nullable().default(null),
+    name: demanded.name,
+    email: email.nullable(),
     role: role.optional(),
     id: unheeded,
     createdAt: unheeded,
@@ -44,7 +45,6 @@ export const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id
 
 export const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt') });
 
-const written = (description: string) => ({ status: 200, description, kind: 'written', schema: Written }) as const;
 const item = { path: '/users/{userId}' } as const;
 
 export const USER_OPERATIONS = {

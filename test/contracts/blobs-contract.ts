@@ -4,7 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ArticleId } from '#shared/brands.ts';
 import { until } from '../engines/until.ts';
+
+const ARTICLE = 8001 as ArticleId;
 
 export type BlobEngine = AsyncDisposable & {
   /** As many as there are processes. */

@@ -4,6 +4,7 @@ import { OPERATIONS } from '#shared/rest/operations.ts';
 import { docsRoutes } from '../../query/docs/routes.ts';
 import { openApiRoutes } from '../../query/openapi/routes.ts';
 import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { until } from '../engines/until.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const missing = chromiumMissing();
@@ -11,6 +12,8 @@ if (missing !== undefined) console.warn(`test/e2e/docs-page.test.ts is skipped, 
 
 const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
 const DEADLINE_MS = 30_000;
+/** As its icon is; a narrow window must not squeeze it. */
+const COPY_BUTTON_PX = 24;
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
@@ -47,7 +50,8 @@ describe.skipIf(missing !== undefined)('the reference in Chromium', () => {
       );
       await page.goto(`${server.url}/docs`);
       for (const { summary } of Object.values(OPERATIONS)) await page.getByText(summary, { exact: true }).first().waitFor();
-      expect(await page.locator('.opblock').count()).toBe(Object.keys(OPERATIONS).length);
+      // Beside the resources, the pictures.
+      expect(await page.locator('.opblock').count()).toBe(Object.keys(OPERATIONS).length + 1);
       await picture(page, `docs-${size}`);
       await expectFitting(page);
       await page.getByText('Change an article', { exact: true }).click();
@@ -55,6 +59,14 @@ describe.skipIf(missing !== undefined)('the reference in Chromium', () => {
       await operation.getByText('If-Match', { exact: true }).waitFor();
       await operation.locator('[data-code="412"]').waitFor();
       await picture(page, `docs-${size}-operation`);
+      const longest = page.locator('#operations-Articles-unpublishArticle .opblock-summary');
+      await longest.hover();
+      const copy = longest.locator('.copy-to-clipboard');
+      await until(
+        () => copy.evaluate((button) => button.getBoundingClientRect().width),
+        (width) => width >= COPY_BUTTON_PX,
+      );
+      await picture(page, `docs-${size}-hover`);
       await expectFitting(page);
       expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
       await context.close();

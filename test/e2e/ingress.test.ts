@@ -123,6 +123,15 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
+  test('serves a client of HTTP/1.0 that names no host', async () => {
+    const { hostname, port } = new URL(nginx.url);
+    const socket = connect(Number(port), hostname);
+    socket.write('GET /articles HTTP/1.0\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test.each([
     ['TRACE / HTTP/1.1\r\nHost: x', 405, 'method_not_allowed'],
     ['GET / HTTP/1.1', 400, 'malformed_request'],

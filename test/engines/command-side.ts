@@ -1,5 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -12,6 +15,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { startCommandService } from '../../command/service.ts';
+import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
 
@@ -23,6 +27,9 @@ export type CommandSide = AsyncDisposable &
     readonly codec: Codec;
     readonly pool: Pool;
     readonly databaseUrl: string;
+    readonly blobs: Blobs;
+    /** The folder that they lie in. */
+    readonly uploads: string;
   };
 
 export type CommandWorld = AsyncDisposable & {
@@ -42,6 +49,7 @@ export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Pr
     ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
   };
   const masterKey = parseMasterKey(settings.MASTER_KEY);
+  const uploads = join(starting.use(await temporaryDataDir()).path, 'uploads');
   const started = starting.move();
   return {
     settings,
@@ -50,8 +58,9 @@ export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Pr
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+      const blobs = opening.use(await openFolderBlobs(uploads));
       const service = opening.use(
-        await startCommandService({ pool, eventLog, keys, masterKey, log: pino({ level: 'silent' }), metrics: createMetrics() }),
+        await startCommandService({ pool, eventLog, keys, masterKey, blobs, log: pino({ level: 'silent' }), metrics: createMetrics() }),
       );
       const resources = opening.move();
       return {
@@ -61,6 +70,8 @@ export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Pr
         codec: createCodec({ keys }),
         pool,
         databaseUrl: database.url,
+        blobs,
+        uploads,
         [Symbol.asyncDispose]: () => resources.disposeAsync(),
       };
     },

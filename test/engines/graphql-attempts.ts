@@ -54,7 +54,7 @@ const changing =
   (text: string) =>
   ({ id }: Known): Operation => ({ query: `mutation ($id: ID!) { tried: ${text} }`, variables: { id } });
 
-export const FIELDS = {
+const FIELDS = {
   node: byId('node(id: $id) { id }'),
   user: byId('user(id: $id) { id name }'),
   users: all('users { id }'),

@@ -1,6 +1,6 @@
 import { type Ask, restClientOf } from './rest-client.ts';
 
-export type GraphqlError = {
+type GraphqlError = {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions: { readonly code: string; readonly [name: string]: unknown };

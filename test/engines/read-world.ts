@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { Router } from 'express';
 import { pino } from 'pino';
-import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { UserId } from '#shared/brands.ts';
 import { loadConfig } from '#shared/config.ts';
 import { formatCursor } from '#shared/cursor.ts';
@@ -17,7 +15,7 @@ import { startQueryService } from '../../query/service.ts';
 import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
-import { temporaryDataDir } from './data-dir.ts';
+import { demandDocumented } from './documented.ts';
 import { type Reply, restClientOf } from './rest-client.ts';
 
 /** Whoever asks; without scopes they have all. */
@@ -71,7 +69,7 @@ export const createReadWorld = async (settings: Readonly<Record<string, string>>
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const blobs = opening.use(await openFolderBlobs(join(opening.use(await temporaryDataDir()).path, 'uploads')));
+  const { blobs } = side;
   const query = opening.use(await startQueryService({ ...side, gateway: side, pool, blobs, bell, log, config: loadConfig(settings) }));
   const mint = await createTokenMint();
   const resource = opening.use(
@@ -99,7 +97,9 @@ export const createReadWorld = async (settings: Readonly<Record<string, string>>
       const token = formatCursor(side.eventLog.identity, await side.eventLog.head());
       const isRead = method === 'GET' || method === 'HEAD';
       const sent = { ...(isRead && { 'consistency-token': token }), ...(await authorization(by)), ...headers };
-      return send(method, path, { ...rest, headers: sent });
+      const reply = await send(method, path, { ...rest, headers: sent });
+      demandDocumented({ method, path, ...reply });
+      return reply;
     },
     stopProjector: stop,
     startProjector: start,

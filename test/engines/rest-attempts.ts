@@ -32,7 +32,7 @@ const BODIES: { readonly [id in OperationId]?: () => object } = {
   replaceUser: () => ({ name: 'Augusta', email: `${randomUUID()}@example.com` }),
   editUser: () => ({ name: 'Augusta Ada' }),
   createArticle: () => ({ title: 'New', body: '', tags: [] }),
-  replaceArticle: () => ({ title: 'Replaced', body: '', tags: [] }),
+  replaceArticle: () => ({ title: 'Replaced', body: '', tags: [], cover: null }),
   editArticle: () => ({ title: 'Edited' }),
   addComment: () => ({ text: 'Well said.' }),
   replaceComment: () => ({ text: 'Replaced.' }),

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { pino } from 'pino';
-import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { HttpLimits } from '#shared/config.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import type { Authentication } from '#shared/http/limit-rate.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
@@ -14,7 +13,7 @@ import { commandRoutes } from '../../command/routes.ts';
 import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
-import { temporaryDataDir } from './data-dir.ts';
+import { demandDocumented } from './documented.ts';
 import { bearer } from './resource-world.ts';
 
 export type WriteAnswer = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
@@ -47,6 +46,8 @@ type Options = {
   readonly bodyBytesMax?: number;
   readonly limits?: Partial<HttpLimits>;
   readonly wrap?: (log: EventLog) => EventLog;
+  /** What stands before the routes, in place of the check of tokens alone. */
+  readonly admit?: (authentication: Authentication) => RequestHandler;
 };
 
 export const createWriteWorld = async ({
@@ -54,12 +55,12 @@ export const createWriteWorld = async ({
   bodyBytesMax = 1_048_576,
   limits = {},
   wrap,
+  admit = ({ handler }) => handler,
 }: Options = {}): Promise<WriteWorld> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open(wrap));
-  const uploads = join(opening.use(await temporaryDataDir()).path, 'uploads');
-  const blobs = opening.use(await openFolderBlobs(uploads));
+  const { blobs, uploads } = side;
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;
   const options = {
@@ -71,7 +72,7 @@ export const createWriteWorld = async ({
     loadKeys,
   };
   const resource = opening.use(await openResourceServer(options));
-  const routes = Router().use(resource.handler, resourcePaths(), commandRoutes({ gateway: side, blobs, requireIfMatch, bodyBytesMax }));
+  const routes = Router().use(admit(resource), resourcePaths(), commandRoutes({ gateway: side, blobs, requireIfMatch, bodyBytesMax }));
   const handler = createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes: [routes] });
   const { url } = opening.use(await serve(handler, { limits }));
   const person = async (role: Person['role']): Promise<Person> => ({ id: await registerUser(side, { name: `A ${role}`, role }), role });
@@ -98,7 +99,9 @@ export const createWriteWorld = async ({
         ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as WriteAnswer['body'] };
+      const answered = (text === '' ? {} : JSON.parse(text)) as WriteAnswer['body'];
+      demandDocumented({ method, path, status: response.status, body: answered });
+      return { status: response.status, headers: response.headers, body: answered };
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -4,6 +4,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createPlanner, type Planner } from '../../query/graphql/planner/planner.ts';
 import { schema } from '../../query/graphql/schema.ts';
+import { searchesOn } from '../../query/searches.ts';
 import { createDatabase } from '../engines/database.ts';
 
 export type PlannedWorld = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };
@@ -16,7 +17,11 @@ export const openPlannedWorld = async (connectionsMax: number): Promise<PlannedW
   const tables = await readFile(new URL('../../projector/read-model.sql', import.meta.url), 'utf8');
   await pool.query(`create schema read_model; set search_path = read_model; ${tables}; reset search_path`);
   const resources = opening.move();
-  return { pool, planner: createPlanner({ schema, pool }), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    pool,
+    planner: createPlanner({ schema, pool, searches: searchesOn(pool) }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 /** A document with its one operation. */

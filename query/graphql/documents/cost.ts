@@ -27,6 +27,8 @@ type Variables = Readonly<Record<string, unknown>>;
 const OBJECT_COST = 1;
 /** As much as a request over REST, so that many of them in one request are not cheaper than many requests. */
 const MUTATION_COST = 50;
+/** As much more than another list as over REST. */
+const SEARCH_COST = 200;
 /** Counting looks at every row there is. */
 const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: 25 };
 
@@ -63,7 +65,10 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
     // Introspection is bounded by what the validation lets through.
     if (!field) return 0;
     const named = getNamedType(field.type);
-    const own = type === schema.getMutationType() ? MUTATION_COST : (COSTS_OF_FIELDS[field.name] ?? 0);
+    const own =
+      type === schema.getMutationType()
+        ? MUTATION_COST
+        : (COSTS_OF_FIELDS[field.name] ?? 0) + (isSearch(node, variables) ? SEARCH_COST : 0);
     if (!isCompositeType(named) || !node.selectionSet) return own;
     const asked = sizeOf(field, node, variables);
     const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
@@ -119,6 +124,16 @@ const lengthOf = (node: FieldNode, variables: Variables): number => {
   const given = value?.kind === Kind.LIST ? value.values : value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
   return Array.isArray(given) ? given.length : 1;
 };
+
+/** Whether it looks for words. */
+const isSearch = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
+  const value = given.find(({ name }) => name.value === 'filter')?.value;
+  if (value?.kind === Kind.VARIABLE) return isGiven((variables[value.name.value] as Variables | null | undefined)?.search);
+  const search = value?.kind === Kind.OBJECT ? value.fields.find(({ name }) => name.value === 'search')?.value : undefined;
+  return search?.kind === Kind.VARIABLE ? isGiven(variables[search.name.value]) : search !== undefined && search.kind !== Kind.NULL;
+};
+
+const isGiven = (value: unknown): boolean => (value ?? null) !== null;
 
 const countOf = ({ value }: ArgumentNode, variables: Variables): number | undefined => {
   if (value.kind === Kind.INT) return Number(value.value);

@@ -81,7 +81,7 @@ const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared 
 /** The parser counts tokens itself, and says that there are too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
   try {
-    return parse(text, { maxTokens: tokensMax });
+    return parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     return error.message.includes('Parsing aborted')

@@ -27,7 +27,7 @@ query Latest {
 `;
 
 window.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#graphiql'), {
-  title: 'Annals',
+  title: '<span role="heading" aria-level="1">Annals</span>',
   logo: '<span class="mark" aria-hidden="true">A</span>',
   defaultQuery: WELCOME,
   defaultHeaders: '{\n  \n}',

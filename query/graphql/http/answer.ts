@@ -35,7 +35,12 @@ export const answerGraphql = (request: Request, response: Response, outcome: Out
   const isRefused = outcome.data === undefined;
   response.status(outcome.status ?? (isRefused && type === CURRENT ? 400 : 200)).vary('Accept, Authorization');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (!isRead || isRefused || outcome.errors) return void response.set('Cache-Control', 'no-store').type(type).send(text);
+  if (!isRead || isRefused || outcome.errors) {
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    return void response.end(text);
+  }
   const entityTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   if (isKnownToReader(request, entityTag)) response.status(304).end();

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
@@ -5,6 +6,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import { readFailureOf } from '../../statement.ts';
 import { createFormatError } from '../errors.ts';
@@ -31,21 +33,31 @@ const COST_PER_UNIT = 50;
 const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
 const ALL: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY, OperationTypeNode.MUTATION]);
 
+export type GraphqlRoutes = { readonly routes: Router; readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'> };
+
 /** GraphQL over HTTP: queries by GET, all else by POST. */
-export const graphqlRoutes = (options: GraphqlRoutesOptions): Router => {
+export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   const { before, bodyBytesMax } = options;
   const get: RequestHandler = (request, response) => serve(options, { request, response, types: QUERIES }, queryParameters);
   const post: RequestHandler = (request, response) => serve(options, { request, response, types: ALL }, ({ body }) => bodyParameters(body));
-  return Router()
-    .use('/graphql', (request, _response, next) => {
-      if (request.method !== 'OPTIONS') mediaTypeFor(request);
-      next();
-    })
+  const fromJson: readonly RequestHandler[] = [...before, ...readJsonBody(bodyBytesMax, ['application/json']), post];
+  const routes = Router()
+    .use('/graphql', demandMediaType)
     .get('/graphql', ...before, get)
     .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax), post)
-    .post('/graphql', ...before, ...readJsonBody(bodyBytesMax, ['application/json']), post)
+    .post('/graphql', ...fromJson)
     .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
     .all('/graphql', refuseOtherMethods(...METHODS));
+  return { routes, shortWay: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };
+};
+
+/** As clients send almost all of their requests. */
+const isPlain = ({ method, url, headers }: IncomingMessage): boolean =>
+  method === 'POST' && url === '/graphql' && headers['content-type']?.startsWith('application/json') === true;
+
+const demandMediaType: RequestHandler = (request, _response, next) => {
+  if (request.method !== 'OPTIONS') mediaTypeFor(request);
+  next();
 };
 
 /** Whatever else it may be goes by the next route. */
@@ -87,7 +99,8 @@ const run = async (
   const requestId = requestIdOf(request);
   const { headers } = request;
   const idempotencyKey = request.get('Idempotency-Key');
-  const { data, errors } = await execute(runnable, { requestId, idempotencyKey, headers, signal: gone.signal });
+  const charge = (units: number): Promise<void> => takeMore(request, response, units);
+  const { data, errors } = await execute(runnable, { requestId, idempotencyKey, charge, headers, signal: gone.signal });
   const shown = errors && { errors: errors.map(createFormatError(log, requestId)) };
   return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
 };

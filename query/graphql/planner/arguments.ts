@@ -10,7 +10,7 @@ export type Arguments = {
   /** The name that an argument of an enumeration has, or a field of one. */
   choice(...path: readonly string[]): string | undefined;
   /** A parameter made of the values of each run. */
-  value(type: Parameter['type'], read: (values: ArgumentValues) => Value, options?: Pick<Parameter, 'isDecisive'>): Sql;
+  value(type: Parameter['type'], read: (values: ArgumentValues) => Value, options?: Pick<Parameter, 'isDecisive' | 'isSearch'>): Sql;
 };
 
 export type FieldWithArguments = { readonly read: (variables: Variables) => ArgumentValues };

@@ -18,6 +18,8 @@ export type Parameter = {
   read(inputs: Inputs): Value;
   /** Which plan is good depends on the value so much that PostgreSQL plans for each. */
   readonly isDecisive?: boolean;
+  /** Whether its value is words to look for, which run apart from all else. */
+  readonly isSearch?: boolean;
 };
 
 export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql => Sql.parameter({ type, read });

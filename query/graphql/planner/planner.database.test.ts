@@ -8,6 +8,7 @@ import { randomOf } from '../../../test/graphql/random.ts';
 import { type Known, randomQuery } from '../../../test/graphql/random-query.ts';
 import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
+import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
 import { type World, writeWorld } from '../../../test/graphql/world.ts';
 import { refusalOf, rightsOf } from '../rights.ts';
 import { schema } from '../schema.ts';
@@ -55,8 +56,9 @@ const knownOf = ({ users, articles, comments }: World): Known => {
 
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 
-it(`answers random queries as graphql-js does over the same rows (PLANNER_SEED=${seed})`, async () => {
+it(`answers random queries as graphql-js does over the same rows, and so do the resolvers (PLANNER_SEED=${seed})`, async () => {
   const { pool, planner } = opened;
+  const resolve = resolveOver(pool);
   let answered = 0;
   let refused = 0;
   await fc.assert(
@@ -77,6 +79,8 @@ it(`answers random queries as graphql-js does over the same rows (PLANNER_SEED=$
           `${text}\n${JSON.stringify(variables)}\n${JSON.stringify({ ...caller, scopes: undefined })}\n${expected.errors ?? ''}`;
         // The planner leaves what is odd to the resolvers even where they never come to it.
         if (!(isOdd && actual === undefined)) expect(actual, context()).toBe(expected.errors ? undefined : JSON.stringify(expected.data));
+        const resolved = await resolve({ document, operation, variables, caller });
+        expect(comparable(resolved), context()).toEqual(comparable(expected));
         if (actual === undefined) refused += 1;
         else answered += 1;
       }

@@ -2,6 +2,7 @@ import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graph
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { coalesce } from '../../coalesce.ts';
+import type { Searches } from '../../searches.ts';
 import type { Plan } from './compile.ts';
 import { HOLE } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
@@ -24,32 +25,42 @@ export type Planner = {
   plan(read: PlannedRead): Promise<string | undefined>;
 };
 
+export type PlannerOptions = { readonly schema: GraphQLSchema; readonly pool: Pool; readonly searches: Searches };
+
 /** Answers whole operations by one statement each. */
-export const createPlanner = ({ schema, pool }: { readonly schema: GraphQLSchema; readonly pool: Pool }): Planner => {
+export const createPlanner = ({ schema, pool, searches }: PlannerOptions): Planner => {
   const findPlan = createPlans(schema);
-  const answer = createSharedReads(createRunner(pool));
+  const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [Answer, Answer];
   return {
     async plan({ document, operation, variables: given, caller }) {
       const variables = variablesOf(schema, operation, given);
       const plan = variables && findPlan(document, operation, variables);
       const inputs = plan && inputsOf(plan, variables, caller);
-      const data = inputs && (await answer(plan, inputs));
+      if (!inputs) return undefined;
+      for (const text of inputs.searches) if (!(await searches.isAnswerable(text))) return undefined;
+      const data = await (inputs.searches.length > 0 ? search : answer)(plan, inputs.values);
       return data?.includes(HOLE) ? undefined : data;
     },
   };
 };
 
+type PlanInputs = { readonly values: readonly unknown[]; readonly searches: readonly string[] };
+
 /** The values of one run, or undefined where the resolvers must refuse one. */
-const inputsOf = (plan: Plan, variables: Variables, caller: Caller): readonly unknown[] | undefined => {
+const inputsOf = (plan: Plan, variables: Variables, caller: Caller): PlanInputs | undefined => {
   const inputs: Inputs = { caller, argumentValues: plan.fields.map(({ read }) => read(variables)) };
   try {
-    for (const { read } of plan.unused) read(inputs);
-    return plan.parameters.map(({ read }) => read(inputs));
+    const unused = plan.unused.map(({ read }) => read(inputs));
+    const values = plan.parameters.map(({ read }) => read(inputs));
+    const isSearch = [...plan.unused, ...plan.parameters].map((parameter) => parameter.isSearch === true);
+    return { values, searches: [...unused, ...values].filter((_, index) => isSearch[index]).map(String) };
   } catch (error) {
     if (error instanceof OutOfPlan) return undefined;
     throw error;
   }
 };
+
+type Answer = (plan: Plan, values: readonly unknown[]) => Promise<string | undefined>;
 
 type Id = number | null;
 
@@ -57,7 +68,7 @@ type Id = number | null;
  * Makes one statement of the reads that come while another of the same plan with the same values is on its way: equal reads share
  * its answer, and point reads that differ by their id alone share its rows.
  */
-const createSharedReads = (run: Run): ((plan: Plan, values: readonly unknown[]) => Promise<string | undefined>) => {
+const createSharedReads = (run: Run): Answer => {
   const running = new Map<string, { readonly read: (id: Id) => Promise<string | undefined>; readers: number }>();
   return async (plan, values) => {
     const id = plan.idsIndex === undefined ? null : (values[plan.idsIndex] as Id);

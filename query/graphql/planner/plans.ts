@@ -1,4 +1,4 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { compile, type Plan } from './compile.ts';
 import { OutOfPlan } from './out-of-plan.ts';
@@ -28,7 +28,8 @@ const compileIfCovered = (compiled: Parameters<typeof compile>[0], variables: Va
   try {
     return compile(compiled, variables);
   } catch (error) {
-    if (error instanceof OutOfPlan) return undefined;
+    // The latter is a null where there may be none, given by a variable that has a default: the resolvers say which field it fails.
+    if (error instanceof OutOfPlan || error instanceof GraphQLError) return undefined;
     throw error;
   }
 };

@@ -26,6 +26,7 @@ const given =
 
 /** What is rare is looked up, what is frequent is met on the way through the order. */
 const DECISIVE = { isDecisive: true };
+const SEARCH = { ...DECISIVE, isSearch: true };
 
 const FILTERS: readonly { readonly name: string; readonly toSql: (post: Row, args: Arguments) => Sql }[] = [
   { name: 'tag', toSql: (post, args) => sql`${post}.tags @> array[${args.value('text', given('tag', storableText), DECISIVE)}]` },
@@ -41,7 +42,7 @@ const FILTERS: readonly { readonly name: string; readonly toSql: (post: Row, arg
   {
     name: 'search',
     toSql: (post, args) =>
-      sql`${post}.search @@ websearch_to_tsquery('simple', ${args.value('text', given('search', searchText), DECISIVE)})`,
+      sql`${post}.search @@ websearch_to_tsquery('simple', ${args.value('text', given('search', searchText), SEARCH)})`,
   },
 ];
 

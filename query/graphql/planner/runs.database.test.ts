@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 
 let opened: PlannedWorld;
@@ -75,6 +76,29 @@ it('leaves to the resolvers what it does not cover', async () => {
   expect(await plan('{ users(limit: 101) { id } }')).toBeUndefined();
   expect(await plan('{ usersConnection(first: 1, last: 1) { totalCount } }')).toBeUndefined();
   expect(await plan('{ posts(filter: { search: "\\u0000" }) { id } }')).toBeUndefined();
+});
+
+it('leaves a null that may not be one to the resolvers, which fail its field alone', async () => {
+  const byId = 'query ($id: ID = 1) { user(id: $id) { id } }';
+  expect(await plan(byId)).toBe('{"user":{"id":"1"}}');
+  expect(await plan(byId, ANONYMOUS, { id: null })).toBeUndefined();
+  const included = 'query ($is: Boolean = true) { users @include(if: $is) { id } }';
+  expect(await plan(included, ANONYMOUS, { is: null })).toBeUndefined();
+  const { document, operation } = operationOf(byId);
+  const { data, errors } = await resolveOver(opened.pool)({ document, operation, variables: { id: null }, caller: ANONYMOUS });
+  expect([data, errors?.map(({ path }) => path)]).toEqual([{ user: null }, [['user']]]);
+});
+
+it('makes no long statement of fragments that multiply, not even where they cost nothing', async () => {
+  const levels = Array.from({ length: 10 }, (_, index) => index);
+  const fragments = levels.map(
+    (level) =>
+      `fragment F${level} on User { posts(limit: 0) { author { ...F${level + 1} } comments(limit: 0) { author { ...F${level + 1} } } } }`,
+  );
+  const text = `{ users(limit: 0) { ...F0 } } ${fragments.join(' ')} fragment F10 on User { id }`;
+  const startedMs = performance.now();
+  expect(await plan(text)).toBeUndefined();
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
 it('leaves everything to the resolvers while something is parked', async () => {

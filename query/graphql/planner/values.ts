@@ -21,5 +21,6 @@ const SEARCH_CHARACTERS_MAX = 200;
 export const searchText = (value: unknown): string => {
   const text = storableText(value);
   if (text === '' || text.length > SEARCH_CHARACTERS_MAX) throw new OutOfPlan('a search that is too long or empty');
-  return text;
+  // As the index is; the same letter can be written in several ways.
+  return text.normalize('NFC');
 };

@@ -1,6 +1,7 @@
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Searches } from '../../searches.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Loaders } from './loaders.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
@@ -8,6 +9,7 @@ import type { CheckCommand, SendCommand } from './send-command.ts';
 /** What the resolvers of one request share. */
 export type Context = {
   readonly pool: Pool;
+  readonly searches: Searches;
   readonly caller: Caller;
   readonly facts: RequestFacts;
   readonly loaders: Loaders;

@@ -1,5 +1,6 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
 import type { Pool } from '#shared/database/pool.ts';
+import type { Searches } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
 import type { Context, Resolver } from './context.ts';
@@ -23,15 +24,16 @@ const ERRORS_MAX = 50;
 export type ExecutorOptions = CommandsOptions & {
   readonly schema: GraphQLSchema;
   readonly pool: Pool;
+  readonly searches: Searches;
   readonly blobs: Context['blobs'];
 };
 
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { schema, pool, blobs } = options;
+  const { schema, pool, searches, blobs } = options;
   return async ({ prepared: { document }, operation: { node }, variables, caller }, facts) => {
     const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
-    const contextValue: Context = { pool, caller, facts, loaders: createLoaders(pool, caller), blobs, ...commands };
+    const contextValue: Context = { pool, searches, caller, facts, loaders: createLoaders({ pool, searches }, caller), blobs, ...commands };
     const { data, errors } = await execute({
       schema,
       document,

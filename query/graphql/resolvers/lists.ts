@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
+import { UNANSWERABLE } from '../../searches.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
 import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
@@ -13,13 +14,11 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** Of whom a field lists: rows of a type, by the column that names the parent. */
 export type Listed = { readonly type: TypeName; readonly parent: ParentColumn; readonly parentId: number };
 
-export const readPlainList = async ({ loaders }: Context, listed: Listed, args: Arguments): Promise<readonly Row[]> => {
+export const readPlainList = async (context: Context, listed: Listed, args: Arguments): Promise<readonly Row[]> => {
   const { type, parent, parentId } = listed;
   const rowsMax = pageSize(args.limit);
-  return loaders.list(
-    { type, parent, asked: { ...orderOf(type, args.sort), filter: filterOf(args.filter), ...NO_PLACES, rowsMax } },
-    parentId,
-  );
+  const filter = await filterOf(context, args.filter);
+  return context.loaders.list({ type, parent, asked: { ...orderOf(type, args.sort), filter, ...NO_PLACES, rowsMax } }, parentId);
 };
 
 /** What a list costs was counted before, so that this is only for those who do not count. */
@@ -34,7 +33,8 @@ const pageSize = (value: unknown): number => {
 const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as const;
 
 /** A connection; its members are read when they are asked for. */
-export const readConnection = ({ loaders }: Context, listed: Listed, args: Arguments) => {
+export const readConnection = async (context: Context, listed: Listed, args: Arguments) => {
+  const { loaders } = context;
   const { type, parent, parentId } = listed;
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
@@ -44,7 +44,8 @@ export const readConnection = ({ loaders }: Context, listed: Listed, args: Argum
     has(side) ? orRefuse(() => placeOf(type, orderFor(order), args[side]), 'unknown_cursor') : undefined;
   const isBackward = has('last');
   const places = { after: place('after'), before: place('before'), isBackward };
-  const of: ListOf<TypeName> = { type, parent, asked: { ...order, filter: filterOf(args.filter), ...places, rowsMax: size + 1 } };
+  const filter = await filterOf(context, args.filter);
+  const of: ListOf<TypeName> = { type, parent, asked: { ...order, filter, ...places, rowsMax: size + 1 } };
   const page = async () => {
     const read = await loaders.list(of, parentId);
     const nearest = read.slice(0, size);
@@ -84,9 +85,9 @@ const orderOf = (type: TypeName, sort: unknown): Order => {
 };
 
 /** What is no id is nobody's. */
-const filterOf = (filter: unknown): PostFilter => {
-  const { status, tag, author, search } = (filter ?? {}) as Readonly<Record<string, unknown>>;
-  return orRefuse(
+const filterOf = async ({ searches }: Context, given: unknown): Promise<PostFilter> => {
+  const { status, tag, author, search } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const filter: PostFilter = orRefuse(
     () => ({
       ...(isGiven(status) && { status: storableText(status) }),
       ...(isGiven(tag) && { tag: storableText(tag) }),
@@ -95,6 +96,8 @@ const filterOf = (filter: unknown): PostFilter => {
     }),
     'invalid_parameter',
   );
+  if (typeof filter.search !== 'string' || (await searches.isAnswerable(filter.search))) return filter;
+  throw new HttpProblem('invalid_parameter', { detail: UNANSWERABLE });
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

@@ -1,7 +1,7 @@
 import type { UserId } from '#shared/brands.ts';
-import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { coalesce } from '../../coalesce.ts';
+import type { ReadConnections } from '../../searches.ts';
 import {
   type CommentRow,
   countRows,
@@ -23,7 +23,7 @@ export type Loaders = {
   isReadable(row: Row): Promise<boolean>;
 };
 
-export const createLoaders = (pool: Pool, caller: Caller): Loaders => {
+export const createLoaders = ({ pool, searches }: ReadConnections, caller: Caller): Loaders => {
   const finders = {
     User: coalesce<number, Row>((ids) => findRows(pool, 'User', ids)),
     Post: coalesce<number, Row>((ids) => findRows(pool, 'Post', ids)),
@@ -37,15 +37,18 @@ export const createLoaders = (pool: Pool, caller: Caller): Loaders => {
     loads.set(key, load);
     return load;
   };
+  const poolFor = ({ asked }: ListOf<TypeName>) => (typeof asked.filter.search === 'string' ? searches.pool : pool);
   const find: Loaders['find'] = (type, id) => finders[type](id);
   return {
     find,
     async list(of, parent) {
-      const load = ofKey(lists, of, () => coalesce<number, readonly Row[]>((parents) => listRows({ pool, caller }, of, parents)));
+      const load = ofKey(lists, of, () =>
+        coalesce<number, readonly Row[]>((parents) => listRows({ pool: poolFor(of), caller }, of, parents)),
+      );
       return (await load(parent)) ?? [];
     },
     async count(of, parent) {
-      const load = ofKey(counts, of, () => coalesce<number, number>((parents) => countRows({ pool, caller }, of, parents)));
+      const load = ofKey(counts, of, () => coalesce<number, number>((parents) => countRows({ pool: poolFor(of), caller }, of, parents)));
       return (await load(parent)) ?? 0;
     },
     async isReadable(row) {

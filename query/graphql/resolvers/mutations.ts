@@ -1,5 +1,6 @@
 import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { ArticlePatch, NewArticle } from '#shared/rest/articles.ts';
 import { CommentPatch, NewComment } from '#shared/rest/comments.ts';
@@ -61,12 +62,16 @@ const withAuthorId = (input: unknown): unknown => {
 };
 
 export const MUTATION: Readonly<Record<string, Resolver>> = {
-  createUser: changing('User', ({ input }) => ({ type: 'RegisterUser', ...NewUser.parse(withoutNulls(input, 'role')) })),
-  updateUser: changing('User', ({ id, changes }) => ({ type: 'UpdateUser', userId: userId(id), ...UserPatch.parse(changes) })),
+  createUser: changing('User', ({ input }) => ({ type: 'RegisterUser', ...parseInput(NewUser, withoutNulls(input, 'role')) })),
+  updateUser: changing('User', ({ id, changes }) => ({ type: 'UpdateUser', userId: userId(id), ...parseInput(UserPatch, changes) })),
   deleteUser: deleting(({ id }) => ({ type: 'DeleteUser', userId: userId(id) })),
 
-  createPost: changing('Post', ({ input }) => ({ type: 'DraftArticle', ...NewArticle.parse(withAuthorId(input)) })),
-  updatePost: changing('Post', ({ id, changes }) => ({ type: 'EditArticle', articleId: articleId(id), ...ArticlePatch.parse(changes) })),
+  createPost: changing('Post', ({ input }) => ({ type: 'DraftArticle', ...parseInput(NewArticle, withAuthorId(input)) })),
+  updatePost: changing('Post', ({ id, changes }) => ({
+    type: 'EditArticle',
+    articleId: articleId(id),
+    ...parseInput(ArticlePatch, changes),
+  })),
   publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
   unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
   setPostCover: async (_mutation, { id, file, ifVersion }, context) =>
@@ -77,12 +82,12 @@ export const MUTATION: Readonly<Record<string, Resolver>> = {
   addComment: changing('Comment', ({ postId, input }) => ({
     type: 'AddComment',
     articleId: articleId(postId),
-    ...NewComment.parse(withAuthorId(input)),
+    ...parseInput(NewComment, withAuthorId(input)),
   })),
   updateComment: changing('Comment', ({ id, text }) => ({
     type: 'EditComment',
     commentId: commentId(id),
-    ...CommentPatch.parse({ text }),
+    ...parseInput(CommentPatch, { text }),
   })),
   deleteComment: deleting(({ id }) => ({ type: 'DeleteComment', commentId: commentId(id) })),
 };

@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { Version } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
+import { unitsMoreOf } from '#shared/commands/units.ts';
 import { parseCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
@@ -26,9 +27,11 @@ export const createSendCommand =
   (
     { gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions,
     caller: Caller,
-    { requestId, idempotencyKey, signal }: RequestFacts,
+    { requestId, idempotencyKey, charge, signal }: RequestFacts,
   ): SendCommand =>
   async (command, { key, ifVersion }) => {
+    const unitsMore = unitsMoreOf(command, caller);
+    if (unitsMore > 0) await charge(unitsMore);
     const { id, cursor } = await gateway.send(command, {
       caller,
       requestId,

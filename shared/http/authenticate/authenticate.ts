@@ -4,6 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Caller } from '#shared/policy.ts';
 import { clientCertificateOf } from '../client-certificate.ts';
 import { HttpProblem } from '../http-problem.ts';
+import { requestFact } from '../request-fact.ts';
 import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
 import { rememberChallenge } from './challenge.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
@@ -29,11 +30,11 @@ export type AuthenticateOptions = {
 /** How long we go by what was revoked when the database last answered. */
 const REVOCATIONS_STALE_MAX_MS = 60_000;
 
-const callers = new WeakMap<IncomingMessage, Caller>();
+const callers = requestFact<Caller>('caller');
 const ANONYMOUS: Caller = { kind: 'anonymous' };
 
 /** Who sends a request, once it has passed `authenticate`; before that, nobody. */
-export const callerOf = (request: IncomingMessage): Caller => callers.get(request) ?? ANONYMOUS;
+export const callerOf = (request: IncomingMessage): Caller => callers.of(request) ?? ANONYMOUS;
 
 /**
  * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous: whether that is

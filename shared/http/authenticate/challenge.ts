@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Rejection } from '#shared/rejection.ts';
+import { requestFact } from '../request-fact.ts';
 import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
 import { type Scheme, TokenRefusal } from './token-refusal.ts';
 
@@ -11,13 +12,13 @@ export type Challenged = {
   readonly scheme: Scheme | undefined;
 };
 
-const challenged = new WeakMap<IncomingMessage, Challenged>();
+const challenged = requestFact<Challenged>('challenge');
 
 export const rememberChallenge = (request: IncomingMessage, by: Challenged): void => void challenged.set(request, by);
 
 /** The `WWW-Authenticate` of a refusal, or nothing where it is not about who asks, or the request never came to be authenticated. */
 export const challengeFor = (request: IncomingMessage, error: unknown): string | undefined => {
-  const by = challenged.get(request);
+  const by = challenged.of(request);
   if (by === undefined) return undefined;
   if (error instanceof TokenRefusal) return format(by, error.scheme, { error: error.error, error_description: error.message });
   if (!(error instanceof Rejection)) return undefined;

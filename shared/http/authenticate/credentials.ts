@@ -12,6 +12,7 @@ const OURS = /^(bearer|dpop)(?: |$)/i;
  * and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked. Another scheme counts as no token.
  */
 export const credentialsOf = (request: Request): Credentials | undefined => {
+  if (request.headers.authorization === undefined && !request.url.includes('?')) return undefined;
   const headers = request.headersDistinct.authorization ?? [];
   const [header = ''] = headers;
   const scheme = /^dpop/i.test(header) ? 'DPoP' : 'Bearer';

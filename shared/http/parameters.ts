@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from './http-problem.ts';
 
 /** Checks the parameters of a query; one that there is not is refused rather than overlooked, because a filter that does nothing misleads. */
 export const parametersOf = <Schema extends z.ZodObject>(schema: Schema, query: unknown): z.output<Schema> => {

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { picture } from '../../test/engines/pictures.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { removeLostCover } from './covers.ts';
+import { stepsOf } from './steps.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let article: string;
+beforeAll(async () => {
+  world = await createReadWorld();
+  author = await world.person('author');
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  article = await write();
+});
+
+const write = async (): Promise<string> => {
+  const body = { title: 'One', body: '', tags: [], publish: true };
+  const { headers } = await world.ask('/articles', { method: 'POST', by: author, body });
+  return headers.get('location') ?? '';
+};
+const change = (method: string, path: string, body?: unknown, type = 'application/json') =>
+  world.ask(path, { method, by: author, type, ...(body !== undefined && { body }) });
+const statusOf = async (path: string): Promise<number> => (await world.ask(path)).status;
+const gone = (path: string) =>
+  until(
+    () => statusOf(path),
+    (status) => status === 404,
+  );
+
+/** Gives the article a picture, and answers with the path of that. */
+const paint = async (path = article): Promise<string> => {
+  expect(await change('PUT', `${path}/cover`, picture('image/png'), 'image/png')).toMatchObject({ status: 200 });
+  const { body } = await world.ask(path);
+  return (body as { cover: string }).cover;
+};
+
+describe('a picture is there as long as its article has it, and is gone', () => {
+  test('when another takes its place', async () => {
+    const first = await paint();
+    expect(await statusOf(first)).toBe(200);
+    const second = await paint();
+    await gone(first);
+    expect(await statusOf(second)).toBe(200);
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>]>([
+    ['the cover is taken away', (path) => change('DELETE', `${path}/cover`)],
+    ['the cover becomes a picture elsewhere', (path) => change('PATCH', path, { cover: 'https://example.com/a.png' })],
+    ['the article is deleted', (path) => change('DELETE', path)],
+  ])('when %s', async (_when, act) => {
+    const [cover, other] = [await paint(), await paint(await write())];
+    await change('PATCH', article, { title: 'Two' });
+    expect(await statusOf(cover)).toBe(200);
+    await act(article);
+    await gone(cover);
+    expect(await statusOf(other)).toBe(200);
+  });
+
+  test('when its author is deleted with it as a draft', async () => {
+    const leaver = await world.person('author');
+    const { headers } = await world.ask('/articles', { method: 'POST', by: leaver, body: { title: 'One', body: '', tags: [] } });
+    const path = headers.get('location') ?? '';
+    await world.ask(`${path}/cover`, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
+    const { cover } = (await world.ask(path, { by: leaver })).body as { cover: string };
+    await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
+    await gone(cover);
+  });
+});
+
+describe('an article takes no upload but its own', () => {
+  test.each(['PATCH', 'POST'])('by %s', async (method) => {
+    const cover = await paint(await write());
+    const path = method === 'POST' ? '/articles' : article;
+    const refused = await change(method, path, method === 'POST' ? { title: 'One', body: '', tags: [], cover } : { cover });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer: '/cover' }] } });
+    await change('DELETE', article);
+    expect(await statusOf(cover)).toBe(200);
+  });
+
+  test('and may be put back with it as it was got', async () => {
+    await paint();
+    const { body, headers } = await world.ask(article, { by: author });
+    expect(await change('PUT', article, body)).toMatchObject({
+      status: 200,
+      body: { version: Number(/\d+/.exec(headers.get('etag') ?? '')) },
+    });
+  });
+});
+
+test('what was done may be done again, on the whole history, and removes nothing that is in use', async () => {
+  await paint();
+  await paint();
+  const cover = await paint();
+  const removed: string[] = [];
+  const blobs = { remove: async (name: string) => void removed.push(name) };
+  const { eventLog } = world.side;
+  const stream = article.replace('/articles/', 'article-') as RecordedEvent['stream'];
+  const steps = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap(stepsOf);
+  for (let time = 0; time < 2; time += 1)
+    for (const step of steps) if (step.kind === 'cover') await removeLostCover({ eventLog, blobs }, step);
+  expect(removed).toHaveLength(4);
+  expect(removed.slice(0, 2)).toEqual(removed.slice(2));
+  expect(removed).not.toContain(cover.replace('/uploads/', ''));
+  expect(new Set(removed.map((name) => Number(name.split('-')[0]) as ArticleId))).toEqual(new Set([Number(article.split('/').at(-1))]));
+});

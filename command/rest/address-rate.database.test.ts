@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { type Authentication, limitRate } from '#shared/http/limit-rate.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { createRateLimit } from '#shared/rate-limit/gcra.ts';
+import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
+import { createWriteWorld } from '../../test/engines/write-world.ts';
+
+/** The clock stands still, so that what is left is a matter of counting. */
+const limited = (authentication: Authentication) => {
+  const arrivals = memoryArrivals({ nowUs: () => 0 });
+  const limits = {
+    of: (policy: Parameters<typeof createRateLimit>[1]) => createRateLimit(arrivals, policy),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const policy = { name: 'default', unitsPerSecond: 100, burst: 250 };
+  return limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics(), authentication });
+};
+
+test('who tries one address after the other is soon told to wait, and may change other things meanwhile', async () => {
+  await using world = await createWriteWorld({ admit: limited });
+  const path = `/users/${world.reader.id}`;
+  const change = (body: object, by = world.reader) => world.send('PATCH', path, { body, by });
+  const statuses = [];
+  for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) statuses.push((await change({ email })).status);
+  expect(statuses).toEqual([200, 200, 429]);
+  expect(await change({ name: 'Ada' })).toMatchObject({ status: 200 });
+  expect(await change({ email: 'd@example.com' }, world.admin as never)).toMatchObject({ status: 200 });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { limitRate } from '#shared/http/limit-rate.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { createRateLimit } from '#shared/rate-limit/gcra.ts';
+import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
+import { serveRoutes } from '../test/serve.ts';
+import { type Reads, readRoutes } from './read-routes.ts';
+
+test('a search is charged as five other reads', async () => {
+  const policy = { name: 'default', unitsPerSecond: 1, burst: 100 };
+  const arrivals = memoryArrivals({ nowUs: () => 0 });
+  const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
+  const limited = limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics() });
+  const listArticles: Reads['listArticles'] = async () => ({ kind: 'list', items: [], links: { self: '/articles' } });
+  await using server = await serveRoutes(limited, readRoutes({ listArticles } as Reads, []));
+  const left = async (path: string) => {
+    const { headers } = await fetch(`${server.url}${path}`);
+    return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+  };
+  expect(await left('/articles')).toBe(99);
+  expect(await left('/articles?tag=x')).toBe(98);
+  expect(await left('/articles?q=x')).toBe(93);
+});

@@ -1,0 +1,20 @@
+import type { Caller } from '#shared/policy.ts';
+import type { Command } from './command.ts';
+
+/**
+ * A refusal says that somebody has the address. Whoever would go through a list of them is given one per second at the usual rate,
+ * and twenty at once; administrators can read all addresses anyway.
+ */
+const UNITS_OF_ADDRESS = 100;
+
+/** What a command costs its sender beside the one unit of the request. */
+export const unitsMoreOf = (command: Command, caller: Caller): number => {
+  const isAdministrator = caller.kind === 'system' || (caller.kind === 'user' && caller.role === 'admin');
+  return !isAdministrator && namesAddress(command) ? UNITS_OF_ADDRESS : 0;
+};
+
+const namesAddress = (command: Command): boolean => {
+  if (command.type === 'UpdateUser') return typeof command.email === 'string';
+  if (command.type !== 'PatchUser') return false;
+  return command.patch.some(({ op, path }) => op !== 'test' && op !== 'remove' && (path === '/email' || path === ''));
+};

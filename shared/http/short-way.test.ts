@@ -1,0 +1,64 @@
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { expect, test } from 'vitest';
+import { createMetrics } from '#shared/metrics.ts';
+import { captureLog, serve } from '../../test/serve.ts';
+import { answerErrors } from './answer-errors.ts';
+import { createApp, firstHandlers } from './app.ts';
+import { HttpProblem } from './http-problem.ts';
+import { readJsonBody } from './json-body.ts';
+import { withShortWay } from './short-way.ts';
+
+/** The same handlers twice: at `/short` by the short way, and at `/long` as routes. */
+const serveBoth = async (...handlers: readonly RequestHandler[]) => {
+  const tell: ErrorRequestHandler = (error, _request, response, next) => {
+    response.set('X-Told', String(error));
+    next(error);
+  };
+  const base = { log: captureLog().log, metrics: createMetrics() };
+  const app = createApp({ ...base, routes: [Router().post('/long', ...handlers), tell] });
+  const short = { handlers: [...firstHandlers(base), ...handlers], failures: [tell, answerErrors(base.log)] };
+  return serve(withShortWay(app, { ...short, takes: ({ url }) => url === '/short' }));
+};
+
+const askBoth = async (url: string, body = '{"one":1}') => {
+  const headers = { 'content-type': 'application/json', 'x-request-id': 'r1' };
+  const answers = await Promise.all(['/short', '/long'].map((path) => fetch(url + path, { method: 'POST', body, headers })));
+  return Promise.all(
+    answers.map(async (answer) => {
+      const { date, ...others } = Object.fromEntries(answer.headers);
+      return { status: answer.status, headers: others, text: await answer.text() };
+    }),
+  );
+};
+
+const pass: RequestHandler = (_request, _response, next) => next();
+const passLater: RequestHandler = async (_request, _response, next) => {
+  await Promise.resolve();
+  next();
+};
+const echo: RequestHandler = (request, response) => void response.vary('Accept').status(201).json({ body: request.body, ip: request.ip });
+const problem = new HttpProblem('not_found', { headers: { Allow: 'POST' } });
+
+test.each<[string, readonly RequestHandler[], number]>([
+  ['an answer', [pass, passLater, ...readJsonBody(100), echo], 201],
+  ['a handler that throws', [pass, () => Promise.reject(problem), echo], 404],
+  [
+    'a handler that fails later',
+    [
+      passLater,
+      async () => {
+        await Promise.resolve();
+        throw problem;
+      },
+    ],
+    404,
+  ],
+  ['a handler that hands on a failure', [(_request, _response, next) => next(problem), echo], 404],
+  ['a failure that nobody expected', [() => Promise.reject(new Error('secret'))], 500],
+  ['a body that is too large', [...readJsonBody(3), echo], 413],
+])('%s is the same by the short way as by the long', async (_, handlers, status) => {
+  await using server = await serveBoth(...handlers);
+  const [short, long] = await askBoth(server.url);
+  expect(short).toEqual(long);
+  expect(short?.status).toBe(status);
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Article } from '#shared/rest/articles.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+
+/** What a newcomer reads in the first hour, by HTTP alone. */
+let installation: Installation;
+let ask: RestClient;
+let read: RestSession['read'];
+let write: RestSession['write'];
+let ada: Person;
+let rita: Person;
+let articleId: number;
+
+const CONTENT = { title: 'On machines', body: 'Two of them.', tags: ['engines', 'history'] };
+
+beforeAll(async () => {
+  installation = await startInstallation();
+  const people = await openPeople(installation);
+  ask = restClientOf(installation);
+  ({ read, write } = restSessionOver(ask));
+  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
+  const { written } = await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, publish: true } });
+  articleId = written.id;
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('what is known already is not sent again', async () => {
+  const first = await read(`/articles/${articleId}`);
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^(W\/)?"\d+-[\w-]+"$/);
+  const again = await read(`/articles/${articleId}`, { headers: { 'if-none-match': etag } });
+  expect([again.status, again.body]).toEqual([304, '']);
+  const head = await ask('HEAD', `/articles/${articleId}`);
+  expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
+});
+
+test('a list is walked by its links to the end, and everything comes once', async () => {
+  const titles = ['One', 'Two', 'Three', 'Four', 'Five'];
+  for (const title of titles)
+    await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, title, tags: ['walk'], publish: true } });
+  const seen: string[] = [];
+  let path: string | undefined = '/articles?tag=walk&limit=2&sort=createdAt';
+  while (path !== undefined) {
+    const { status, headers, body }: Reply & { body: Article[] } = await read<Article[]>(path);
+    expect(status).toBe(200);
+    seen.push(...body.map(({ title }) => title));
+    path = /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1];
+  }
+  expect(seen).toEqual(titles);
+  const hal = await read<{ _embedded: { items: Article[] } }>('/articles?tag=walk', { headers: { accept: 'application/hal+json' } });
+  expect(hal.body._embedded.items.map(({ title }) => title)).toEqual(titles.toReversed());
+});
+
+test('lists are filtered by author, status, and words', async () => {
+  const found = async (query: string, token?: string) => (await read<Article[]>(`/articles?${query}`, { token })).body.map(({ id }) => id);
+  expect(await found('q=machines')).toContain(articleId);
+  expect(await found('q=machines%20-two')).not.toContain(articleId);
+  expect(await found(`author=${ada.userId}`)).toContain(articleId);
+  expect(await found(`author=${rita.userId}`)).toEqual([]);
+  expect(await found('status=draft')).toEqual([]);
+  const ofAda = (await read<Article[]>(`/users/${ada.userId}/articles`)).body;
+  expect(ofAda.map(({ id }) => id)).toContain(articleId);
+});
+
+test('the same is there under /api, and its links are the same', async () => {
+  const [plain, prefixed] = await Promise.all([read(`/articles/${articleId}`), read(`/api/articles/${articleId}`)]);
+  expect(prefixed).toMatchObject({ status: 200, body: plain.body as object });
+});
+
+test('a path says which methods it takes', async () => {
+  const options = await ask('OPTIONS', `/articles/${articleId}`);
+  expect(options.status).toBe(204);
+  expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT']);
+  expect(options.headers.get('accept-patch')).toContain('application/merge-patch+json');
+  for (const [method, path] of [
+    ['DELETE', '/articles'],
+    ['POST', '/me'],
+    ['PUT', `/articles/${articleId}/publish`],
+  ] as const) {
+    const refused = await ask(method, path, { token: ada.token });
+    expect([method, path, refused.status]).toEqual([method, path, 405]);
+    expect(refused.body).toMatchObject({ code: 'method_not_allowed' });
+    expect(refused.headers.get('allow')).toBeTruthy();
+  }
+  expect(await ask('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+});
+
+test('a web page of another origin may ask, and see what matters', async () => {
+  const asked = {
+    origin: 'https://app.example',
+    'access-control-request-method': 'PATCH',
+    'access-control-request-headers': 'authorization',
+  };
+  const preflight = await ask('OPTIONS', `/articles/${articleId}`, { headers: asked });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH');
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization');
+  const { headers } = await read(`/articles/${articleId}`, { headers: { origin: 'https://app.example' } });
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('access-control-expose-headers')).toContain('ETag');
+});

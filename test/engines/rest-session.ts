@@ -1,0 +1,32 @@
+import { expect } from 'vitest';
+import type { Ask, Reply, RestClient } from './rest-client.ts';
+
+export type Written = { readonly id: number; readonly version: number; readonly cursor: string };
+
+/** Speaks to an installation as one who always sees what they have written. */
+export type RestSession = {
+  /** Writes, and remembers how far a reader must have come to see it. */
+  write(method: string, path: string, options: Ask): Promise<Reply & { readonly written: Written }>;
+  /** Reads what was written before. */
+  read<Body>(path: string, options?: Ask): Promise<Reply & { readonly body: Body }>;
+};
+
+export const restSessionOver = (ask: RestClient): RestSession => {
+  let cursor: string | undefined;
+  return {
+    async write(method, path, options) {
+      const reply = await ask(method, path, options);
+      expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+      cursor = reply.headers.get('consistency-token') ?? '';
+      expect(cursor).not.toBe('');
+      return { ...reply, written: reply.body as Written };
+    },
+    async read<Body>(path: string, { headers, ...options }: Ask = {}) {
+      const reply = await ask('GET', path, {
+        ...options,
+        headers: { ...(cursor !== undefined && { 'consistency-token': cursor }), ...headers },
+      });
+      return reply as Reply & { readonly body: Body };
+    },
+  };
+};

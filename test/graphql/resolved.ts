@@ -1,0 +1,27 @@
+import type { DocumentNode, ExecutionResult, OperationDefinitionNode } from 'graphql';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
+import { schema } from '../../query/graphql/schema.ts';
+import { searchesOn } from '../../query/searches.ts';
+
+type Read = {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Record<string, unknown>;
+  readonly caller: Caller;
+};
+
+/** Runs reads on the resolvers, which need nothing of what mutations do. */
+export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResult>) => {
+  const execute = createExecutor({ schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  return ({ document, operation, variables, caller }) => {
+    const prepared = { hash: '', schema, document, operations: [], introspects: false };
+    const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
+    const { signal } = new AbortController();
+    return execute(runnable, { requestId: 'test', idempotencyKey: undefined, charge: async () => {}, headers: {}, signal });
+  };
+};
+
+/** What two answers must have in common: which of several errors makes a field null is for whichever comes first. */
+export const comparable = ({ data, errors = [] }: ExecutionResult) => ({ data: JSON.stringify(data), isWhole: errors.length === 0 });
