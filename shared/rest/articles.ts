@@ -27,7 +27,7 @@ export type Article = Readonly<z.infer<typeof Article>>;
 export const NewArticle = DraftArticle.omit({ type: true }).meta({ id: 'NewArticle' });
 
 /** The whole of what can be changed; what cannot be may be left in it. */
-export const ArticleReplacement = z
+const ArticleReplacement = z
   .strictObject({
     title: demanded.title,
     body,
@@ -57,7 +57,7 @@ const filters = {
   sort: sortBy('-createdAt', 'createdAt', '-publishedAt', 'publishedAt'),
 };
 export const ArticlesOfAuthor = z.strictObject({ ...PAGE, ...filters });
-export const Articles = ArticlesOfAuthor.extend({ author: idParameter.optional() });
+const Articles = ArticlesOfAuthor.extend({ author: idParameter.optional() });
 
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
 const image = z.file();

@@ -24,7 +24,7 @@ export const ERASED_TEXT = '[deleted]';
 
 export const NewComment = AddComment.omit({ type: true, articleId: true }).meta({ id: 'NewComment' });
 
-export const CommentReplacement = z
+const CommentReplacement = z
   .strictObject({
     text: commentText,
     id: unheeded,
@@ -39,7 +39,7 @@ export const CommentReplacement = z
 
 export const CommentPatch = EditComment.omit({ type: true, commentId: true }).meta({ id: 'CommentPatch' });
 
-export const Comments = z.strictObject({ ...PAGE, sort: sortBy('createdAt', '-createdAt') });
+const Comments = z.strictObject({ ...PAGE, sort: sortBy('createdAt', '-createdAt') });
 
 const item = { path: '/comments/{commentId}' } as const;
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 /** How lists are asked for. */
 
 export const LIMIT_DEFAULT = 20;
-export const LIMIT_MAX = 100;
+const LIMIT_MAX = 100;
 const CURSOR_CHARACTERS_MAX = 400;
 const SEARCH_CHARACTERS_MAX = 200;
 

@@ -28,7 +28,7 @@ export const DELETED_USER = 'Deleted user';
 export const NewUser = RegisterUser.omit({ type: true }).meta({ id: 'NewUser' });
 
 /** An absent role stays as it is, because most may not change it; an address goes only where `null` says so. */
-export const UserReplacement = z
+const UserReplacement = z
   .strictObject({
     name: demanded.name,
     email: email.nullable(),
@@ -43,7 +43,7 @@ export const UserReplacement = z
 
 export const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id: 'UserPatch' });
 
-export const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt') });
+const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt') });
 
 const item = { path: '/users/{userId}' } as const;
 

@@ -18,7 +18,7 @@ export type Nginx = AsyncDisposable & {
 };
 
 /** The addresses of the copies of each role, such as `127.0.0.1:4000`. */
-export type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>>;
+type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>>;
 
 type Options = {
   /** CLIENT_CERT_SECRET of the roles. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Ask, Reply, RestClient } from './rest-client.ts';
 
-export type Written = { readonly id: number; readonly version: number; readonly cursor: string };
+type Written = { readonly id: number; readonly version: number; readonly cursor: string };
 
 /** Speaks to an installation as one who always sees what they have written. */
 export type RestSession = {

@@ -1,5 +1,5 @@
 import { ERASED_TEXT } from '#shared/rest/comments.ts';
-import { idJson, instantJson, textJson } from './json.ts';
+import { instantJson, plainJson, textJson } from './json.ts';
 import type { Mapping } from './mapping.ts';
 import { isReadableComment, isReadablePost, isReadableUser } from './readable.ts';
 import { literal, sql } from './sql.ts';
@@ -10,7 +10,7 @@ export const COMMENT: Mapping = {
   table: sql`read_model.comments`,
   letter: 'c',
   values: {
-    id: (comment) => idJson(sql`${comment}.id`),
+    id: (comment) => plainJson(sql`${comment}.id`),
     text: (comment) => textJson(sql`coalesce(${comment}.text, ${literal(ERASED_TEXT)})`),
     createdAt: (comment) => instantJson(sql`${comment}.created_at`),
     updatedAt: (comment) => instantJson(sql`${comment}.updated_at`),

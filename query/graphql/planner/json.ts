@@ -2,8 +2,8 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** Expressions that give JSON text, never SQL's null: exactly what `JSON.stringify` would write. */
 
-/** Ids are strings in GraphQL. */
-export const idJson = (value: Sql): readonly Piece[] => ['"', value, '"'];
+/** Text that needs no escapes: ids, which are strings in GraphQL, and the names of enumerations. */
+export const plainJson = (value: Sql): readonly Piece[] => ['"', value, '"'];
 
 /** PostgreSQL escapes as `JSON.stringify` does: the quote, the backslash, and control characters, the usual ones by their letters. */
 export const textJson = (value: Sql): Sql => sql`to_json(${value})::text`;
@@ -11,9 +11,6 @@ export const textJson = (value: Sql): Sql => sql`to_json(${value})::text`;
 export const orNull = (json: Sql): Sql => sql`coalesce(${json}, 'null')`;
 
 export const instantJson = (value: Sql): Sql => sql`to_char(${value} at time zone 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""')`;
-
-/** The names of an enumeration need no escapes. */
-export const nameJson = idJson;
 
 export const booleanJson = (value: Sql): Sql => sql`(${value})::text`;
 

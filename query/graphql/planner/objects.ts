@@ -32,7 +32,7 @@ export type Context = {
 export const HOLE = '\u0001';
 
 /** An object of the read model as JSON. */
-export const objectOf = (context: Context, type: GraphQLObjectType, row: Row, selected: Selected): readonly Piece[] =>
+const objectOf = (context: Context, type: GraphQLObjectType, row: Row, selected: Selected): readonly Piece[] =>
   objectJson(context.collect(type, selectionSetsOf(selected)).map((member) => [member.key, memberOf(context, type, row, member)]));
 
 const memberOf = (context: Context, type: GraphQLObjectType, row: Row, member: Selected): Pieces => {

@@ -12,7 +12,7 @@ import { createRunner, type Run } from './statements.ts';
 import { type Variables, variablesOf } from './variables.ts';
 
 /** A valid operation, by a caller who has been admitted to what it needs. */
-export type PlannedRead = {
+type PlannedRead = {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   /** As they were sent. */

@@ -1,6 +1,6 @@
 import { pathId } from '#shared/rest/path-id.ts';
 import { type Arguments, at } from './arguments.ts';
-import { idJson, instantJson, nameJson, orNull, textJson } from './json.ts';
+import { instantJson, orNull, plainJson, textJson } from './json.ts';
 import type { Mapping, Row } from './mapping.ts';
 import type { Value } from './parameter.ts';
 import { isReadableComment, isReadablePost, isReadableUser, POST_PARTS } from './readable.ts';
@@ -50,11 +50,11 @@ export const POST: Mapping = {
   table: sql`read_model.articles`,
   letter: 'a',
   values: {
-    id: (post) => idJson(sql`${post}.id`),
+    id: (post) => plainJson(sql`${post}.id`),
     title: (post) => textJson(sql`${post}.title`),
     body: (post) => textJson(sql`${post}.body`),
     tags: (post) => sql`array_to_json(${post}.tags)::text`,
-    status: (post) => nameJson(sql`${post}.status`),
+    status: (post) => plainJson(sql`${post}.status`),
     cover: (post) => orNull(textJson(sql`${post}.cover`)),
     createdAt: (post) => instantJson(sql`${post}.created_at`),
     updatedAt: (post) => instantJson(sql`${post}.updated_at`),

@@ -1,6 +1,6 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
 
-export type Statement = { readonly name: string; readonly text: string; readonly isPlannedAnew: boolean };
+type Statement = { readonly name: string; readonly text: string; readonly isPlannedAnew: boolean };
 export type Run = (statement: Statement, values: readonly unknown[]) => Promise<Rows>;
 type Rows = readonly (readonly unknown[])[];
 

@@ -1,5 +1,5 @@
 import { DELETED_USER } from '#shared/rest/users.ts';
-import { idJson, instantJson, orNull, textJson } from './json.ts';
+import { instantJson, orNull, plainJson, textJson } from './json.ts';
 import type { Mapping, Row } from './mapping.ts';
 import { matchingPosts } from './posts.ts';
 import { isOpenUser, isReadableUser } from './readable.ts';
@@ -18,7 +18,7 @@ export const USER: Mapping = {
   table: sql`read_model.users`,
   letter: 'u',
   values: {
-    id: (user) => idJson(sql`${user}.id`),
+    id: (user) => plainJson(sql`${user}.id`),
     name: (user) => textJson(sql`coalesce(${user}.name, ${literal(DELETED_USER)})`),
     email: privately((user) => orNull(textJson(sql`${user}.email`))),
     role: privately((user) => sql`'"' || ${user}.role || '"'`),
