@@ -67,8 +67,10 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
     await replaceIn(
       page,
       '.graphiql-query-editor',
-      'mutation { createPost(input: { title: "By hand", body: "" }) { title author { name } } }',
+      'mutation Write { createPost(input: { title: "By hand", body: "" }) { title author { name } } }',
     );
+    // The page takes notice of what is typed a moment later.
+    await page.getByRole('tab', { name: 'Write' }).waitFor();
     await run.click();
     await page
       .locator('.graphiql-response')
