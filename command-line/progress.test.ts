@@ -3,6 +3,8 @@ import type { Position } from '#shared/brands.ts';
 import type { Progress } from '../projector/catch-up.ts';
 import { duration, progressText, showProgress } from './progress.ts';
 
+const never = new AbortController().signal;
+
 const at = (events: number, position: number, from = 0): Progress => ({
   step: 'events',
   events,
@@ -39,10 +41,20 @@ test('on a terminal one line is written over and taken away; elsewhere nothing i
   const [rewritten, complaints]: [string[], string[]] = [[], []];
   const complain = (line: string) => void complaints.push(line);
   for (const rewrite of [(line: string) => void rewritten.push(line), undefined]) {
-    using shown = showProgress({ complain, ...(rewrite && { rewrite }) }, 'Rebuilding', true);
+    using shown = showProgress({ complain, signal: never, ...(rewrite && { rewrite }) }, 'Rebuilding', true);
     shown.onProgress(at(10, 10));
     shown.onProgress(at(20, 20));
+    shown[Symbol.dispose]();
   }
+  // Taken away once: what stands there afterwards is not ours.
   expect(rewritten).toEqual([expect.stringMatching(/^Rebuilding: 10 of 100,000 events/), '']);
   expect(complaints).toEqual([]);
+});
+
+test('each index is told as it is begun, because it may take long', () => {
+  const rewritten: string[] = [];
+  using shown = showProgress({ complain() {}, signal: never, rewrite: (line) => void rewritten.push(line) }, 'Rebuilding', true);
+  shown.onProgress(at(10, 10));
+  for (const done of [0, 1]) shown.onProgress({ step: 'indexes', done, of: 2 });
+  expect(rewritten.slice(1)).toEqual(['Rebuilding: index 1 of 2', 'Rebuilding: index 2 of 2']);
 });

@@ -7,20 +7,34 @@ const COMPLAIN_EVERY_MS = 5_000;
 
 type Shown = { onProgress(progress: Progress): void } & Disposable;
 
-/** Shows how far something is, its rate, and the time left. */
-export const showProgress = (terminal: Pick<Terminal, 'rewrite' | 'complain'>, title: string, isDense: boolean): Shown => {
-  const { rewrite, complain } = terminal;
+/** Shows how far something is, its rate, and the time left; and that it is being stopped. */
+export const showProgress = (
+  { rewrite, complain, signal }: Pick<Terminal, 'rewrite' | 'complain' | 'signal'>,
+  title: string,
+  isDense: boolean,
+): Shown => {
   const everyMs = rewrite ? REWRITE_EVERY_MS : COMPLAIN_EVERY_MS;
   const startedAtMs = performance.now();
   let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
+  let isOver = false;
+  /** An index may take long: on a terminal each is told, elsewhere that they are begun, unless all is soon over. */
+  const isLong = (progress: Progress, elapsedMs: number) =>
+    progress.step === 'indexes' && (rewrite !== undefined || (progress.done === 0 && elapsedMs >= everyMs));
+  const tell = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
+  const onStop = () => tell('stopping; Ctrl+C once more ends it at once');
+  signal.addEventListener('abort', onStop);
   return {
     onProgress(progress) {
       const nowMs = performance.now();
-      if (nowMs - toldAtMs < everyMs) return;
+      if (signal.aborted || (nowMs - toldAtMs < everyMs && !isLong(progress, nowMs - startedAtMs))) return;
       toldAtMs = nowMs;
-      (rewrite ?? complain)(`${title}: ${progressText(progress, { elapsedMs: nowMs - startedAtMs, isDense })}`);
+      tell(progressText(progress, { elapsedMs: nowMs - startedAtMs, isDense }));
     },
-    [Symbol.dispose]: () => rewrite?.(''),
+    [Symbol.dispose]() {
+      signal.removeEventListener('abort', onStop);
+      if (!isOver) rewrite?.('');
+      isOver = true;
+    },
   };
 };
 

@@ -1,7 +1,8 @@
-import { isPassing } from '#shared/database/failures.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { Stopped } from '../projector/catch-up.ts';
+import { isOfThisRelease } from '../projector/definition.ts';
 import { rebuild } from '../projector/rebuild.ts';
+import { PREVIOUS } from '../projector/versions.ts';
 import type { Command } from './command.ts';
 import { duration, number, showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';
@@ -30,7 +31,8 @@ export const projectionRebuild: Command = {
         shown[Symbol.dispose]();
         const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
         await terminal.write(`The read model is made anew: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`);
-        await terminal.write('The former one stays beside it: npm run annals -- projection rollback');
+        if (await isOfThisRelease(mending.pool, PREVIOUS.schema))
+          await terminal.write('The former one stays beside it: npm run annals -- projection rollback');
       },
       FOR_VERSIONS,
     ),
@@ -41,11 +43,5 @@ export const explain =
   (what: string) =>
   (error: unknown): never => {
     if (error instanceof Stopped) throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
-    if (!isPassing(error)) throw error;
-    throw new StartRefused(
-      `The database does not go on with it: ${(error as Error).message}. Look at “projection status”, and begin again.`,
-      {
-        cause: error,
-      },
-    );
+    throw error;
   };

@@ -25,7 +25,7 @@ const statusLines = ({ head, live, previous, next, isUnderWay }: ProjectionStatu
     ...(live.isOfThisRelease ? [] : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
     `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
     previous
-      ? `Previous: at position ${previous.position}, ${size(previous)}; “projection rollback” puts it back.`
+      ? `Previous: at position ${previous.position}, ${size(previous)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`
       : 'Previous: none; a rebuild leaves one.',
     ...(next
       ? [`Unfinished: at position ${next.position}, ${size(next)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`]

@@ -115,6 +115,21 @@ test('Ctrl+C stops it, and it says what became of it', async () => {
   await expectWhole();
 });
 
+test('a second Ctrl+C ends it at once, also while the server is silent', async () => {
+  const { annals, letGo } = await rebuildHeldUp();
+  await using _ = annals;
+  annals.child.kill('SIGINT');
+  // The first is heard before the second comes: signals of one kind do not queue up.
+  await until(
+    () => annals.output(),
+    (output) => output.includes('Ctrl+C'),
+  );
+  annals.child.kill('SIGINT');
+  expect(await annals.exited).toBe('SIGINT');
+  await letGo();
+  await expectWhole();
+});
+
 test('the way back waits for whoever still reads an earlier version, and says so', async () => {
   const reader = await side.pool.connect();
   await reader.query('begin; select from read_model_previous.users');

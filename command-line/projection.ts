@@ -1,3 +1,4 @@
+import { isPassing } from '#shared/database/failures.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
@@ -31,7 +32,14 @@ export const withProjection = async (
   await demandReadModel(pool);
   await migrateProjector(pool);
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
-  await work({ pool, eventLog, codec: createCodec({ keys }), isDense });
+  await work({ pool, eventLog, codec: createCodec({ keys }), isDense }).catch(explainPassing);
+};
+
+/** What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one transaction. */
+const explainPassing = (error: unknown): never => {
+  if (!isPassing(error)) throw error;
+  const message = `The database does not go on with it: ${(error as Error).message}. Look at “projection status”, and begin again.`;
+  throw new StartRefused(message, { cause: error });
 };
 
 const demandReadModel = async (pool: Pool): Promise<void> => {

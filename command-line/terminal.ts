@@ -23,8 +23,9 @@ export const openTerminal = (): Terminal & Disposable => {
   const end = () => ending.abort();
   const { stdout, stderr } = process;
   stdout.on('error', end);
-  process.on('SIGINT', end);
-  process.on('SIGTERM', end);
+  // The second one ends the process, as if nobody listened: what waits for a silent server cannot be kept from waiting.
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
   return {
     environment: process.env,
     signal: ending.signal,

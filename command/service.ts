@@ -9,6 +9,7 @@ import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { articleHandlers } from './articles/handle.ts';
 import { commentHandlers } from './comments/handle.ts';
+import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { createExecutor } from './execute.ts';
 import type { HandlerDependencies } from './handler.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -42,8 +43,11 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ executor, states: base.states, claims });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
-  const processManager = await startProcessManager({ pool, eventLog, log, metrics, executor, keys, blobs });
-  return { send: sender.send, [Symbol.asyncDispose]: () => processManager[Symbol.asyncDispose]() };
+  await using opening = new AsyncDisposableStack();
+  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys }));
+  opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
+  const followers = opening.move();
+  return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };
 };
 
 /** Every command has its handler here, or the compiler says which has not. */

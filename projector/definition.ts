@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Pool } from '#shared/database/pool.ts';
 
 /** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
 export type Definition = {
@@ -25,4 +26,13 @@ export const readDefinition = async (): Promise<Definition> => {
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256').update(statements.join(';').replaceAll(/\s+/g, ' ')).digest('base64url'),
   };
+};
+
+/** Whether this release can write into a version. */
+export const isOfThisRelease = async (pool: Pool, schema: string): Promise<boolean> => {
+  const { rows } = await pool.query<{ fingerprint: string | null }>(
+    `select obj_description(to_regnamespace($1), 'pg_namespace') as fingerprint`,
+    [schema],
+  );
+  return rows[0]?.fingerprint === (await readDefinition()).fingerprint;
 };

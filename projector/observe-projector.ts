@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '#shared/database/pool.ts';
+import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /** Tells what is left out of the read model, whoever projects. Answers with the counter of parkings by this process. */
@@ -13,7 +14,7 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
     help: 'Aggregates that are out of the read model because one of their events could not be taken in.',
     registers: [metrics],
     async collect() {
-      this.set(await counted(`${LIVE_SCHEMA}.parked`));
+      this.set(await orUnknown(() => counted(`${LIVE_SCHEMA}.parked`)));
     },
   });
   new Gauge({
@@ -21,7 +22,7 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
     help: 'Events that are left out of the read model for good, by “projection release”.',
     registers: [metrics],
     async collect() {
-      this.set(await counted('projection_skip'));
+      this.set(await orUnknown(() => counted('projection_skip')));
     },
   });
   return new Counter({ name: 'annals_projector_parkings_total', help: 'Aggregates that were parked.', registers: [metrics] });

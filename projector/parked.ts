@@ -38,10 +38,11 @@ export const park = async (connection: Connection, parked: readonly Parked[]): P
      from json_to_recordset($1) as p (stream text, version integer, position bigint, type text, reason text)`,
     [JSON.stringify(parked)],
   );
-  for (const { stream } of parked) {
-    const row = rowOf(stream);
-    if (row) await connection.query(`delete from ${row.table} where id = $1`, [row.id]);
-  }
+  const rows = Map.groupBy(
+    parked.flatMap(({ stream }) => rowOf(stream) ?? []),
+    ({ table }) => table,
+  );
+  for (const [table, gone] of rows) await connection.query(`delete from ${table} where id = any($1)`, [gone.map(({ id }) => id)]);
 };
 
 /** Answers since when the aggregate was parked. */

@@ -99,19 +99,17 @@ export const dropNext = (pool: Pool, next: Held): Promise<void> =>
     await connection.query(`drop schema if exists ${NEXT.schema} cascade`);
   });
 
-/** Whether this release can write into a version. */
-export const isOfThisRelease = async (pool: Pool, schema: string): Promise<boolean> => {
-  const { rows } = await pool.query<{ fingerprint: string | null }>(
-    `select obj_description(to_regnamespace($1), 'pg_namespace') as fingerprint`,
-    [schema],
-  );
-  return rows[0]?.fingerprint === (await readDefinition()).fingerprint;
-};
-
-/** Whether a rebuild or a rollback is under way somewhere. */
+/** Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from beginning. */
 export const isLocked = async (pool: Pool): Promise<boolean> => {
-  await using lock = await lockVersions(pool);
-  return lock === undefined;
+  const { rows } = await pool.query<{ isHeld: boolean }>(
+    `select exists (
+       select from pg_locks
+       where locktype = 'advisory' and granted and objsubid = 1 and database = (select oid from pg_database where datname = current_database())
+         and (classid::bigint << 32) | objid::bigint = hashtext($1)
+     ) as "isHeld"`,
+    [LOCK],
+  );
+  return rows[0]?.isHeld === true;
 };
 
 const LOCK = 'annals versions of the read model';

@@ -153,6 +153,6 @@ describe('GET', () => {
 
   test.each(['PUT', 'DELETE'])('%s of the list is 405', async (method) => {
     const { status, headers } = await send(method, '/clients');
-    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST' });
+    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST, OPTIONS' });
   });
 });

@@ -21,6 +21,7 @@ const edited = (changes: Partial<typeof content | { cover: string | null }>): Ar
 
 const UUID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const OWN = `/uploads/8-${UUID}.png`;
+const OTHER = OWN.replace('0199', '0198');
 const draft: ArticleCommand = { type: 'DraftArticle', ...mark, ...content, publish: false };
 const edit = (changes: Partial<typeof content | { cover: string | null }>): ArticleCommand => ({
   type: 'EditArticle',
@@ -82,6 +83,15 @@ describe('editing', () => {
     'the cover to an upload that is not its own: %s',
     (cover) => given(article, [drafted]).when(edit({ cover })).refuses('invalid_command'),
   );
+  test.each<[string, readonly ArticleEvent[]]>([
+    ['another took its place', [edited({ cover: OTHER })]],
+    ['it was taken away', [edited({ cover: null })]],
+    ['others came and went', [edited({ cover: OTHER }), edited({ title: 'Two' }), edited({ cover: 'https://example.com/a.png' })]],
+  ])('the cover to one that it lost when %s', (_, events) =>
+    given(article, [drafted, edited({ cover: OWN }), ...events])
+      .when(edit({ cover: OWN }))
+      .refuses('invalid_command'),
+  );
   test('the cover to what it is, whatever that is', () =>
     given(article, [drafted, edited({ cover: '/uploads/a.png' })])
       .when(edit({ cover: '/uploads/a.png' }))
@@ -138,6 +148,7 @@ describe('the state', () => {
       authorId,
       ...content,
       title: 'Two',
+      lostUploads: '',
     }));
   test('of a deleted article keeps only the author', () => given(article, [drafted, deleted]).is({ status: 'deleted', authorId }));
 });
@@ -148,7 +159,7 @@ describe('in general', () => {
     title: fc.oneof(title, fc.constant('One')),
     body: fc.oneof(body, fc.constant('')),
     tags: fc.oneof(tags, fc.constant([])),
-    cover,
+    cover: fc.oneof(cover, fc.constantFrom(OWN, OTHER)),
   };
   describeDecider<typeof article.initial, ArticleCommand, ArticleEvent>(
     article,

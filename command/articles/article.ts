@@ -24,6 +24,8 @@ type ExistingArticle = {
   readonly body: string;
   readonly tags: readonly string[];
   readonly cover: string | null;
+  /** Each with a line break, in one text, by whose length the state weighs. */
+  readonly lostUploads: string;
 };
 
 export type ArticleCommand =
@@ -67,12 +69,12 @@ export const article: Decider<ArticleState, ArticleCommand, ArticleEvent> = {
     switch (event.type) {
       case 'article.drafted': {
         const { articleId: _, ...content } = event.data;
-        return { status: 'draft', ...content };
+        return { status: 'draft', ...content, lostUploads: '' };
       }
       case 'article.edited': {
         if (!isExisting(state)) return state;
         const { articleId: _, ...changes } = event.data;
-        return { ...state, ...changes };
+        return { ...state, ...changes, lostUploads: lostUploadsAfter(state, changes) };
       }
       case 'article.published':
         return isExisting(state) ? { ...state, status: 'published' } : state;
@@ -101,7 +103,7 @@ const demandExisting = (state: ArticleState): ExistingArticle => {
 const draft = (command: Extract<ArticleCommand, { type: 'DraftArticle' }>, state: ArticleState): readonly ArticleEvent[] => {
   if (state.status !== 'absent') throw new Rejection('id_taken');
   const { articleId, authorId, title, body, tags, cover } = command;
-  demandOwnCover(articleId, cover);
+  demandOwnCover(articleId, cover, '');
   const drafted: ArticleEvent = { type: 'article.drafted', data: { articleId, authorId, title, body, tags, cover } };
   return command.publish ? [drafted, { type: 'article.published', data: { articleId, authorId } }] : [drafted];
 };
@@ -115,15 +117,21 @@ const edit = (command: EditArticle, state: ExistingArticle): readonly ArticleEve
     ...(cover === undefined || cover === state.cover ? {} : { cover }),
   };
   if (Object.keys(changes).length === 0) return [];
-  demandOwnCover(articleId, changes.cover ?? null);
+  demandOwnCover(articleId, changes.cover ?? null, state.lostUploads);
   return [{ type: 'article.edited', data: { articleId, authorId: state.authorId, ...changes } }];
 };
 
-/** An upload goes with its article, so that no other may name it. */
-const demandOwnCover = (articleId: ArticleId, cover: string | null): void => {
-  if (cover === null || !isUploadPath(cover) || blobOfCover(articleId, cover) !== undefined) return;
+const lostUploadsAfter = ({ cover, lostUploads }: ExistingArticle, changes: Pick<EditArticle, 'cover'>): string => {
+  const isLost = cover !== null && isUploadPath(cover) && changes.cover !== undefined && changes.cover !== cover;
+  return isLost ? `${lostUploads}${cover}\n` : lostUploads;
+};
+
+/** An upload goes with its article, so that no other may name it, and when it is lost, so that it cannot come back. */
+const demandOwnCover = (articleId: ArticleId, cover: string | null, lostUploads: string): void => {
+  if (cover === null || !isUploadPath(cover)) return;
+  if (blobOfCover(articleId, cover) !== undefined && !lostUploads.includes(`${cover}\n`)) return;
   throw new Rejection('invalid_command', {
-    errors: [{ pointer: '/cover', detail: 'Must be an upload of this article, or a picture elsewhere.' }],
+    errors: [{ pointer: '/cover', detail: 'Must be an upload that this article has, or a picture elsewhere.' }],
   });
 };
 

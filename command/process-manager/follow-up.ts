@@ -1,5 +1,4 @@
 import { v5 } from 'uuid';
-import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ArticleId, CommentId, EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -8,7 +7,6 @@ import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
 import { comment } from '../comments/comment.ts';
 import type { Executor } from '../execute.ts';
-import { removeLostCover } from './covers.ts';
 import { join, leave, markAsGone, orphansOf } from './membership.ts';
 import type { Cause, Link, Step } from './steps.ts';
 
@@ -17,13 +15,12 @@ export type FollowUpDependencies = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly executor: Executor;
   readonly keys: KeyStore;
-  readonly blobs: Pick<Blobs, 'remove'>;
 };
 
 const AT_ONCE = 100;
 
 /**
- * Carries out steps of one kind: the comments and the cover of a deleted article, the drafts and the key of a deleted user.
+ * Carries out steps of one kind: the comments of a deleted article, the drafts and the key of a deleted user.
  * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
  * have ids made from the event that they follow from. It stops early where the signal says so.
  */
@@ -36,9 +33,6 @@ export const takeSteps = async (dependencies: FollowUpDependencies, steps: reado
       return leave(dependencies.pool, links);
     case 'orphan':
       for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
-      return;
-    case 'cover':
-      for (const step of steps) if (step.kind === 'cover' && !signal.aborted) await removeLostCover(dependencies, step);
       return;
     case undefined:
       return;

@@ -169,7 +169,7 @@ test.each([
     await using first = await damaged.open();
     await registerUser(first);
     await until(
-      () => first.pool.query('select from follower_checkpoint'),
+      () => first.pool.query(`select from follower_checkpoint where follower = 'process-manager'`),
       ({ rowCount }) => rowCount === 1,
     );
     await first.pool.query(damage);

@@ -5,20 +5,18 @@ import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
 import { articleStream } from '../articles/article.ts';
 import { commentStream } from '../comments/comment.ts';
 import { userStream } from '../users/user.ts';
-import { coverIn, type LostCover } from './covers.ts';
 
 /** The event that something follows from. */
 export type Cause = { readonly id: EventId; readonly metadata: MetadataContext };
 
 export type Link = { readonly parent: StreamName; readonly child: StreamName; readonly cause: Cause };
 
-/** What an event means to the process manager, in terms of who belongs to whom; pictures belong to articles. */
+/** What an event means to the process manager, in terms of who belongs to whom. */
 export type Step =
   | ({ readonly kind: 'join' } & Link)
   | ({ readonly kind: 'leave' } & Link)
   /** The parent is gone, and with a user their key. */
-  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly erased?: UserId }
-  | ({ readonly kind: 'cover' } & LostCover);
+  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly erased?: UserId };
 
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
 const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
@@ -27,23 +25,18 @@ const userIds = z.object({ userId: z.int().positive() });
 
 /** The steps of an event, in their order; most events have none. Throws where the event is damaged. */
 export const stepsOf = (event: RecordedEvent): readonly Step[] => {
-  const { id, type, data, metadata, version } = event;
+  const { id, type, data, metadata } = event;
   const causeOf = (): Cause => ({ id, metadata: readMetadata(metadata) });
   switch (type) {
     // An article that becomes a draft again belongs to its author as a new one does.
     case 'article.drafted':
     case 'article.unpublished':
       return [{ kind: 'join', ...articleLink(data), cause: causeOf() }];
-    case 'article.edited': {
-      const cover = coverIn(event);
-      return cover === undefined ? [] : [{ kind: 'cover', articleId: articleIn(data), version, cover }];
-    }
     case 'article.deleted': {
       const link = { ...articleLink(data), cause: causeOf() };
       return [
         { kind: 'leave', ...link },
         { kind: 'orphan', parent: link.child, cause: link.cause },
-        { kind: 'cover', articleId: articleIn(data), version, cover: null },
       ];
     }
     case 'comment.added':
@@ -58,8 +51,6 @@ export const stepsOf = (event: RecordedEvent): readonly Step[] => {
       return [];
   }
 };
-
-const articleIn = (data: unknown): ArticleId => articleIds.parse(data).articleId as ArticleId;
 
 const articleLink = (data: unknown): { parent: StreamName; child: StreamName } => {
   const { articleId, authorId } = articleIds.parse(data);

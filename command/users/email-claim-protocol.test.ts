@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
-import { sameAddress } from '#shared/events/same-address.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { sameAddress } from '#shared/same-address.ts';
 import { fold } from '../../test/given.ts';
 import type { Decider } from '../decider.ts';
 import { claimName, type EmailClaimCommand, emailClaim, emailStream } from './email-claim.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
-import { sameAddress } from '#shared/events/same-address.ts';
+import { sameAddress } from '#shared/same-address.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
 import { claimName, type EmailClaimCommand, type EmailClaimEvent, emailClaim, emailStream } from './email-claim.ts';
@@ -24,7 +24,14 @@ describe('names', () => {
     ['Ada@Example.com', 'ada@example.com'],
     ['jo\u0308rg@example.com', 'j\u00f6rg@example.com'],
     ['\u212b@example.com', '\u00e5@example.com'],
+    ['ada@xn--bcher-kva.example', 'ada@b\u00fccher.example'],
+    ['ada@XN--BCHER-KVA.example', 'ada@B\u00dcCHER.example'],
   ])('%j is the same address as %j', (one, other) => expect(sameAddress(one)).toBe(sameAddress(other)));
+  // Claims are named by it.
+  test.each(['j\u00f6rg@b\u00fccher.example', 'a@1.10', 'a@0x7f.11', 'a@xn--a.example', 'xn--bcher-kva@example.com'])(
+    '%j is called as it always was',
+    (address) => expect(sameAddress(address)).toBe(address),
+  );
 });
 
 describe('claiming', () => {

@@ -17,6 +17,19 @@ export const readCheckpoint = async (pool: Pool, follower: string): Promise<Chec
   return rows[0];
 };
 
+/**
+ * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a write of the former
+ * owner that is under way, and answers where the checkpoint is then; nothing where it was never moved.
+ */
+export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number): Promise<Position | undefined> => {
+  const { rows } = await pool.query<{ position: Position }>(
+    'update follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning position',
+    [follower, epoch],
+  );
+  if (!rows[0] && (await readCheckpoint(pool, follower))) throw new LostCheckpoint(follower);
+  return rows[0]?.position;
+};
+
 /** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
 export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
   const { rows } = await connection.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1 for update', [

@@ -1,13 +1,15 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
+import type { Position } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { until } from '../../test/engines/until.ts';
+import { moveCheckpoint } from './checkpoint.ts';
 import { startFollower } from './follower.ts';
 
 let database: TestDatabase;
@@ -109,6 +111,25 @@ test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and ov
   await slow[Symbol.asyncDispose]();
   await append(3);
   await hasHeardAll(name);
+});
+
+test('a successor shuts the former owner out before anything is there to write', async () => {
+  const name = 'takes over in silence';
+  await append(1);
+  const epoch = async (table: 'lease' | 'follower_checkpoint', column: 'name' | 'follower') =>
+    (await pool.query<{ epoch: number }>(`select epoch from ${table} where ${column} = $1`, [name])).rows[0]?.epoch ?? 0;
+  {
+    await using _former = await listen(name);
+    await hasHeardAll(name);
+  }
+  const before = await epoch('lease', 'name');
+  await using _successor = await listen(name);
+  await until(
+    () => epoch('follower_checkpoint', 'follower'),
+    (now) => now > before,
+  );
+  const move = { log: eventLog.identity, from: await eventLog.head(), to: ((await eventLog.head()) + 1) as Position, epoch: before };
+  await expect(inTransaction(pool, (connection) => moveCheckpoint(connection, name, move))).rejects.toThrow('has taken over');
 });
 
 test('tells how far it is behind, also while it stands still', async () => {

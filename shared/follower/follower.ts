@@ -7,7 +7,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import { moveCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { observeFollower } from './observe-follower.ts';
@@ -65,7 +65,7 @@ export const startFollower = async <Ready>(options: FollowerOptions<Ready>): Pro
 
 const follow = async <Ready>(options: FollowerOptions<Ready>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
   const { name, pool, eventLog, act, prepare, write, committed, restMs = 0 } = options;
-  let position: Position = (await readCheckpoint(pool, name))?.position ?? START;
+  let position: Position = (await takeCheckpoint(pool, name, epoch)) ?? START;
   const following = { eventLog, signal };
   const batches = prepare ? followAhead({ ...following, prepare }, position) : followPages<Ready>(following, position);
   for await (const { events, ready } of batches) {

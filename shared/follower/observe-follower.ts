@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from './checkpoint.ts';
@@ -39,7 +40,9 @@ const createGauges = (observed: Observed): void => {
     name: BEHIND,
     help: 'Positions between the checkpoint of a follower and the end of the event log; on EventStoreDB, bytes of its log.',
     async collect() {
-      for (const each of all) this.set({ follower: each.name }, (await behindOf(each)).positions);
+      const tell = async (each: Observed) =>
+        this.set({ follower: each.name }, await orUnknown(async () => (await behindOf(each)).positions));
+      await Promise.all(all.map(tell));
     },
   });
   new Gauge({
@@ -47,13 +50,21 @@ const createGauges = (observed: Observed): void => {
     name: BEHIND_SECONDS,
     help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
     async collect() {
-      for (const each of all) {
-        const seconds = await secondsBehind(each);
+      const tell = async (each: Observed) => {
+        const seconds = await orUnknown(() => secondsBehind(each));
         if (seconds !== undefined) this.set({ follower: each.name }, seconds);
-      }
+      };
+      await Promise.all(all.map(tell));
     },
   });
 };
+
+/** A scrape must not wait for longer than whoever scrapes. */
+const ANSWER_WITHIN_MS = 6_000;
+
+/** Where the database or the log does not answer, that is told: the other metrics of the process are then needed most. */
+export const orUnknown = <Value>(ask: () => Promise<Value>): Promise<Value | number> =>
+  Promise.race([ask(), delay(ANSWER_WITHIN_MS, Number.NaN, { ref: false })]).catch(() => Number.NaN);
 
 const behindOf = async ({ name, pool, eventLog }: Observed) => {
   const [checkpoint, head] = await Promise.all([readCheckpoint(pool, name), eventLog.head()]);

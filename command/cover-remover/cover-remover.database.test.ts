@@ -1,11 +1,12 @@
+import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ArticleId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
-import { removeLostCover } from './covers.ts';
-import { stepsOf } from './steps.ts';
+import { lostCoverOf, removeLostCover } from './lost-cover.ts';
 
 let world: ReadWorld;
 let author: Asker;
@@ -85,6 +86,15 @@ describe('an article takes no upload but its own', () => {
     expect(await statusOf(cover)).toBe(200);
   });
 
+  test('nor one that it had before', async () => {
+    const first = await paint();
+    const { body } = await world.ask(article, { by: author });
+    const second = await paint();
+    expect(await change('PUT', article, body)).toMatchObject({ status: 422, body: { errors: [{ pointer: '/cover' }] } });
+    await gone(first);
+    expect(await statusOf(second)).toBe(200);
+  });
+
   test('and may be put back with it as it was got', async () => {
     await paint();
     const { body, headers } = await world.ask(article, { by: author });
@@ -103,11 +113,34 @@ test('what was done may be done again, on the whole history, and removes nothing
   const blobs = { remove: async (name: string) => void removed.push(name) };
   const { eventLog } = world.side;
   const stream = article.replace('/articles/', 'article-') as RecordedEvent['stream'];
-  const steps = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap(stepsOf);
-  for (let time = 0; time < 2; time += 1)
-    for (const step of steps) if (step.kind === 'cover') await removeLostCover({ eventLog, blobs }, step);
+  const lost = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap((event) => lostCoverOf(event) ?? []);
+  for (let time = 0; time < 2; time += 1) for (const each of lost) await removeLostCover({ eventLog, blobs }, each);
   expect(removed).toHaveLength(4);
   expect(removed.slice(0, 2)).toEqual(removed.slice(2));
   expect(removed).not.toContain(cover.replace('/uploads/', ''));
   expect(new Set(removed.map((name) => Number(name.split('-')[0]) as ArticleId))).toEqual(new Set([Number(article.split('/').at(-1))]));
+});
+
+test('a place that gives up nothing holds up no erasure, and is asked again until it does', async () => {
+  const leaver = await world.person('author');
+  const { uploads, keys } = world.side;
+  const { headers } = await world.ask('/articles', { method: 'POST', by: leaver, body: { title: 'One', body: '', tags: [] } });
+  const path = `${headers.get('location')}/cover`;
+  await world.ask(path, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
+  const [name] = (await readdir(uploads)).filter((each) => each.startsWith(path.split('/')[2] ?? '-'));
+  const file = join(uploads, name ?? '');
+  await rm(file);
+  // A folder does not go as a file does.
+  await mkdir(file);
+  await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
+  await until(
+    () => keys.find([leaver.id]),
+    (found) => found.get(leaver.id) === 'destroyed',
+  );
+  await rmdir(file);
+  await writeFile(file, picture('image/gif'));
+  await until(
+    () => readdir(uploads),
+    (names) => !names.includes(name ?? ''),
+  );
 });

@@ -1,0 +1,43 @@
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
+import type { Log } from '#shared/log.ts';
+import { type LostCover, type LostCoverDependencies, lostCoverOf, removeLostCover } from './lost-cover.ts';
+
+export type CoverRemoverDependencies = LostCoverDependencies & Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed'>;
+
+/** Pictures that linger a little harm nobody. */
+const REST_MS = 200;
+
+/**
+ * Removes the pictures that articles have lost, in one process at a time. It follows the log on its own, so that a store that
+ * is away holds up nothing else: neither what is deleted with something, nor the erasure of a person.
+ */
+export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promise<AsyncDisposable> => {
+  const { pool, eventLog, blobs, log, metrics } = dependencies;
+  return startFollower({
+    name: 'cover-remover',
+    restMs: REST_MS,
+    pool,
+    eventLog,
+    log,
+    metrics,
+    async act(events, signal) {
+      for (const event of events) {
+        if (signal.aborted) return;
+        const lost = readLostCover(event, log);
+        if (lost) await removeLostCover({ eventLog, blobs }, lost);
+      }
+    },
+  });
+};
+
+/** A damaged event holds up nothing; its picture stays, and whoever looks after the system is told. */
+const readLostCover = (event: RecordedEvent, log: Log): LostCover | undefined => {
+  try {
+    return lostCoverOf(event);
+  } catch (err) {
+    const { id, type, stream, version, position } = event;
+    log.error({ err, event: { id, type, stream, version, position } }, 'The cover remover cannot read an event and passes it over.');
+    return undefined;
+  }
+};
