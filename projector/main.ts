@@ -2,13 +2,16 @@ import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
+import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
 
 /** The projector role alone; it serves nothing but whether it is well. */
 const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context);
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
-  context.resources.use(await startProjector({ ...foundation, bell, log: context.log }));
+  const { config, log } = context;
+  context.resources.use(await startProjector({ ...foundation, bell, log }));
+  context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
   await serveClients(context, foundation, { routes: [], links: [] });
 };
 

@@ -5,7 +5,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
-import { type Definition, readDefinition } from './definition.ts';
+import { type Definition, isOfThisRelease, readDefinition } from './definition.ts';
 import { migrateProjector } from './migrate.ts';
 import { observeProjector } from './observe-projector.ts';
 import { joined, prepare } from './prepared.ts';
@@ -22,6 +22,8 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const { pool, eventLog, keys, bell, log, metrics } = dependencies;
   await migrateProjector(pool);
   await createReadModel(pool, LIVE_SCHEMA);
+  if (!(await isOfThisRelease(pool, LIVE_SCHEMA)))
+    log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
   const codec = createCodec({ keys });
   const parkings = observeProjector({ pool, metrics });
   return startFollower({

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
@@ -9,7 +9,7 @@ import type { ArticleId } from '#shared/brands.ts';
 import { Health } from '#shared/http/health.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { s3Missing, startS3 } from '../engines/s3.ts';
+import { s3Missing, startS3, type TestS3 } from '../engines/s3.ts';
 import { captureLog } from '../serve.ts';
 import { type BlobEngine, body, testBlobs } from './blobs-contract.ts';
 
@@ -121,8 +121,13 @@ if (s3Missing !== undefined) {
   });
 
   describe('blobs in S3', () => {
+    let s3: TestS3;
+    beforeAll(async () => {
+      s3 = await startS3();
+    });
+    afterAll(() => s3?.[Symbol.asyncDispose]());
+
     test('lie under the prefix, in the bucket', async () => {
-      await using s3 = await startS3();
       await using blobs = await open(s3.url({ prefix: 'some/where' }));
       const blob = newBlobName(ARTICLE, 'image/png');
       await blobs.put(blob, body('x'));
@@ -133,7 +138,6 @@ if (s3Missing !== undefined) {
       ['a wrong secret', { secret: 'wrong-secret' }, 'the credentials are wrong, or may not list it'],
       ['a bucket that is not there', { bucket: 'absent' }, 'there is no such bucket'],
     ])('%s is refused at the start, in one sentence without the secret', async (_what, changes, reason) => {
-      await using s3 = await startS3();
       const refused = await open(s3.url(changes)).catch((error: unknown) => error as Error);
       expect(refused).toBeInstanceOf(StartRefused);
       expect((refused as Error).message).toContain(reason);
@@ -141,11 +145,11 @@ if (s3Missing !== undefined) {
     });
 
     test('are unavailable while the server is not there, and then nothing can be started', async () => {
-      await using s3 = await startS3();
+      await using mortal = await startS3();
       const health = new Health(captureLog().log, 10_000);
-      await using blobs = await open(s3.url(), health);
+      await using blobs = await open(mortal.url(), health);
       expect((await health.readiness()).status).toBe('ready');
-      await s3.kill();
+      await mortal.kill();
       const blob = newBlobName(ARTICLE, 'image/png');
       await expect(blobs.put(blob, body('x'), { bytes: 1 })).rejects.toThrow(BlobsUnavailable);
       await expect(blobs.put(blob, body('x'))).rejects.toThrow(BlobsUnavailable);
@@ -153,7 +157,7 @@ if (s3Missing !== undefined) {
       await expect(blobs.read(blob)).rejects.toThrow(BlobsUnavailable);
       await expect(blobs.remove(blob)).rejects.toThrow(BlobsUnavailable);
       expect((await health.readiness()).status).toBe('not ready');
-      await expect(open(s3.url())).rejects.toThrow(/cannot be used for uploads: .*ECONNREFUSED/);
+      await expect(open(mortal.url())).rejects.toThrow(/cannot be used for uploads: .*ECONNREFUSED/);
     });
   });
 }

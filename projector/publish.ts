@@ -1,0 +1,82 @@
+import type { Position } from '#shared/brands.ts';
+import { createChangeReader } from '#shared/change-stream/changes.ts';
+import { openPublication } from '#shared/change-stream/open.ts';
+import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
+import type { Doorbell } from '#shared/doorbell.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
+
+type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+  readonly keys: KeyStore;
+  /** Rung when the read model has moved on. */
+  readonly bell: Doorbell;
+  /** It is the caller's to dispose, after the publisher. */
+  readonly publication: Publication;
+};
+
+/**
+ * Publishes the changes in the order of the log, in one process at a time, and never ahead of the read model. Its checkpoint moves
+ * once they are acknowledged; after a crash some are published again, which those who hear them know by their positions.
+ */
+const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
+  const { pool, eventLog, keys, bell, publication, log, metrics } = dependencies;
+  await using opening = new AsyncDisposableStack();
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
+  const reader = createChangeReader({ eventLog, pool, keys });
+  let session: Session | undefined;
+  const act = async (events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
+    const last = events.at(-1)?.position ?? START;
+    // First, because what is parked is known no earlier.
+    if (!(await isRead(readPosition, last, signal))) return;
+    const { changes } = await reader.toPage(events);
+    session = session?.signal === signal ? session : { signal, published: beforeFirst(events) };
+    const correlations = new Map(events.map(({ position, metadata }) => [position, String(metadata.$correlationId ?? '')]));
+    const toPublish: ChangeToPublish[] = [];
+    let { published: previous } = session;
+    for (const change of changes) {
+      toPublish.push({ change, previous, correlation: correlations.get(change.position) ?? '' });
+      previous = change.position;
+    }
+    await publication.publish(toPublish, signal);
+    session = { signal, published: previous };
+  };
+  opening.use(await startFollower({ name: PUBLISHER, pool, eventLog, log, metrics, act }));
+  const resources = opening.move();
+  return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+type ConfiguredPublisher = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
+
+/** Starts the publisher that CHANGE_STREAM_URL asks for; none where whoever follows changes follows the log itself. */
+export const startConfiguredPublisher = async ({ url, ...dependencies }: ConfiguredPublisher): Promise<AsyncDisposable> => {
+  await using opening = new AsyncDisposableStack();
+  const { eventLog, log } = dependencies;
+  const publication = await openPublication({ url, identity: eventLog.identity, log });
+  if (publication) {
+    opening.use(publication);
+    opening.use(await startPublisher({ ...dependencies, publication }));
+  }
+  const resources = opening.move();
+  return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** The follower whose checkpoint says how far the publications are. */
+const PUBLISHER = 'publisher';
+
+/**
+ * The last change that was published while the lease was held. Under a new lease another owner may have published since, so that
+ * only what the new one reads itself is known to be without a gap.
+ */
+type Session = { readonly signal: AbortSignal; readonly published: Position };
+
+const beforeFirst = ([first]: readonly RecordedEvent[]): Position => ((first?.position ?? 1) - 1) as Position;
+
+const PATIENCE_MS = 30_000;
+
+/** Waits for as long as the projector takes; false once aborted. */
+const isRead = async (readPosition: ReadPosition, position: Position, signal: AbortSignal): Promise<boolean> => {
+  while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)));
+  return !signal.aborted;
+};

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { ArticleId, Position, UserId } from '#shared/brands.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { ArticleHistories } from './article-histories.ts';
+import { statusBefore } from './article-history.ts';
+
+const articleId = 8 as ArticleId;
+const authorId = 7 as UserId;
+const at = (position: number) => position as Position;
+const span = (after: number, upTo: number) => ({ after: at(after), upTo: at(upTo) });
+
+/** The stream of one article by the positions of its events; what a read has found is handed out when it is let through. */
+const createStream = () => {
+  const events: { readonly type: string; readonly position: Position }[] = [];
+  const gates: (() => void)[] = [];
+  const state = { isGated: false, reads: 0 };
+  const eventLog: Pick<EventLog, 'read'> = {
+    async *read() {
+      state.reads += 1;
+      // Only the type, the position, and the author are looked at.
+      const page = [...events] as unknown as RecordedEvent[];
+      if (state.isGated) await new Promise<void>((resolve) => gates.push(resolve));
+      yield page.map((event) => ({ ...event, data: {}, metadata: {} }));
+    },
+  };
+  const happens = (type: string, position: number) => {
+    const event = { type: `article.${type}`, position: at(position) };
+    events.push(event);
+    return { ...event, articleId, authorId };
+  };
+  const letThrough = () => gates.splice(0).forEach((open) => void open());
+  return { histories: new ArticleHistories(eventLog), happens, state, letThrough };
+};
+
+type Histories = ReturnType<typeof createStream>['histories'];
+
+/** What the article was just before a position that has been taken in. */
+const statusAt = async (histories: Histories, position: number) => {
+  const found = await histories.find(new Map([[articleId, span(position - 1, position)]]));
+  const history = found.get(articleId);
+  return history && statusBefore(history, at(position));
+};
+
+test('what happened between two that follow is not taken to be known', async () => {
+  const { histories, happens, state } = createStream();
+  await histories.take([happens('drafted', 1), happens('published', 2)], span(0, 10));
+  happens('unpublished', 15);
+  await histories.take([], span(20, 30));
+  expect(await statusAt(histories, 25)).toBe('draft');
+  expect(state.reads).toBe(1);
+});
+
+test('what one hears who is behind does not hide what has happened since', async () => {
+  const { histories, happens, state } = createStream();
+  const published = happens('published', 5);
+  happens('unpublished', 15);
+  // Somebody else is further on, and what they knew of the article was forgotten.
+  await histories.take([], span(0, 20));
+  await histories.take([published], span(4, 6));
+  expect(await statusAt(histories, 18)).toBe('draft');
+  expect(state.reads).toBe(1);
+});
+
+test('a read that began before something happened does not hide it', async () => {
+  const { histories, happens, state, letThrough } = createStream();
+  happens('drafted', 1);
+  happens('published', 2);
+  await histories.take([], span(4, 5));
+  state.isGated = true;
+  const early = statusAt(histories, 5);
+  const taking = histories.take([happens('unpublished', 6)], span(5, 6));
+  letThrough();
+  expect(await early).toBe('published');
+  await taking;
+  await histories.take([], span(6, 7));
+  expect(await statusAt(histories, 7)).toBe('draft');
+  expect(state.reads).toBe(1);
+});
+
+test('a read that began before somebody else began to follow further on is not shared with them', async () => {
+  const { histories, happens, state, letThrough } = createStream();
+  happens('drafted', 1);
+  happens('published', 2);
+  await histories.take([], span(4, 5));
+  state.isGated = true;
+  const early = statusAt(histories, 5);
+  happens('unpublished', 6);
+  await histories.take([], span(10, 11));
+  const later = statusAt(histories, 11);
+  state.isGated = false;
+  letThrough();
+  expect(await early).toBe('published');
+  expect(await later).toBe('draft');
+  expect(state.reads).toBe(2);
+});
+
+test('nothing happens to what was deleted, so that it is never read again', async () => {
+  const { histories, happens, state } = createStream();
+  await histories.take([happens('drafted', 1), happens('deleted', 2)], span(0, 10));
+  await histories.take([], span(20, 30));
+  expect(await statusAt(histories, 25)).toBe('deleted');
+  expect(state.reads).toBe(0);
+});

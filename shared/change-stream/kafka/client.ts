@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { Kafka, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { KafkaPlace } from './kafka-url.ts';
+import { stillQueue } from './still-queue.ts';
+
+/** So long a broker may take over one answer. */
+export const ANSWER_WITHIN_MS = 10_000;
+const CONNECT_WITHIN_MS = 5_000;
+
+/**
+ * KafkaJS repeats little by itself: after its retries it may give up for good, or stand still. Whoever uses it begins anew with
+ * new connections instead, for as long as it takes.
+ */
+export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> => {
+  stillQueue();
+  const { brokers, sasl } = place;
+  const config: KafkaConfig = {
+    clientId: 'annals',
+    brokers: [...brokers],
+    ssl: await readTls(place),
+    connectionTimeout: CONNECT_WITHIN_MS,
+    authenticationTimeout: ANSWER_WITHIN_MS,
+    requestTimeout: ANSWER_WITHIN_MS,
+    enforceRequestTimeout: true,
+    retry: { initialRetryTime: 200, maxRetryTime: 1_000, factor: 0.2, multiplier: 2, retries: 2 },
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => tell(log, entry),
+  };
+  // Its type has one shape for each mechanism.
+  return new Kafka(sasl ? { ...config, sasl: sasl as NonNullable<KafkaConfig['sasl']> } : config);
+};
+
+const readTls = async ({ tls }: KafkaPlace): Promise<NonNullable<KafkaConfig['ssl']>> => {
+  if (tls === undefined) return false;
+  const read = async (file: string | undefined): Promise<Buffer | undefined> => {
+    if (file === undefined) return undefined;
+    return await readFile(file).catch((cause: unknown) => {
+      throw new StartRefused(`The file ${file} that CHANGE_STREAM_URL names cannot be read.`, { cause });
+    });
+  };
+  const [ca, cert, key] = [await read(tls.ca), await read(tls.cert), await read(tls.key)];
+  return { ...(ca && { ca: [ca] }), ...(cert && { cert }), ...(key && { key }) };
+};
+
+/** What it calls errors are mostly attempts that it repeats; what matters is told by those who use it. */
+const tell = (log: Log, { namespace, log: { message, error } }: LogEntry): void => {
+  log.debug({ kafka: namespace, error }, message);
+};

@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Publication } from '../publication.ts';
+import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
+import { refusalIn } from './failures.ts';
+import type { KafkaPlace } from './kafka-url.ts';
+import { type EncodedMessage, toMessage } from './message.ts';
+import { prepareTopics } from './topics.ts';
+import { within } from './within.ts';
+
+export type KafkaPublicationOptions = { readonly place: KafkaPlace; readonly identity: LogIdentity; readonly log: Log };
+
+const RETRY_MS = 1_000;
+const CLOSE_WITHIN_MS = 1_000;
+/** The start does not wait for a Kafka that is away. */
+const START_WITHIN_MS = 5_000;
+/** The topics are looked at first. */
+const CONNECT_WITHIN_MS = 4 * ANSWER_WITHIN_MS;
+const TELL_EVERY = 60;
+/** A request carries no more, but for a message that is larger by itself. */
+const BATCH_BYTES_MAX = 524_288;
+const BATCH_MESSAGES_MAX = 500;
+
+/**
+ * Publishes to Kafka: one request at a time, each acknowledged by all replicas in sync. Repeated requests repeat messages, which
+ * consumers tell by their positions, instead of KafkaJS's idempotence, which loses count of its sequence (its issue 598).
+ */
+export const openKafkaPublication = async ({ place, identity, log }: KafkaPublicationOptions): Promise<Publication> => {
+  const connection = new Connection(await createKafka(place, log), place);
+  await within(connection.producer(), START_WITHIN_MS).catch(async (cause: unknown) => {
+    await connection.close();
+    const refusal = refusalIn(cause);
+    if (refusal !== undefined) throw new StartRefused(`${refusal}.`, { cause });
+    log.warn({ err: cause }, 'Kafka does not answer yet; changes are published as soon as it does.');
+  });
+
+  /** Repeated until it is done: the order does not allow to go on with anything else. */
+  const send = async (messages: readonly EncodedMessage[], signal: AbortSignal): Promise<void> => {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        const producer = await within(connection.producer(), CONNECT_WITHIN_MS, signal);
+        const batch = { topicMessages: topicsOf(place, messages), acks: -1, timeout: ANSWER_WITHIN_MS };
+        await within(producer.sendBatch(batch), 2 * ANSWER_WITHIN_MS, signal);
+        if (attempt > 1) log.info({ attempt }, 'Changes are published again.');
+        return;
+      } catch (err) {
+        await connection.close();
+        if (signal.aborted) return;
+        if (attempt === 1 || attempt % TELL_EVERY === 0) log.error({ err, attempt }, 'Changes cannot be published; it is tried again.');
+        await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  };
+
+  return {
+    async publish(changes, signal) {
+      for (const batch of inBatches(changes.map((change) => toMessage(identity, change)))) await send(batch, signal);
+    },
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+};
+
+const topicsOf = ({ topic, copy }: KafkaPlace, messages: readonly EncodedMessage[]): TopicMessages[] => [
+  { topic, messages: messages.map((message) => ({ ...message, partition: 0 })) },
+  ...(copy ? [{ topic: copy.topic, messages: [...messages] }] : []),
+];
+
+export function* inBatches(messages: readonly EncodedMessage[]): Generator<readonly EncodedMessage[]> {
+  let batch: EncodedMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    if (batch.length === BATCH_MESSAGES_MAX || (batch.length > 0 && bytes + message.value.length > BATCH_BYTES_MAX)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(message);
+    bytes += message.value.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A producer that has failed once is not used again. */
+class Connection {
+  readonly #kafka: Kafka;
+  readonly #place: KafkaPlace;
+  #opening: Promise<Producer> | undefined;
+
+  constructor(kafka: Kafka, place: KafkaPlace) {
+    this.#kafka = kafka;
+    this.#place = place;
+  }
+
+  producer(): Promise<Producer> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  /** Does not wait for long for a broker that does not answer. */
+  async close(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    if (!opening) return;
+    const closing = opening.then((producer) => producer.disconnect());
+    await within(closing, CLOSE_WITHIN_MS).catch(() => {});
+  }
+
+  async #open(): Promise<Producer> {
+    await this.#prepareTopics();
+    const producer = this.#kafka.producer({
+      allowAutoTopicCreation: false,
+      idempotent: false,
+      maxInFlightRequests: 1,
+      // As Java's clients place a key, so that others find it where they look for it.
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    const connecting = producer.connect();
+    await within(connecting, 2 * ANSWER_WITHIN_MS).catch((error: unknown) => {
+      void connecting.then(() => producer.disconnect()).catch(() => {});
+      throw error;
+    });
+    return producer;
+  }
+
+  async #prepareTopics(): Promise<void> {
+    const admin = this.#kafka.admin();
+    try {
+      const preparing = admin.connect().then(() => prepareTopics(admin, this.#place));
+      await within(preparing, 2 * ANSWER_WITHIN_MS);
+    } finally {
+      await within(admin.disconnect(), CLOSE_WITHIN_MS).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { IHeaders, Message } from 'kafkajs';
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import { formatCursor, parseCursor } from '#shared/cursor.ts';
+import type { Change } from '../change-stream.ts';
+import type { ChangeToPublish } from '../publication.ts';
+
+/** A message as others may read it, too: its key the aggregate's stream, its value the change in JSON. */
+export const toMessage = (identity: LogIdentity, { change, previous, correlation }: ChangeToPublish): EncodedMessage => ({
+  key: change.stream,
+  value: Buffer.from(JSON.stringify(change)),
+  headers: {
+    cursor: formatCursor(identity, change.position),
+    previous: formatCursor(identity, previous),
+    type: change.type,
+    'schema-version': String(change.schemaVersion),
+    'correlation-id': correlation,
+  },
+});
+
+export type EncodedMessage = Message & { readonly value: Buffer };
+
+export type Heard = { readonly change: Change; readonly previous: Position; readonly bytes: number };
+
+/** Throws where it is none of ours, or of another log. */
+export const fromMessage = (identity: LogIdentity, { headers = {}, value }: Pick<Message, 'headers' | 'value'>): Heard => {
+  const position = parseCursor(identity, headerOf(headers, 'cursor'));
+  const previous = parseCursor(identity, headerOf(headers, 'previous'));
+  const text = String(value);
+  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to.
+  const change = JSON.parse(text) as Change;
+  if (change.position !== position) throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
+  return { change, previous, bytes: text.length };
+};
+
+const headerOf = (headers: IHeaders, name: string): string => String(headers[name] ?? '');

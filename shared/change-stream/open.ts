@@ -1,0 +1,39 @@
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Log } from '#shared/log.ts';
+import type { ChangeStream } from './change-stream.ts';
+import { parseKafkaUrl } from './kafka/kafka-url.ts';
+import { openPostgresChangeStream, type PostgresChangeStreamOptions } from './postgres/postgres-change-stream.ts';
+import type { Publication } from './publication.ts';
+
+export type ChangeStreamOptions = PostgresChangeStreamOptions & {
+  /** Of the setting CHANGE_STREAM_URL. */
+  readonly url: string;
+  readonly log: Log;
+};
+
+/** Opens the change stream that a URL names: `postgres:`, or `kafka://…`, whose driver is loaded only then. */
+export const openChangeStream = async ({ url, log, ...following }: ChangeStreamOptions): Promise<ChangeStream> => {
+  const [scheme] = url.split(':', 1);
+  switch (scheme) {
+    case 'postgres':
+      return openPostgresChangeStream(following);
+    case 'kafka': {
+      const place = parseKafkaUrl(url);
+      if (!place) break;
+      const { openKafkaChangeStream } = await import('./kafka/kafka-change-stream.ts');
+      const fromLog = openPostgresChangeStream(following);
+      return openKafkaChangeStream({ place, identity: following.eventLog.identity, log, fromLog });
+    }
+  }
+  throw new Error(`a change stream cannot be opened at this ${scheme}: URL – only at postgres: and kafka://…`);
+};
+
+type PublicationOptions = { readonly url: string; readonly identity: LogIdentity; readonly log: Log };
+
+/** Opens what changes must be published to so that the stream of this URL has them; nothing where it follows the log. */
+export const openPublication = async ({ url, identity, log }: PublicationOptions): Promise<Publication | undefined> => {
+  const place = parseKafkaUrl(url);
+  if (!place) return undefined;
+  const { openKafkaPublication } = await import('./kafka/kafka-publication.ts');
+  return openKafkaPublication({ place, identity, log });
+};

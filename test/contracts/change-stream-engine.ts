@@ -1,0 +1,103 @@
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { isPublic } from '#shared/change-stream/who-may-know.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { addComment, allEvents, type CommandSide, createCommandWorld, draftArticle } from '../engines/command-side.ts';
+import type { StartLog } from '../engines/log-engines.ts';
+import { startProjecting, untilProjected } from '../engines/projection.ts';
+import { until } from '../engines/until.ts';
+
+/** What the contract suite needs of a change stream: a log and a read model of its own, and streams as many processes have them. */
+export type ChangeEngine = AsyncDisposable & {
+  readonly side: CommandSide;
+  /** As another process would. */
+  open(): Promise<ChangeStream>;
+  /** The read model stands still until this is disposed. */
+  holdReadModel(): Promise<AsyncDisposable>;
+  /** Whatever brings the changes is stopped hard, and goes on from what it had. */
+  disturb(): Promise<void>;
+};
+
+/** A log and a read model, whose changes are heard from the log itself. */
+export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngine> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld(startLog));
+  const side = opening.use(await world.open());
+  let projector = await startProjecting(side);
+  opening.defer(() => projector[Symbol.asyncDispose]());
+  const resources = opening.move();
+  return {
+    side,
+    open: async () => openPostgresChangeStream({ ...side, bell: new Doorbell() }),
+    async holdReadModel() {
+      await untilProjected(side);
+      await projector[Symbol.asyncDispose]();
+      return {
+        async [Symbol.asyncDispose]() {
+          projector = await startProjecting(side);
+        },
+      };
+    },
+    async disturb() {
+      await side.pool.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** Somebody who follows a change stream in the background. */
+export const startHearing = (stream: ChangeStream, after: Position = START) => {
+  const pages: ChangePage[] = [];
+  const leaving = new AbortController();
+  const hearing = (async () => {
+    for await (const page of stream.follow(after, leaving.signal)) pages.push(page);
+  })();
+  // A failure is told where it is awaited; it must not end the test run before.
+  hearing.catch(() => {});
+  const upTo = () => pages.at(-1)?.upTo ?? after;
+  return {
+    pages,
+    changes: (): readonly Change[] => pages.flatMap(({ changes }) => changes),
+    async until(position: Position): Promise<void> {
+      await Promise.race([until(upTo, (reached) => reached >= position, 40_000), hearing]);
+    },
+    leave: () => leaving.abort(),
+    left: () => hearing,
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await hearing;
+    },
+  };
+};
+
+/** Everything that can be heard now, after a position. */
+export const heardSoFar = async ({ side, open }: ChangeEngine, after: Position = START): Promise<readonly Change[]> => {
+  await using stream = await open();
+  await using hearing = startHearing(stream, after);
+  await hearing.until(await side.eventLog.head());
+  return hearing.changes();
+};
+
+/** The ids of all public events in the log, in order. */
+export const publicIds = async (side: CommandSide, after: Position = START): Promise<readonly string[]> =>
+  (await allEvents(side)).filter((event) => event.position > after && isPublic(event)).map(({ id }) => id);
+
+export const idsOf = (changes: readonly Change[]): readonly string[] => changes.map(({ id }) => id);
+
+/** What the tests of the suite share. */
+export type ChangeWorld = {
+  readonly engine: ChangeEngine;
+  readonly side: CommandSide;
+  readonly stream: ChangeStream;
+  readonly author: UserId;
+};
+
+/** Articles with a comment each, written by several at once. */
+export const write = async ({ side, author }: ChangeWorld, articles = 5): Promise<void> => {
+  const writeOne = async () => addComment(side, author, await draftArticle(side, author));
+  await Promise.all(Array.from({ length: articles }, writeOne));
+};

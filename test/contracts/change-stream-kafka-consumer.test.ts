@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { type Example, startExample } from '../engines/example.ts';
+import { commandOf } from '../engines/following.ts';
+import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import { createKafkaWorld, type KafkaWorld, untilPublished } from '../engines/kafka-world.ts';
+import { until } from '../engines/until.ts';
+
+const DEADLINE_MS = 110_000;
+const TOPIC = 'followed';
+
+/** As docs/changes.md says, but for the place, and with the file for how far it has come. */
+const start = (kafka: TestKafka, file: string): Example => {
+  const command = commandOf('KAFKA_BROKERS=').replace(/^\S+=\S+ \S+=\S+ /, '');
+  return startExample(`${command} ${file}`, { KAFKA_BROKERS: kafka.broker, KAFKA_TOPIC: TOPIC });
+};
+
+const cursorsIn = async ({ side, changes }: KafkaWorld): Promise<readonly string[]> =>
+  (await changes()).map(({ position }) => formatCursor(side.eventLog.identity, position));
+
+const untilPrinted = async (example: Example, last: string | undefined): Promise<void> => {
+  await until(
+    () => ({ last: example.cursors().at(-1), complaints: example.complaints().slice(-500) }),
+    (seen) => seen.last === last,
+    DEADLINE_MS,
+  );
+};
+
+describe.skipIf(kafkaMissing !== undefined)('the consumer of docs/examples', () => {
+  let kafka: TestKafka;
+  beforeAll(async () => {
+    kafka = await startKafka();
+  });
+  afterAll(() => kafka?.[Symbol.asyncDispose]());
+
+  test('prints every change once and in order, though the broker is killed under it, and it itself', { timeout: 300_000 }, async () => {
+    await using world = await createKafkaWorld(kafka.url(TOPIC));
+    await using _publisher = await world.startPublisher();
+    await using folder = await temporaryDataDir();
+    const file = join(folder.path, 'position');
+    await world.write(3);
+    await untilPublished(world);
+    await using first = start(kafka, file);
+    await untilPrinted(first, (await cursorsIn(world)).at(-1));
+    await world.write(3);
+    await kafka.kill();
+    await world.write(3);
+    await kafka.start();
+    await untilPublished(world);
+    await untilPrinted(first, (await cursorsIn(world)).at(-1));
+    await first.kill();
+    await world.write(3);
+    await untilPublished(world);
+    await using second = start(kafka, file);
+    await untilPrinted(second, (await cursorsIn(world)).at(-1));
+    expect([...first.cursors(), ...second.cursors()]).toEqual(await cursorsIn(world));
+  });
+});

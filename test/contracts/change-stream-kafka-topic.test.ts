@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigResourceTypes, Kafka, type KafkaMessage, logLevel } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { AUTHORITY } from '../engines/certificates.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import { closeLogInStep, createKafkaWorld, listen, untilPublished } from '../engines/kafka-world.ts';
+import { until } from '../engines/until.ts';
+
+describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
+  let kafka: TestKafka;
+  beforeAll(async () => {
+    kafka = await startKafka();
+  });
+  afterAll(() => kafka?.[Symbol.asyncDispose]());
+
+  /** What a stranger's consumer finds in a topic. */
+  const messagesIn = async (topic: string, count: number): Promise<readonly (KafkaMessage & { partition: number })[]> => {
+    const consumer = new Kafka({ brokers: [kafka.broker], logLevel: logLevel.NOTHING }).consumer({ groupId: randomUUID() });
+    const messages: (KafkaMessage & { partition: number })[] = [];
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await consumer.run({ eachMessage: async ({ message, partition }) => void messages.push({ ...message, partition }) });
+      await until(
+        () => messages.length,
+        (length) => length >= count,
+        60_000,
+      );
+    } finally {
+      await consumer.disconnect();
+    }
+    return messages;
+  };
+
+  test('others read the changes from it by key, value and headers, and from the copy by aggregate', async () => {
+    await using world = await createKafkaWorld(kafka.url('open', { retention: '12h', copy: 'open.by-item:4' }));
+    await using _publisher = await world.startPublisher();
+    await world.write(20);
+    await untilPublished(world);
+    const changes = await world.changes();
+    const messages = await messagesIn('open', changes.length);
+    expect(messages.map(({ value }) => JSON.parse(String(value)))).toEqual(changes);
+    expect(messages.map(({ key }) => String(key))).toEqual(changes.map(({ stream }) => stream));
+    const { identity } = world.side.eventLog;
+    const [first, second] = messages;
+    expect(headersOf(first)).toMatchObject({ cursor: formatCursor(identity, changes[0]?.position ?? START), type: changes[0]?.type });
+    expect(headersOf(second)).toEqual({
+      cursor: formatCursor(identity, changes[1]?.position ?? START),
+      previous: formatCursor(identity, changes[0]?.position ?? START),
+      type: changes[1]?.type,
+      'schema-version': '1',
+      'correlation-id': expect.stringMatching(/./),
+    });
+    const copy = await messagesIn('open.by-item', changes.length);
+    expect(new Set(copy.map(({ partition }) => partition)).size).toBeGreaterThan(1);
+    for (const partition of [0, 1, 2, 3]) {
+      const positions = copy.filter((message) => message.partition === partition).map(({ value }) => JSON.parse(String(value)).position);
+      expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+    }
+    for (const stream of new Set(changes.map((change) => change.stream))) {
+      expect(new Set(copy.filter(({ key }) => String(key) === stream).map(({ partition }) => partition)).size).toBe(1);
+    }
+    const { resources } = await kafka.admin((admin) =>
+      admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: ConfigResourceTypes.TOPIC, name: 'open', configNames: ['retention.ms'] }],
+      }),
+    );
+    expect(resources[0]?.configEntries[0]?.configValue).toBe(String(12 * 3_600_000));
+  });
+
+  test('no personal data is in it', async () => {
+    await using world = await createKafkaWorld(kafka.url('private'));
+    await using _publisher = await world.startPublisher();
+    await world.write(1);
+    await untilPublished(world);
+    const text = (await messagesIn('private', 3)).map(({ value }) => String(value)).join();
+    expect(text).toContain('comment.added');
+    expect(text).not.toMatch(/Ada|Well said/);
+  });
+
+  test('a topic of several partitions is refused at the start', async () => {
+    await kafka.admin((admin) => admin.createTopics({ topics: [{ topic: 'wide', numPartitions: 3 }], waitForLeaders: true }));
+    await using world = await createKafkaWorld(kafka.url('wide'));
+    await expect(world.startPublisher()).rejects.toThrow(
+      new StartRefused('The topic wide of CHANGE_STREAM_URL has 3 partitions and must have one: name another, or remove it.'),
+    );
+  });
+
+  test('it can be reached by TLS, signed in; a wrong password or a stranger’s certificate is refused in one sentence', async () => {
+    await using folder = await temporaryDataDir();
+    const ca = join(folder.path, 'ca.pem');
+    await writeFile(ca, AUTHORITY);
+    await using world = await createKafkaWorld(kafka.secureUrl('secure', { ca }));
+    await using _publisher = await world.startPublisher();
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    await using wrong = await createKafkaWorld(kafka.secureUrl('secure', { ca, password: 'wrong' }));
+    await expect(wrong.startPublisher()).rejects.toThrow(/^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/);
+    await using strange = await createKafkaWorld(kafka.secureUrl('secure', {}));
+    await expect(strange.startPublisher()).rejects.toThrow(
+      /^The certificate of Kafka is not trusted \(.*\): name its authority by ca= in CHANGE_STREAM_URL\.$/,
+    );
+  });
+});
+
+const headersOf = (message: KafkaMessage | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(message?.headers ?? {}).map(([name, value]) => [name, String(value)]));

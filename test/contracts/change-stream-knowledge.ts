@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import type { ArticleId, CommentId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import type { Caller } from '#shared/policy.ts';
+import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
+import { until } from '../engines/until.ts';
+import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
+
+const anonymous: Caller = { kind: 'anonymous' };
+
+/** What a change tells, and to whom. */
+export const describeKnowledge = (engine: () => ChangeEngine): void => {
+  describePersonalFields(engine);
+  describeRights(engine);
+};
+
+const NAME = 'Ada Augusta King-Noel';
+const PLACE = 'lovelace.example';
+const TEXT = 'Weaves algebraical patterns';
+
+const writePersonal = async ({ side }: ChangeEngine) => {
+  const head = await side.eventLog.head();
+  // Nobody else has it.
+  const email = `countess-${head}@${PLACE}`;
+  const userId = await registerUser(side, { name: NAME, email });
+  const reader = by(as(userId));
+  await side.send({ type: 'UpdateUser', userId, name: `${NAME} II` }, reader);
+  await side.send({ type: 'UpdateUser', userId, email: `two.${email}` }, reader);
+  const articleId = await draftArticle(side, userId);
+  const { id } = await side.send({ type: 'AddComment', articleId, text: TEXT }, reader);
+  const commentId = id as CommentId;
+  await side.send({ type: 'EditComment', commentId, text: `${TEXT} again` }, reader);
+  return { head, userId, email };
+};
+
+const describePersonalFields = (engine: () => ChangeEngine): void => {
+  test('has no personal field in it, neither in clear nor sealed', async () => {
+    const { side } = engine();
+    const { head } = await writePersonal(engine());
+    const changes = await heardSoFar(engine(), head);
+    expect(changes.map(({ type }) => type)).toEqual([
+      ...['user.registered', 'user.updated', 'user.updated', 'article.drafted', 'article.published', 'comment.added', 'comment.edited'],
+    ]);
+    const told = JSON.stringify(changes);
+    for (const secret of [NAME, PLACE, TEXT]) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());
+    let sealedCount = 0;
+    for (const { stream } of changes) {
+      for await (const events of side.eventLog.read(stream)) {
+        for (const { data } of events) {
+          const { sealed } = (data.personal ?? {}) as { readonly sealed?: string };
+          if (sealed === undefined) continue;
+          sealedCount += 1;
+          // Behind the sign of the format.
+          expect(told).not.toContain(sealed.slice(2, 22));
+        }
+      }
+    }
+    expect(sealedCount).toBeGreaterThanOrEqual(5);
+    expect(told).not.toMatch(/sealed|"personal"/);
+  });
+
+  test('is opened, by those who may, to all that was written', async () => {
+    const { side } = engine();
+    const { head, userId, email } = await writePersonal(engine());
+    const open = createChangeOpener(side);
+    const changes = await heardSoFar(engine(), head);
+    const [registered, renamed, , drafted, , added] = await Promise.all(changes.map(open));
+    expect(registered).toEqual({ userId, name: NAME, email, role: 'author' });
+    expect(renamed).toEqual({ userId, name: `${NAME} II` });
+    expect(drafted).toEqual(changes[3]?.data);
+    expect(added).toMatchObject({ text: TEXT, authorId: userId });
+  });
+
+  test('holds nothing that was erased', async () => {
+    const { side } = engine();
+    const { head, userId } = await writePersonal(engine());
+    const changes = await heardSoFar(engine(), head);
+    await side.keys.destroy(userId);
+    const opened = await Promise.all(changes.map(createChangeOpener(side)));
+    expect(opened[0]).toMatchObject({ userId, name: null, email: null });
+    expect(opened[5]).toMatchObject({ text: null });
+    const again = await heardSoFar(engine(), head);
+    // Nobody can say any more what it was that changed, so it is for those who may know of everything.
+    expect(again.filter(({ type }) => type === 'user.updated').map(({ right }) => right)).not.toContain('user.read');
+  });
+
+  test('says of a new name to everybody that there is one, of a new address to nobody else', async () => {
+    const { head, userId } = await writePersonal(engine());
+    const [registered, renamed, moved] = await heardSoFar(engine(), head);
+    const know = (caller: Caller) => [registered, renamed, moved].map((change) => change && mayKnow(caller, change));
+    expect(know(anonymous)).toEqual([true, true, false]);
+    expect(know(as(1, 'author'))).toEqual([true, true, false]);
+    expect(know(as(userId))).toEqual([true, true, true]);
+    expect(know(as(1, 'admin'))).toEqual([true, true, true]);
+    expect(know(as(userId, 'admin', []))).toEqual([false, false, false]);
+  });
+};
+
+const describeRights = (engine: () => ChangeEngine): void => {
+  test('depends for articles and comments on what they were when it happened', async () => {
+    const { side } = engine();
+    const head = await side.eventLog.head();
+    const [author, guest] = [await registerUser(side, { name: 'Author' }), await registerUser(side, { name: 'Guest', role: 'reader' })];
+    const articleId = await draftArticle(side, author, false);
+    const own = by(as(author));
+    const edit = (title: string) => side.send({ type: 'EditArticle', articleId, title }, own);
+    await edit('As a draft');
+    await side.send({ type: 'PublishArticle', articleId }, own);
+    const commentId = await addComment(side, guest, articleId);
+    await edit('In public');
+    await side.send({ type: 'UnpublishArticle', articleId }, own);
+    await edit('A draft again');
+    await side.send({ type: 'EditComment', commentId, text: 'While nobody looks' }, by(system));
+    await side.send({ type: 'PublishArticle', articleId }, own);
+    await addComment(side, author, articleId);
+    await side.send({ type: 'DeleteArticle', articleId }, own);
+    const changes = await untilHeard(engine(), { after: head, ends: 'comment.deleted', times: 2 });
+    const told = changes.filter(({ type }) => !type.startsWith('user.'));
+    expect(
+      told.map(({ type, resource, ...change }) => [type, resource.articleStatus, mayKnow(anonymous, { ...change, resource })]),
+    ).toEqual([
+      ['article.drafted', 'draft', false],
+      ['article.edited', 'draft', false],
+      ['article.published', 'published', true],
+      ['comment.added', 'published', true],
+      ['article.edited', 'published', true],
+      ['article.unpublished', 'published', true],
+      ['article.edited', 'draft', false],
+      ['comment.edited', 'draft', false],
+      ['article.published', 'published', true],
+      ['comment.added', 'published', true],
+      ['article.deleted', 'published', true],
+      // By the process manager, when the article was gone.
+      ['comment.deleted', 'deleted', false],
+      ['comment.deleted', 'deleted', false],
+    ]);
+    expect(told.every((change) => mayKnow(as(author), change))).toBe(true);
+    expect(told.filter(({ stream }) => stream.startsWith('comment-')).map(({ resource }) => resource.articleAuthorId)).toEqual(
+      told.filter(({ stream }) => stream.startsWith('comment-')).map(() => author),
+    );
+    expect(told.filter((change) => mayKnow(as(guest, 'reader'), change)).length).toBe(7);
+  });
+
+  test('lets nobody else know of a draft that is deleted', async () => {
+    const { side } = engine();
+    const head = await side.eventLog.head();
+    const author = await registerUser(side, { name: 'Author' });
+    const articleId: ArticleId = await draftArticle(side, author, false);
+    await side.send({ type: 'DeleteArticle', articleId }, by(system));
+    const changes = await heardSoFar(engine(), head);
+    expect(changes.filter((change) => mayKnow(anonymous, change)).map(({ type }) => type)).toEqual(['user.registered']);
+  });
+};
+
+type Awaited = { readonly after: Parameters<typeof heardSoFar>[1]; readonly ends: string; readonly times: number };
+
+const untilHeard = (engine: ChangeEngine, { after, ends, times }: Awaited): Promise<readonly Change[]> =>
+  until(
+    () => heardSoFar(engine, after),
+    (changes) => changes.filter(({ type }) => type === ends).length >= times,
+    40_000,
+  );

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
+import { type ChangeEngine, type ChangeWorld, heardSoFar, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
+import { describeInterruptions } from './change-stream-interruptions.ts';
+import { describeKnowledge } from './change-stream-knowledge.ts';
+
+/** What every change stream does, whatever brings the changes. */
+export const describeChangeStream = (name: string, startEngine: () => Promise<ChangeEngine>): void => {
+  describe(`change stream: ${name}`, () => {
+    let engine: ChangeEngine;
+    let stream: ChangeStream;
+    let author: UserId;
+    beforeAll(async () => {
+      engine = await startEngine();
+      stream = await engine.open();
+      author = await registerUser(engine.side);
+    }, 120_000);
+    afterAll(async () => {
+      await stream?.[Symbol.asyncDispose]();
+      await engine?.[Symbol.asyncDispose]();
+    });
+    const world = (): ChangeWorld => ({ engine, side: engine.side, stream, author });
+    describeOrder(world);
+    describeInterruptions(world);
+    describeReadiness(world);
+    describeKnowledge(() => engine);
+  });
+};
+
+const describeOrder = (world: () => ChangeWorld): void => {
+  test('tells every public event once, in the order of the log', async () => {
+    const { side, stream } = world();
+    await using hearing = startHearing(stream);
+    await write(world());
+    await hearing.until(await side.eventLog.head());
+    expect(idsOf(hearing.changes())).toEqual(await publicIds(side));
+    const positions = hearing.changes().map(({ position }) => position);
+    expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+  });
+
+  test('has pages that follow on each other, each up to its last change or beyond it', async () => {
+    const { side, stream } = world();
+    await using hearing = startHearing(stream);
+    await hearing.until(await side.eventLog.head());
+    let before = 0;
+    for (const { changes, upTo } of hearing.pages) {
+      for (const { position } of changes) expect(position > before && position <= upTo).toBe(true);
+      expect(upTo).toBeGreaterThan(before);
+      before = upTo;
+    }
+  });
+
+  test('tells from any position on exactly what comes after it', async () => {
+    const { engine } = world();
+    await write(world(), 2);
+    const all = await heardSoFar(engine);
+    for (const index of [0, Math.floor(all.length / 2), all.length - 2]) {
+      const heard = await heardSoFar(engine, all[index]?.position);
+      expect(idsOf(heard)).toEqual(idsOf(all.slice(index + 1)));
+    }
+  });
+
+  test('tells from now on only what is written from now on', async () => {
+    const { engine, side, stream } = world();
+    await heardSoFar(engine);
+    const now = await stream.head();
+    await using hearing = startHearing(stream, now);
+    await write(world(), 1);
+    await hearing.until(await side.eventLog.head());
+    expect(idsOf(hearing.changes())).toEqual(await publicIds(side, now));
+    expect(hearing.changes().map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'comment.added']);
+  });
+
+  test('passes over what goes on inside, and moves on past it', async () => {
+    const { engine, side, stream, author } = world();
+    await heardSoFar(engine);
+    const now = await stream.head();
+    const draft = { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish: false } as const;
+    await side.send(draft, by(as(author), { idempotencyKey: 'inside' }));
+    const head = await side.eventLog.head();
+    await using hearing = startHearing(stream, now);
+    await hearing.until(head);
+    expect(hearing.changes().map(({ type }) => type)).toEqual(['article.drafted']);
+    expect(hearing.changes()[0]?.position).toBeLessThan(head);
+  });
+};
+
+const describeReadiness = (world: () => ChangeWorld): void => {
+  test('is never ahead of the read model', async () => {
+    const { side, stream } = world();
+    const head = await stream.head();
+    const leaving = new AbortController();
+    const writing = write(world(), 20);
+    let upTo = head;
+    for await (const page of stream.follow(head, leaving.signal)) {
+      const { rows } = await side.pool.query(`select position from follower_checkpoint where follower = 'projector'`);
+      expect(rows[0]?.position).toBeGreaterThanOrEqual(page.upTo);
+      upTo = page.upTo;
+      await writing;
+      if (upTo >= (await side.eventLog.head())) leaving.abort();
+    }
+  });
+
+  test('tells nothing while the read model stands still, and all of it afterwards', async () => {
+    const { engine, side, stream } = world();
+    await heardSoFar(engine);
+    const held = await engine.holdReadModel();
+    const before = await stream.head();
+    await using hearing = startHearing(stream, before);
+    await write(world(), 3);
+    // What must not come cannot be waited for; it would be here by now.
+    await delay(700);
+    expect(hearing.pages).toEqual([]);
+    expect(await stream.head()).toBe(before);
+    await held[Symbol.asyncDispose]();
+    await hearing.until(await side.eventLog.head());
+    expect(idsOf(hearing.changes())).toEqual(await publicIds(side, before));
+  });
+
+  test('lets what was heard of be read at once', async () => {
+    const { side, stream, author } = world();
+    await using hearing = startHearing(stream, await stream.head());
+    const articleId: ArticleId = await draftArticle(side, author);
+    await hearing.until(await side.eventLog.head());
+    const { rows } = await side.pool.query('select status from read_model.articles where id = $1', [articleId]);
+    expect(rows).toEqual([{ status: 'published' }]);
+  });
+};

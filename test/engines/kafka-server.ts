@@ -1,0 +1,96 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { AUTHORITY, SERVER } from './certificates.ts';
+
+/** Kafka's own server out of Maven Central, and the settings with which one process is both controller and broker. */
+
+const isInstalled = ['java', 'mvn'].every((program) => spawnSync(program, ['-version']).status === 0);
+
+/** Why there can be no Kafka here, for tests that are then left out. CI has no excuse: there they fail. */
+export const kafkaMissing: string | undefined =
+  isInstalled || process.env.CI === 'true'
+    ? undefined
+    : 'java (17 or newer) and mvn are not installed (Debian: apt-get install openjdk-17-jre-headless maven)';
+
+const VERSION = '4.1.0';
+/** Outside the checkout, so that it is fetched once for all of them. */
+const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'annals-engines');
+
+/** With something that prints its log, which Kafka’s library has none of. */
+const PROJECT = `<project>
+  <modelVersion>4.0.0</modelVersion><groupId>annals</groupId><artifactId>kafka</artifactId><version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${VERSION}</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+  </dependencies>
+</project>`;
+
+/** The folder of its jars. Others may fetch them at the same time: they move to their place once they are all there. */
+export const fetchKafka = async (): Promise<string> => {
+  if (!isInstalled) throw new Error('java and mvn are not installed, and with CI=true they must be');
+  const jars = join(CACHE, `kafka-${VERSION}`);
+  if (await isThere(jars)) return jars;
+  await mkdir(CACHE, { recursive: true });
+  const fetching = await mkdtemp(join(CACHE, 'fetching-'));
+  try {
+    await writeFile(join(fetching, 'pom.xml'), PROJECT);
+    const args = ['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${join(fetching, 'jars')}`];
+    await promisify(execFile)('mvn', args, { cwd: fetching });
+    await rename(join(fetching, 'jars'), jars).catch(async (error: unknown) => {
+      if (!(await isThere(jars))) throw error;
+    });
+  } finally {
+    await rm(fetching, { recursive: true, force: true });
+  }
+  return jars;
+};
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+export type Ports = { readonly plain: number; readonly secure: number; readonly controller: number };
+
+export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
+
+/** One listener for everybody, and one with TLS where users sign in by PLAIN. */
+export const settingsOf = (ports: Ports, folder: string): string => {
+  const listener = 'listener.name.secure.';
+  return [
+    'process.roles=broker,controller',
+    'node.id=1',
+    `controller.quorum.voters=1@127.0.0.1:${ports.controller}`,
+    `listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},CONTROLLER://127.0.0.1:${ports.controller}`,
+    `advertised.listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure}`,
+    'listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT',
+    'controller.listener.names=CONTROLLER',
+    'inter.broker.listener.name=PLAIN',
+    `log.dirs=${join(folder, 'data')}`,
+    'sasl.enabled.mechanisms=PLAIN',
+    `${listener}plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_${USER.name}="${USER.password}";`,
+    `${listener}ssl.keystore.type=PEM`,
+    `${listener}ssl.keystore.certificate.chain=${inOneLine(`${SERVER.cert}\n${AUTHORITY}`)}`,
+    `${listener}ssl.keystore.key=${inOneLine(inPkcs8(SERVER.key))}`,
+    'num.partitions=1',
+    'offsets.topic.replication.factor=1',
+    'offsets.topic.num.partitions=1',
+    'transaction.state.log.replication.factor=1',
+    'transaction.state.log.min.isr=1',
+    'share.coordinator.state.topic.replication.factor=1',
+    'share.coordinator.state.topic.min.isr=1',
+    'auto.create.topics.enable=false',
+    'broker.heartbeat.interval.ms=500',
+    'broker.session.timeout.ms=2000',
+  ].join('\n');
+};
+
+const inOneLine = (pem: string): string => pem.split('\n').join('\\n');
+
+/** The only form that Java reads. */
+const inPkcs8 = (key: string): string => createPrivateKey(key).export({ format: 'pem', type: 'pkcs8' }).toString().trim();

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
+import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
+import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { startConfiguredPublisher } from '../../projector/publish.ts';
+import { captureLog } from '../serve.ts';
+import { addComment, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import { startProjecting, untilProjected } from './projection.ts';
+import { until } from './until.ts';
+
+/** A command side and a projector, whose changes are published to a topic and heard from there. */
+export type KafkaWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly url: string;
+  startPublisher(metrics?: ReturnType<typeof createMetrics>): Promise<AsyncDisposable>;
+  openStream(): Promise<HeardStream>;
+  /** Writes so many articles, each with a comment. */
+  write(articles?: number): Promise<void>;
+  /** What the log says has changed so far. */
+  changes(after?: Position): Promise<readonly Change[]>;
+};
+
+/** A change stream whose way by the log can be closed, which shows that something comes by way of Kafka. */
+export type HeardStream = ChangeStream & {
+  closeLog(): void;
+  openLog(): void;
+  /** How many follow the log now. */
+  followers(): number;
+};
+
+export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world: CommandWorld = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open());
+  opening.use(await startProjecting(side));
+  const author = await registerUser(side);
+  const fromLog = () => openPostgresChangeStream({ ...side, bell: new Doorbell() });
+  const { log } = captureLog();
+  const resources = opening.move();
+  return {
+    side,
+    url,
+    settings: { ...world.settings, CHANGE_STREAM_URL: url },
+    startPublisher: (metrics = createMetrics()) => startConfiguredPublisher({ ...side, bell: new Doorbell(), log, metrics, url }),
+    openStream: () => openStream(side, url, fromLog()),
+    write: (articles = 5) => write(side, author, articles),
+    changes: (after = START) => changesIn(side, fromLog(), after),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const openStream = async ({ eventLog }: CommandSide, url: string, fromLog: ChangeStream): Promise<HeardStream> => {
+  const place = parseKafkaUrl(url);
+  if (!place) throw new Error(`${url} is no Kafka`);
+  let isClosed = false;
+  let followers = 0;
+  const closable: ChangeStream = {
+    ...fromLog,
+    async *follow(after, signal) {
+      followers += 1;
+      try {
+        for await (const page of fromLog.follow(after, signal)) {
+          while (isClosed && !signal.aborted) await delay(10);
+          if (signal.aborted) return;
+          yield page;
+        }
+      } finally {
+        followers -= 1;
+      }
+    },
+  };
+  const { log } = captureLog();
+  const stream = await openKafkaChangeStream({ place, identity: eventLog.identity, log, fromLog: closable, silenceMaxMs: PATIENCE_MS });
+  return {
+    ...stream,
+    closeLog: () => {
+      isClosed = true;
+    },
+    openLog: () => {
+      isClosed = false;
+    },
+    followers: () => followers,
+  };
+};
+
+/** A busy machine must not send anybody back to the log. */
+const PATIENCE_MS = 120_000;
+
+const write = async (side: CommandSide, author: UserId, articles: number): Promise<void> => {
+  const ids = await Promise.all(Array.from({ length: articles }, () => draftArticle(side, author)));
+  await Promise.all(ids.map((articleId) => addComment(side, author, articleId)));
+};
+
+const changesIn = async (side: CommandSide, fromLog: ChangeStream, after: Position): Promise<readonly Change[]> => {
+  await using stream = fromLog;
+  await untilProjected(side);
+  const head = await stream.head();
+  const changes: Change[] = [];
+  if (after >= head) return changes;
+  for await (const page of stream.follow(after, new AbortController().signal)) {
+    changes.push(...page.changes);
+    if (page.upTo >= head) break;
+  }
+  return changes;
+};
+
+/** Somebody who follows the changes. */
+export type Listener = AsyncDisposable & { readonly heard: readonly Change[]; readonly last: () => Position };
+
+export const listen = (stream: ChangeStream, after: Position = START): Listener => {
+  const leaving = new AbortController();
+  const heard: Change[] = [];
+  const listening = (async () => {
+    for await (const { changes } of stream.follow(after, leaving.signal)) heard.push(...changes);
+  })();
+  return {
+    heard,
+    last: () => heard.at(-1)?.position ?? after,
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await listening;
+    },
+  };
+};
+
+const DEADLINE_MS = 60_000;
+
+/** Waits until the last of the changes has been heard. */
+export const untilHeard = async (listener: Listener, changes: readonly Change[]): Promise<void> => {
+  const end = changes.at(-1)?.position ?? START;
+  await until(listener.last, (last) => last >= end, DEADLINE_MS);
+};
+
+/** Writes until a listener, the only one, hears from Kafka; from then on the log is closed to the stream. */
+export const closeLogInStep = async (world: KafkaWorld, stream: HeardStream, listener: Listener): Promise<void> => {
+  await until(
+    async () => {
+      await world.write(1);
+      await untilHeard(listener, await world.changes(listener.last()));
+      return stream.followers();
+    },
+    (followers) => followers === 0,
+    DEADLINE_MS,
+  );
+  stream.closeLog();
+};
+
+/** Waits until everything is in the topic, as the publisher's checkpoint says. */
+export const untilPublished = async ({ side: { eventLog, pool } }: KafkaWorld): Promise<void> => {
+  const head = await eventLog.head();
+  const published = async () =>
+    (await pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'publisher'`)).rows[0]?.position;
+  await until(published, (position = 0) => position >= head, DEADLINE_MS);
+};

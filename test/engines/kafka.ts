@@ -1,0 +1,136 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { stillQueue } from '#shared/change-stream/kafka/still-queue.ts';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { fetchKafka, type Ports, settingsOf, USER } from './kafka-server.ts';
+import { until } from './until.ts';
+
+/** A Kafka of the caller's own: one process, in KRaft mode. */
+export type TestKafka = AsyncDisposable & {
+  readonly broker: string;
+  /** As CHANGE_STREAM_URL has it, of a topic. */
+  url(topic: string, parameters?: Readonly<Record<string, string>>): string;
+  /** The same by the listener with TLS, whose certificate is of the tests' authority, where users sign in. */
+  secureUrl(topic: string, changes: { ca?: string; password?: string }): string;
+  admin<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result>;
+  /** Ends the server at once, without notice; what it was told stays. */
+  kill(): Promise<void>;
+  /** Starts it again where it was. */
+  start(): Promise<void>;
+  /** The server keeps its connections and answers nothing. */
+  pause(): void;
+  resume(): void;
+};
+
+const STARTS_MAX = 3;
+const START_MS = 90_000;
+
+export const startKafka = async (): Promise<TestKafka> => {
+  await using opening = new AsyncDisposableStack();
+  const jars = await fetchKafka();
+  const folder = opening.use(await temporaryDataDir());
+  const place = await startSomewhere(jars, folder.path);
+  let { server } = place;
+  opening.defer(() => server.kill());
+  const broker = `127.0.0.1:${place.ports.plain}`;
+  const resources = opening.move();
+  return {
+    broker,
+    url: (topic, parameters = {}) => `kafka://${broker}/${topic}?${new URLSearchParams(parameters)}`,
+    secureUrl: (topic, { ca, password = USER.password }) => {
+      const parameters = new URLSearchParams({ sasl: 'plain', tls: 'on', ...(ca !== undefined && { ca }) });
+      return `kafka://${USER.name}:${encodeURIComponent(password)}@127.0.0.1:${place.ports.secure}/${topic}?${parameters}`;
+    },
+    admin: (work) => withAdmin(broker, work),
+    kill: () => server.kill(),
+    start: async () => {
+      server = await startOn(place.ports, jars, folder.path);
+    },
+    pause: () => server.signal('SIGSTOP'),
+    resume: () => server.signal('SIGCONT'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise<Result>): Promise<Result> => {
+  stillQueue();
+  const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, retry: { retries: 0 }, connectionTimeout: 3_000 });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+};
+
+type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
+
+/** Another program may take a port between the question and the start. */
+const startSomewhere = async (jars: string, folder: string): Promise<{ ports: Ports; server: Server }> => {
+  let isFormatted = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = { plain: await freePort(), secure: await freePort(), controller: await freePort() };
+    await writeFile(join(folder, 'kafka.properties'), settingsOf(ports, folder));
+    if (!isFormatted) await format(jars, folder);
+    isFormatted = true;
+    try {
+      return { ports, server: await startOn(ports, jars, folder) };
+    } catch (error) {
+      if (attempt === STARTS_MAX) throw error;
+    }
+  }
+};
+
+const CLUSTER = 'annals-tests-cluster-1';
+const QUICK_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:+PerfDisableSharedMem', '-Xms96m', '-Xmx256m'];
+const LOGGING = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.log.kafka.server=info'];
+const command = (jars: string): readonly string[] => [...QUICK_START, ...LOGGING, '-cp', join(jars, '*')];
+
+const format = async (jars: string, folder: string): Promise<void> => {
+  const settings = join(folder, 'kafka.properties');
+  await promisify(execFile)('java', [...command(jars), 'kafka.tools.StorageTool', 'format', '-t', CLUSTER, '-c', settings]);
+};
+
+/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+const KEEPER = 'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
+
+const startOn = async (ports: Ports, jars: string, folder: string): Promise<Server> => {
+  const log = join(folder, 'kafka.log');
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...command(jars), 'kafka.Kafka', join(folder, 'kafka.properties')], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, LOG: log },
+  });
+  const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const server = { signal: (signal: NodeJS.Signals) => void process.kill(pid, signal), kill: () => end(keeper) };
+  const printed = () => readFile(log, 'utf8').catch(() => '');
+  try {
+    await until(printed, (text) => /Kafka Server started/.test(text), START_MS);
+    await until(
+      () =>
+        withAdmin(`127.0.0.1:${ports.plain}`, (admin) => admin.describeCluster()).then(
+          ({ brokers }) => brokers.length,
+          () => 0,
+        ),
+      (brokers) => brokers === 1,
+      START_MS,
+    );
+    return server;
+  } catch (cause) {
+    await server.kill();
+    throw new Error(`Kafka did not start: ${(await printed()).slice(-4_000)}`, { cause });
+  }
+};
+
+const end = async (keeper: ChildProcess): Promise<void> => {
+  if (keeper.exitCode !== null) return;
+  const exited = once(keeper, 'exit');
+  keeper.stdin?.end();
+  await exited;
+};
