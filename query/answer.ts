@@ -14,7 +14,13 @@ export type ItemAnswer = {
 export type ListAnswer = {
   readonly kind: 'list';
   readonly items: readonly object[];
-  readonly links: { readonly self: string; readonly first?: string; readonly prev?: string; readonly next?: string };
+  readonly links: {
+    readonly self: string;
+    readonly first?: string;
+    readonly prev?: string;
+    readonly next?: string;
+    readonly poll?: string;
+  };
   /** Where the reader may add an item. */
   readonly create?: Link | undefined;
 };

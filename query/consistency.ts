@@ -6,7 +6,6 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 
 const CONSISTENCY_TOKEN = 'Consistency-Token';
-const WAIT_MAX_MS = 5_000;
 /** Almost everything is visible by then; what is not, is worth a question to the log. */
 const SOON_MS = 250;
 const RETRY_AFTER_SECONDS = '1';
@@ -14,12 +13,12 @@ const RETRY_AFTER_SECONDS = '1';
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
-  readonly waitMaxMs?: number;
+  readonly waitMaxMs: number;
 };
 
 /** Before every read: one that names a write waits until it can see it, and is told to come again where that takes too long. */
 export const awaitConsistency =
-  ({ readPosition, eventLog, waitMaxMs = WAIT_MAX_MS }: ConsistencyOptions): RequestHandler =>
+  ({ readPosition, eventLog, waitMaxMs }: ConsistencyOptions): RequestHandler =>
   async (request, response, next) => {
     // What a cache keeps for those who name no write is not for those who do.
     response.vary(CONSISTENCY_TOKEN);
@@ -40,7 +39,7 @@ export const awaitConsistency =
 
 /** Waits on, unless the log itself has not come as far: then somebody made the token up, and no waiting helps. */
 const isVisibleLater = async (
-  { readPosition, eventLog, waitMaxMs }: Required<ConsistencyOptions>,
+  { readPosition, eventLog, waitMaxMs }: ConsistencyOptions,
   position: Position,
   signal: AbortSignal,
 ): Promise<boolean> => {

@@ -1,4 +1,5 @@
 import { openBlobs } from '#shared/blobs/open.ts';
+import { openChangeStream } from '#shared/change-stream/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { openFoundation } from '#shared/foundation.ts';
@@ -21,7 +22,10 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({ url: config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'query' });
-  const { routes, refusals, shortWay } = resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
+  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const { routes, refusals, shortWay } = resources.use(
+    await startQueryService({ ...foundation, refusalNow: authentication.refusalNow, changes, blobs, bell, gateway, config, log }),
+  );
   await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication, shortWay });
 };
 

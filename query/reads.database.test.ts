@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId, CommentId } from '#shared/brands.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { SCOPES, scopeOf } from '#shared/policy.ts';
 import { OPERATIONS } from '#shared/rest/operations.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
@@ -172,7 +172,7 @@ test('items that are read at the same time share statements, and everybody gets 
 const READS = Object.values(OPERATIONS).filter(({ role }) => role === 'query');
 
 test.each(READS)('$method $path without its scope is refused before anything is read', async ({ path, right }) => {
-  const scope = `read:${right.split('.')[0]}s`;
+  const scope = scopeOf(right);
   const scopes = SCOPES.filter((each) => each !== scope);
   for (const role of ['reader', 'author', 'admin'] as const) {
     const before = world.statements();

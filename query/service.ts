@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -14,6 +15,7 @@ import { createCommentFinder } from './comments/find-comment.ts';
 import { commentReads } from './comments/reads.ts';
 import { awaitConsistency } from './consistency.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { type EventDependencies, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
@@ -27,16 +29,20 @@ import { userReads } from './users/reads.ts';
 export type QueryDependencies = {
   readonly pool: Pool;
   readonly databaseUrl: string;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
+  /** What those who follow changes are told of. */
+  readonly changes: ChangeStream;
   /** Rung when the read model has moved on. */
   readonly bell: ReadModelBell;
   /** Where the mutations of GraphQL go. */
   readonly gateway: CommandGateway;
   readonly log: Log;
+  /** How long anything waits until a write can be read. */
+  readonly visibleWithinMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
-  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir'>;
-};
+  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
+} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'refusalNow'>;
 
 export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'>;
 
@@ -45,23 +51,39 @@ export const QUERY_LINKS: readonly Link[] = [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   { rel: 'articles', href: '/articles', title: 'The articles that you may read' },
   { rel: 'users', href: '/users', title: 'The users' },
+  { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
 ];
 
+const VISIBLE_WITHIN_MS = 5_000;
+
 /** Starts the query side: what there is, from the read model, for whoever may see it. */
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
-  const { pool, eventLog, blobs, bell, config } = dependencies;
+  const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
-  const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog })];
-  const { graphql: settings, limits, dataDir } = config;
+  const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
+  const { graphql: settings, limits, dataDir, streams } = config;
+  const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
+  const followed = { feed: events.feed, streams: events.streams };
   const graphql = opening.use(
-    await openGraphql({ ...dependencies, ...limits, searches, dataDir, readPosition, settings, before: beforeReads }),
+    await openGraphql({
+      ...dependencies,
+      ...followed,
+      ...limits,
+      searches,
+      dataDir,
+      readPosition,
+      settings,
+      before: beforeReads,
+      visibleWithinMs,
+    }),
   );
   const routes = Router().use(
-    readRoutes(createReads({ pool, searches }), beforeReads),
+    events.routes,
+    readRoutes({ ...createReads({ pool, searches }), ...events.reads }, beforeReads),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(config),
@@ -73,8 +95,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** Every read has its place here, or the compiler says which has not. */
-const createReads = ({ pool, searches }: ReadConnections): Reads => {
+/** Every read of what is there has its place here, or the compiler says which has not. */
+const createReads = ({ pool, searches }: ReadConnections): Omit<Reads, 'listEvents'> => {
   const findArticle = createArticleFinder(pool);
   return {
     ...userReads({ pool, searches, findUser: createUserFinder(pool) }),

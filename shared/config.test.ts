@@ -102,6 +102,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   METRICS_HOST: '/tmp/socket',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
   EVENT_LOG_URL: 'redis://:hunter2@db',
+  CHANGE_STREAM_URL: 'kafka://user:hunter2@broker',
   MASTER_KEY: 'hunter2',
   INTERNAL_PORT: '4100.5',
   INTERNAL_HOST: ' ',
@@ -117,6 +118,9 @@ const WRONG: Partial<Record<SettingName, string>> = {
   HEADERS_TIMEOUT_MS: '1e4',
   REQUEST_TIMEOUT_MS: '-5',
   CONNECTIONS_MAX: 'many',
+  STREAMS_PER_OWNER_MAX: '0',
+  STREAM_HEARTBEAT_MS: '15s',
+  STREAM_BUFFER_BYTES_MAX: '1MiB',
   DRAIN_MS: '10s',
 };
 
@@ -129,7 +133,7 @@ test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== 'DA
   },
 );
 
-test.each(['MASTER_KEY', 'TLS_KEY', 'DATABASE_URL', 'EVENT_LOG_URL', 'RATE_LIMIT_URL'] as const)(
+test.each(['MASTER_KEY', 'TLS_KEY', 'DATABASE_URL', 'EVENT_LOG_URL', 'CHANGE_STREAM_URL', 'RATE_LIMIT_URL'] as const)(
   'no message repeats the value of %s',
   (name) => {
     expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');

@@ -38,6 +38,8 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
+  /** `postgres:` alone means that the log is followed; else a `kafka:` URL. */
+  readonly changeStreamUrl: string;
   /** A `file:` URL of a folder, or an `s3:` URL. */
   readonly blobUrl: string;
   /** Undefined means the one kept in the data folder, which production refuses. */
@@ -46,8 +48,12 @@ export type Config = {
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings;
   readonly graphql: GraphqlSettings;
+  readonly streams: StreamSettings;
   readonly drainMs: number;
 };
+
+/** Of streams of server-sent events. */
+export type StreamSettings = { readonly perOwnerMax: number; readonly heartbeatMs: number; readonly bufferBytesMax: number };
 
 /** Where to listen; the host undefined means all addresses. */
 export type Listener = { readonly port: number; readonly host: string | undefined };
@@ -162,6 +168,7 @@ const assemble = (values: Values): Config => ({
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,
   eventLogUrl: values.EVENT_LOG_URL,
+  changeStreamUrl: values.CHANGE_STREAM_URL,
   blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
@@ -178,6 +185,11 @@ const assemble = (values: Values): Config => ({
     anonymous: { name: 'anonymous', unitsPerSecond: values.RATE_LIMIT_ANONYMOUS, burst: values.RATE_LIMIT_ANONYMOUS_BURST },
   },
   graphql: graphqlOf(values),
+  streams: {
+    perOwnerMax: values.STREAMS_PER_OWNER_MAX,
+    heartbeatMs: values.STREAM_HEARTBEAT_MS,
+    bufferBytesMax: values.STREAM_BUFFER_BYTES_MAX,
+  },
   drainMs: values.DRAIN_MS,
 });
 

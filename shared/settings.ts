@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one table: a setting has one place.
 import { z } from 'zod';
 import { parseBlobUrl } from './blobs/blob-url.ts';
+import { KAFKA_URL_FORM, parseKafkaUrl } from './change-stream/kafka/kafka-url.ts';
 import type { CorsOrigins } from './http/cors.ts';
 
 type Setting = {
@@ -150,6 +151,14 @@ export const SETTINGS = {
     description: 'The engine of the event log: PostgreSQL or EventStoreDB.',
     secret: true,
   },
+  CHANGE_STREAM_URL: {
+    schema: z.string().refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, { error: 'no change stream' }),
+    expected: `postgres: (the database), or ${KAFKA_URL_FORM}`,
+    fallback: 'postgres:',
+    description:
+      'The way of the changes to those who follow them: each process follows the event log itself, or Kafka brings them (`kafka://host:9092/topic`).',
+    secret: true,
+  },
   BLOB_URL: {
     schema: z.string().refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, { error: 'no place for blobs' }),
     expected: 'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
@@ -241,6 +250,22 @@ export const SETTINGS = {
   HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'How long a client may take to send its headers.' },
   REQUEST_TIMEOUT_MS: { ...count, fallback: '30000', description: 'How long a client may take to send a whole request.' },
   CONNECTIONS_MAX: { ...count, fallback: '10000', description: 'How many clients may be connected at once.' },
+  STREAMS_PER_OWNER_MAX: {
+    ...count,
+    fallback: '100',
+    description:
+      'How many streams of events (`/events`, subscriptions of GraphQL) a user, or an address without a token, may have open at each process.',
+  },
+  STREAM_HEARTBEAT_MS: {
+    ...count,
+    fallback: '15000',
+    description: 'How often a silent stream of events is told that it lives, and how far it is: less than what proxies wait for.',
+  },
+  STREAM_BUFFER_BYTES_MAX: {
+    ...count,
+    fallback: '1048576',
+    description: 'How much may wait for the reader of a stream of events; one that is slower is told so, closed, and may go on from there.',
+  },
   DRAIN_MS: {
     schema: integer(100, 600_000),
     expected: 'a whole number from 100 to 600000',

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { problemOf } from '#shared/http/problem.ts';
+import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { Log } from '#shared/log.ts';
 
 /** Turns what went wrong into what clients see: the codes are those of REST, and what nobody expected is masked. */
@@ -22,8 +22,13 @@ export const createFormatError =
     }
     const { status, body } = problemOf(originalError);
     if (status === INTERNAL) log.error({ err: originalError, requestId, path }, 'A field of a GraphQL operation failed.');
-    const { title, code, detail, type: _, status: __, ...more } = body;
-    return { message: detail ?? title, ...place, extensions: { code, ...more, ...(status >= INTERNAL && { requestId }) } };
+    const { message: shown, extensions: more } = formatProblem(body);
+    return { message: shown, ...place, extensions: { ...more, ...(status >= INTERNAL && { requestId }) } };
   };
+
+export const formatProblem = ({ title, code, detail, type: _, status: __, ...more }: Problem['body']): GraphQLFormattedError => ({
+  message: detail ?? title,
+  extensions: { code, ...more },
+});
 
 const INTERNAL = 500;

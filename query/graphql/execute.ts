@@ -16,4 +16,9 @@ export type RequestFacts = {
 };
 
 /** Runs an operation field by field; what it answers is the reference for every faster way. */
-export type Execute = (runnable: Runnable, facts: RequestFacts) => Promise<ExecutionResult>;
+export type Execute = (
+  runnable: Runnable,
+  facts: RequestFacts,
+  /** Of a subscription: what has happened. */
+  event?: unknown,
+) => Promise<ExecutionResult>;

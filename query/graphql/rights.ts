@@ -20,6 +20,11 @@ const READING: Readonly<Record<string, Operation>> = {
   PostConnection: 'article.read',
   Comment: 'comment.read',
   CommentConnection: 'comment.read',
+  ArticleChange: 'article.read',
+  CommentChange: 'comment.read',
+  UserChange: 'user.read',
+  // The feed of everything; of each change, they hear only what they may know of.
+  Change: 'events.read',
 };
 
 /** Beside what their answers let the caller read. */

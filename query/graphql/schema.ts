@@ -12,6 +12,12 @@ const demandInstant = (value: unknown): string => {
 };
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** Whether it is one of this log is for those to say who follow it. */
+const demandText = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  throw new TypeError('A Cursor is a text that came with an earlier answer.');
+};
+
 const readTypes = (): DocumentNode =>
   concatAST(
     readdirSync(FOLDER)
@@ -24,6 +30,7 @@ const readTypes = (): DocumentNode =>
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
   _Any: { coerceInputValue: demandRepresentation, coerceOutputValue: demandRepresentation },
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
+  Cursor: { coerceInputValue: demandText, coerceOutputValue: demandText },
   DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
 };
 

@@ -4,7 +4,6 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { GraphqlSettings } from '#shared/config.ts';
 import { openPool } from '#shared/database/pool.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
@@ -21,10 +20,10 @@ import { createPlanner, type Planner } from './planner/planner.ts';
 import { createExecutor } from './resolvers/executor.ts';
 import { createAdmit } from './run.ts';
 import { schema } from './schema.ts';
+import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
-export type GraphqlDependencies = {
+export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> & {
   readonly databaseUrl: string;
-  readonly eventLog: Pick<EventLog, 'identity'>;
   readonly searches: Searches;
   /** Where mutations go. */
   readonly gateway: CommandGateway;
@@ -38,7 +37,8 @@ export type GraphqlDependencies = {
   readonly log: Log;
   /** Runs before every operation. */
   readonly before: readonly RequestHandler[];
-  readonly visibleWithinMs?: number;
+  /** How long a mutation waits until what it did can be read. */
+  readonly visibleWithinMs: number;
 };
 
 export type GraphqlService = AsyncDisposable & {
@@ -49,20 +49,19 @@ export type GraphqlService = AsyncDisposable & {
   readonly shortWay: ShortWay;
 };
 
-const VISIBLE_WITHIN_MS = 5_000;
 /** Few connections that are always busy do more than many that take turns on the processor. */
 const CONNECTIONS_MAX = 4;
 
 /** One endpoint for everything: queries by one statement each, mutations by commands. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
-  const { databaseUrl, searches, settings, log, before, bodyBytesMax, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  const { databaseUrl, searches, settings, log, before, bodyBytesMax } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX }));
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });
-  const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool, visibleWithinMs });
+  const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
   const own: Port = { documents, planner: createPlanner({ schema, pool, searches }), execute: executorOf(schema) };
   const {
     documents: all,
@@ -74,10 +73,12 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
       )
     : own;
   const { costMax } = limits;
+  const subscriptions = opening.use(openSubscriptions({ ...dependencies, execute: own.execute }));
   const endpoint = graphqlRoutes({
     admit: createAdmit({ documents: all, resolveDocument, introspection, costMax }),
     planner,
     execute,
+    subscriptions,
     costMax,
     bodyBytesMax,
     log,

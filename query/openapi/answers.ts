@@ -55,8 +55,15 @@ const NOT_MODIFIED: JsonObject = {
 const success = (answer: Answer, schemas: JsonSchemas): JsonObject => ({
   description: answer.description,
   headers: headers(...successHeaders(answer)),
-  ...(answer.schema !== undefined && { content: contentOf(answer.kind, schemas.of(answer.schema, 'output')) }),
+  ...(answer.schema !== undefined && {
+    content: { ...contentOf(answer.kind, schemas.of(answer.schema, 'output')), ...(answer.isStreamed && { 'text/event-stream': STREAM }) },
+  }),
 });
+
+/** OpenAPI 3.1 has no way to say what is in it. */
+const STREAM: JsonObject = {
+  schema: { type: 'string', description: 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.' },
+};
 
 const successHeaders = ({ kind, status }: Answer): readonly AnswerHeader[] => {
   switch (kind) {

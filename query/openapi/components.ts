@@ -40,7 +40,7 @@ const action: JsonObject = {
 const PageLinks: JsonObject = {
   type: 'object',
   description: 'The pages around this one; those that there are not are left out.',
-  properties: { self: link, first: link, prev: link, next: link, create: action },
+  properties: { self: link, first: link, prev: link, next: link, poll: link, create: action },
   required: ['self'],
   additionalProperties: false,
 };

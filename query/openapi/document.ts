@@ -31,7 +31,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events],
     paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
@@ -48,6 +48,7 @@ const TAGS = {
   articles: { name: 'Articles', description: 'Drafts and what was published.' },
   comments: { name: 'Comments', description: 'On published articles.' },
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
+  events: { name: 'Events', description: 'What has happened, and what happens.' },
   me: { name: 'Users' },
 } as const;
 

@@ -28,6 +28,7 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken'],
   editUser: ['email_taken'],
+  listEvents: ['too_many_streams'],
   getMe: ['user_not_found', 'parked'],
   createArticle: ['user_not_found', 'user_deleted'],
   addComment: ['user_not_found', 'user_deleted', 'article_not_published'],

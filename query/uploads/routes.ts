@@ -9,16 +9,11 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 
 type UploadDependencies = { readonly blobs: Pick<Blobs, 'find' | 'read'> };
 
-const METHODS = ['GET', 'HEAD', 'OPTIONS'];
-
 /** What was uploaded, for everybody who has been told its name. */
 export const uploadRoutes = ({ blobs }: UploadDependencies): Router =>
   Router()
     .get('/uploads/:name', (request, response) => answerUpload(blobs, request, response))
-    .options('/uploads/:name', (_request, response) => {
-      response.set('Allow', METHODS.join(', ')).status(204).end();
-    })
-    .all('/uploads/:name', refuseOtherMethods(...METHODS));
+    .all('/uploads/:name', refuseOtherMethods('GET', 'HEAD'));
 
 const answerUpload = async (blobs: UploadDependencies['blobs'], request: Request, response: Response): Promise<void> => {
   const name = parseBlobName(String(request.params.name));

@@ -153,12 +153,15 @@ test('the server of a living owner is found, and no other', async () => {
 
 test('a server that was killed is started again at the same address', async () => {
   await using dataDir = await temporaryDataDir();
-  await using server = await startEmbeddedPostgres({ dataDir: dataDir.path });
+  const told: string[] = [];
+  await using server = await startEmbeddedPostgres({ dataDir: dataDir.path, log: (message) => void told.push(message) });
   await query(server.url, 'create table kept as select 42 as answer');
   const before = await readPostmaster(await pgdataOf(dataDir.path));
   process.kill(before?.pid ?? Number.NaN, 'SIGKILL');
   await vi.waitFor(async () => expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]), { timeout: 20_000 });
   expect((await readPostmaster(await pgdataOf(dataDir.path)))?.pid).not.toBe(before?.pid);
+  // It answers a moment before it has its owner again.
+  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), { timeout: 20_000 });
   await expect(start(dataDir.path)).rejects.toThrow(DataDirInUse);
 });
 

@@ -10,12 +10,14 @@ export const refuseUnknownPath: RequestHandler = () => {
   throw new HttpProblem('not_found');
 };
 
-/** For `router.all(path, …)` after the methods that a path takes. */
-export const refuseOtherMethods =
-  (...allowed: readonly string[]): RequestHandler =>
-  () => {
-    throw new HttpProblem('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
+/** For `router.all(path, …)` after the methods that a path takes: tells who asks by `OPTIONS` or comes with another which they are. */
+export const refuseOtherMethods = (...methods: readonly string[]): RequestHandler => {
+  const headers = { Allow: [...new Set([...methods, 'OPTIONS'])].join(', ') };
+  return (request, response) => {
+    if (request.method !== 'OPTIONS') throw new HttpProblem('method_not_allowed', { headers });
+    response.set(headers).status(204).end();
   };
+};
 
 /** The one place where errors become answers. What nobody expected is logged whole and told to the client only by its request id. */
 export const answerErrors =

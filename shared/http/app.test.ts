@@ -168,7 +168,9 @@ test('another method is 405 and says which there are', async () => {
   await using server = await serveRoutes(echo());
   const response = await fetch(`${server.url}/echo`);
   expect(response.status).toBe(405);
-  expect(response.headers.get('allow')).toBe('POST');
+  expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+  const options = await fetch(`${server.url}/echo`, { method: 'OPTIONS' });
+  expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, 'POST, OPTIONS', '']);
 });
 
 test.each([

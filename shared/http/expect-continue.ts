@@ -5,6 +5,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
  * refused by its headers is refused without it. Node closes a connection on which the body was not asked for.
  */
 export const continueOnceRead = (server: Server): void => {
+  // Whatever else is expected may be overlooked; Node would refuse it without a word.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const listen = (event: string | symbol): void => {
       if (event !== 'data' && event !== 'readable') return;

@@ -16,6 +16,7 @@ export class Health {
   readonly #checks = new Map<string, HealthCheck>();
   readonly #log: Log;
   readonly #timeoutMs: number;
+  readonly #onDrain: (() => void)[] = [];
   #draining = false;
   #running: Promise<Readiness> | undefined;
 
@@ -28,9 +29,15 @@ export class Health {
     this.#checks.set(name, check);
   }
 
+  /** Called when the process begins to stop: for what would otherwise go on until it is cut off. */
+  onDrain(callback: () => void): void {
+    this.#onDrain.push(callback);
+  }
+
   /** From now on the process says that it is stopping, so that a balancer sends it nothing new. */
   drain(): void {
     this.#draining = true;
+    for (const callback of this.#onDrain.splice(0)) callback();
   }
 
   /** Askers at the same time share one run, so that nobody can make work by asking often. */

@@ -61,6 +61,13 @@ test('whoever asks before sending a body is told to go on only once it is wanted
   expect(await text(wanted)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\[\]$/);
 });
 
+test('whoever expects something else is served all the same', async () => {
+  await using server = await serve(app());
+  const socket = begin(server.url, ['Authorization: x', 'Expect: the-unexpected', 'Content-Length: 2', 'Connection: close']);
+  socket.write('[]');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\[\]$/);
+});
+
 /** Sends so many bytes every 20 ms until all are sent or the server has answered. */
 const trickle = async (socket: Socket, bytes: number, bytesAtOnce: number): Promise<string> => {
   let sent = 0;

@@ -37,5 +37,5 @@ test('writing to the root is 405', async () => {
   await using server = await open();
   const response = await fetch(server.url, { method: 'POST' });
   expect(response.status).toBe(405);
-  expect(response.headers.get('allow')).toBe('GET, HEAD');
+  expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });

@@ -36,7 +36,17 @@ const passLater: RequestHandler = async (_request, _response, next) => {
   await Promise.resolve();
   next();
 };
-const echo: RequestHandler = (request, response) => void response.vary('Accept').status(201).json({ body: request.body, ip: request.ip });
+const echo: RequestHandler = (request, response) => {
+  const { body, ip, baseUrl, originalUrl, url } = request;
+  response
+    .vary('Accept')
+    .status(201)
+    .json({ body, ip, baseUrl, isOriginal: originalUrl === url });
+};
+const breakOff: RequestHandler = (_request, response, next) => {
+  response.flushHeaders();
+  response.write('half', () => next(new Error('nobody can be told')));
+};
 const problem = new HttpProblem('not_found', { headers: { Allow: 'POST' } });
 
 test.each<[string, readonly RequestHandler[], number]>([
@@ -61,4 +71,17 @@ test.each<[string, readonly RequestHandler[], number]>([
   const [short, long] = await askBoth(server.url);
   expect(short).toEqual(long);
   expect(short?.status).toBe(status);
+});
+
+test('an answer that fails half way is broken off, so that it cannot be taken for whole', async () => {
+  await using server = await serveBoth(breakOff);
+  for (const path of ['/short', '/long'])
+    await expect(fetch(server.url + path, { method: 'POST' }).then((answer) => answer.text())).rejects.toThrow('terminated');
+});
+
+test('a failure that nobody answers ends the connection', async () => {
+  const failing = { takes: () => true, handlers: [() => Promise.reject(new Error('nobody answers'))], failures: [] };
+  const app = createApp({ log: captureLog().log, metrics: createMetrics(), routes: [] });
+  await using server = await serve(withShortWay(app, failing));
+  await expect(fetch(server.url)).rejects.toThrow('fetch failed');
 });

@@ -1,5 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
+import { requestFact } from './request-fact.ts';
 
 /** A request that comes so often that finding its route would cost more than answering it. */
 export type ShortWay = {
@@ -12,37 +21,40 @@ export type ShortWay = {
 
 /** Serves by the short way what it takes, and by the app all else. */
 export const withShortWay = (app: Express, { takes, handlers, failures }: ShortWay): RequestListener => {
-  const pass = (request: Request, response: Response, place = 0): void => {
-    const next: NextFunction = (error?: unknown) =>
-      error === undefined ? pass(request, response, place + 1) : fail(error, request, response);
-    attempt(() => handlers[place]?.(request, response, next), next);
-  };
-  const fail = (error: unknown, request: Request, response: Response, place = 0): void => {
-    const next: NextFunction = (other: unknown = error) => fail(other, request, response, place + 1);
-    attempt(() => failures[place]?.(error, request, response, next), next);
+  // Failures are rare: they go as they do in the app.
+  const failing = Router().use(failAgain, ...failures);
+  const pass = (request: Request, response: Response, place: number): void => {
+    const next: NextFunction = (error?: unknown) => {
+      if (error === undefined) return pass(request, response, place + 1);
+      causes.set(request, { error });
+      failing(request, response, () => void response.destroy());
+    };
+    // A handler fails by throwing, or later by its promise.
+    try {
+      const result: unknown = handlers[place]?.(request, response, next);
+      if (result instanceof Promise) result.catch(next);
+    } catch (error) {
+      next(error);
+    }
   };
   return (incoming, outgoing) => {
     if (!takes(incoming)) return void app(incoming, outgoing);
     const { request, response } = dress(app, incoming, outgoing);
-    pass(request, response);
+    pass(request, response, 0);
   };
 };
 
-/** A handler fails by throwing, or later by its promise. */
-const attempt = (handle: () => unknown, onFailure: (error: unknown) => void): void => {
-  try {
-    const result = handle();
-    if (result instanceof Promise) result.catch(onFailure);
-  } catch (error) {
-    onFailure(error);
-  }
-};
+const causes = requestFact<{ readonly error: unknown }>('cause');
 
-/** What the app does to them before its first handler. */
+const failAgain: RequestHandler = (request, _response, next) => next(causes.of(request)?.error);
+
+/** What the app and its router do to them before the first handler. */
 const dress = (app: Express, incoming: IncomingMessage, outgoing: ServerResponse): { request: Request; response: Response } => {
   const request: Request = Object.setPrototypeOf(incoming, app.request);
   const response: Response = Object.setPrototypeOf(outgoing, app.response);
   request.res = response;
+  request.originalUrl = request.url;
+  request.baseUrl = '';
   response.locals = {};
   return { request, response };
 };

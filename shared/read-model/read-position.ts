@@ -87,7 +87,7 @@ const READ_REACHED = {
 };
 
 /** Nothing where the projector has not begun, or follows another log. */
-const readReached = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Position | undefined> => {
+export const readReached = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Position | undefined> => {
   const { rows } = await pool.query<{ position: Position }>({ ...READ_REACHED, values: [PROJECTOR, identity] });
   return rows[0]?.position;
 };

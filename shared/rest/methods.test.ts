@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text as read } from 'node:stream/consumers';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { serveRoutes } from '../../test/serve.ts';
@@ -59,7 +61,15 @@ test('what is under /api is what is without it, whatever follows', async () => {
   expect(await text('/api/articles?limit=3')).toBe('read 3');
   expect(await text('/api/articles', 'POST')).toBe('written');
   expect(await text('/api/articles/7', 'PATCH')).toBe('patched 7');
+  expect(await textOfWhole(server.url, '/api/articles?limit=3')).toMatch(/read 3$/);
 });
+
+/** By a request that names the origin too, as for a proxy. */
+const textOfWhole = (url: string, path: string): Promise<string> => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(`GET ${url}${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  return read(socket);
+};
 
 test.each(['/api', '/api/', '/api/articlesx', '/api/api/articles', '/api//articles', '/apiarticles'])('%s is nothing', async (path) => {
   await using server = await open();

@@ -29,6 +29,8 @@ export type Answer = {
   readonly kind: 'item' | 'list' | 'written' | 'nothing';
   /** Of the item, or of each item of the list. */
   readonly schema?: z.ZodType;
+  /** Whether the items can also be had one by one, as server-sent events. */
+  readonly isStreamed?: boolean;
 };
 
 /** The path as Express writes it: `/articles/:articleId`. */

@@ -96,7 +96,7 @@ test('a person who is deleted is signed out everywhere', async () => {
     () => site.auth.persons.byId(userId),
     (person) => person?.status === 'deleted',
   );
-  expect(titleOf(await begin())).toBe('Sign in');
+  await until(begin, (page) => titleOf(page) === 'Sign in');
   expect((await signInWith(await begin(), { email: who, password })).status).toBe(422);
 });
 

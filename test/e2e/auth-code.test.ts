@@ -118,7 +118,7 @@ describe('/authorize', () => {
   test('takes no other method', async () => {
     const response = await auth.fetch(`${ISSUER}/authorize`, { method: 'POST', body: new URLSearchParams(full()) });
     expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET, HEAD');
+    expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
   test('makes its addresses from the issuer, whatever the request says', async () => {

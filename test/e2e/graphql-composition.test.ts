@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
@@ -114,6 +115,19 @@ describe('what another service has', () => {
     await ask('{ a: review(id: "r1") { id } b: review(id: "r2") { id } reviews { id } }');
     await ask('{ posts { title } }');
     expect(await count()).toBe(before + 2);
+  });
+
+  test('is not subscribed to through us, which is said; ours are', async () => {
+    const refused = await streamOf(installation, 'subscription { reviewAdded { stars } }', { token });
+    const [result] = await refused.results(1);
+    expect(result?.errors?.[0]).toMatchObject({
+      message: 'reviewAdded is a subscription of shop, and subscriptions of composed services are not passed on: subscribe there.',
+      extensions: { code: 'subscription_elsewhere', service: 'shop' },
+    });
+    const ours = await streamOf(installation, `subscription { articleChanged(id: ${post}) { article { title } } }`, { token });
+    await ask('mutation ($post: ID!) { updatePost(id: $post, changes: { body: "Changed" }) { id } }', { post });
+    expect(await ours.results(1)).toEqual([{ data: { articleChanged: { article: { title: 'Ours' } } } }]);
+    await ours.close();
   });
 
   test('sees none of the client’s headers but those that are named', async () => {

@@ -170,6 +170,24 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(hanging.requests() + other.requests()).toBe(before + 3);
   });
 
+  test('leads all requests of one token to one copy, and those of many to all', async () => {
+    const copies = [roles.use(await startEchoRole('query one')), roles.use(await startEchoRole('query two'))];
+    const others = { command: [command.address], auth: [command.address] };
+    await nginx.lead({ ...others, query: copies.map(({ address }) => address) });
+    const tokens = Array.from({ length: 20 }, (_, index) => `token-${index}`);
+    const served: string[] = [];
+    for (const token of tokens) {
+      const named = { headers: { 'x-graphql-event-stream-token': token } };
+      const all = await Promise.all([
+        ...['GET', 'POST', 'DELETE'].map((method) => echoOf(method, '/graphql?operationId=1', named)),
+        echoOf('GET', `/graphql?token=${token}`),
+      ]);
+      expect(new Set(all.map(({ role }) => role)).size, token).toBe(1);
+      served.push(all[0]?.role ?? '');
+    }
+    expect(new Set(served)).toEqual(new Set(['query one', 'query two']));
+  });
+
   test('logs each request without its query', async () => {
     await ask('GET', '/authorize?code=secret-code', { headers: { 'x-request-id': 'logged-1' } });
     const line = (await nginx.logged()).split('\n').find((each) => each.includes('logged-1')) ?? '';

@@ -75,6 +75,9 @@ test('a path says which methods it takes', async () => {
   expect(options.status).toBe(204);
   expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT']);
   expect(options.headers.get('accept-patch')).toContain('application/merge-patch+json');
+  for (const path of ['/', '/articles', '/openapi.json', '/docs', '/uploads/x.png', '/livez', '/graphql'])
+    expect(await ask('OPTIONS', path)).toMatchObject({ status: 204 });
+  expect((await ask('OPTIONS', '/graphql')).headers.get('allow')).toBe('GET, HEAD, POST, PUT, DELETE, OPTIONS');
   for (const [method, path] of [
     ['DELETE', '/articles'],
     ['POST', '/me'],

@@ -89,6 +89,8 @@ const RIGHTS = {
     rows: { own: [401, 204, 204, 204, 204, 204, 403], 'of another': [401, 403, 204, 403, 204, 204, 403] },
   },
 
+  listEvents: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
+
   // Last, because then the author and the service are gone.
   deleteUser: { scope: 'write:users', rows: { user: [401, 403, 204, 403, 204, 204, 403] } },
 } as const satisfies { readonly [id in OperationId]: Rights };

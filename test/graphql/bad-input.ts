@@ -38,8 +38,8 @@ export const REQUESTS: readonly Case[] = [
   ['another character set', { body: { query: '{ __typename }' }, type: 'application/json; charset=latin1' }, 415, 'unsupported_media_type'],
   ['another Accept', { ...body('{ __typename }'), headers: { accept: 'text/csv' } }, 406, 'not_acceptable'],
   ['another Accept of a GET', { query: { query: '{ __typename }' }, headers: { accept: 'image/png' } }, 406, 'not_acceptable'],
-  ['a PUT', { ...body('{ __typename }'), method: 'PUT' }, 405, 'method_not_allowed'],
-  ['a DELETE', { method: 'DELETE' }, 405, 'method_not_allowed'],
+  ['a PATCH', { ...body('{ __typename }'), method: 'PATCH' }, 405, 'method_not_allowed'],
+  ['a DELETE that names no operation', { method: 'DELETE' }, 400, 'malformed_request'],
   ['a mutation by GET', { query: { query: 'mutation { deleteUser(id: 1) }' } }, 405, 'method_not_allowed'],
   [
     'a mutation by GET among queries',
@@ -107,6 +107,7 @@ export const OPERATIONS: readonly (readonly [name: string, sent: Sent, code: str
   ['too many directives', body(`{ users { id ${'@include(if: true) '.repeat(51)} } }`), 'too_many_directives'],
   ['too many root fields', body(`{ ${'__typename '.repeat(21)} }`), 'too_many_root_fields'],
   ['too many mutations', body(`mutation { ${times(21, () => 'deleteUser(id: 1)')} }`), 'too_many_root_fields'],
+  ['fields that stand too often', body(`{ users(limit: 1) { ${'posts { id } '.repeat(490)} } }`), 'too_repetitive'],
   ['too many tokens', body(`{ users { ${'id '.repeat(3_000)} } }`), 'too_many_tokens'],
   ['a megabyte of tokens', body(`{ ${'a '.repeat(500_000)} }`), 'too_many_tokens'],
   [

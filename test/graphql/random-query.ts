@@ -43,6 +43,15 @@ export const randomQuery = (random: Random, schema: GraphQLSchema, known: Known)
   return { text: `query${declared} ${selection}\n${writer.fragments.join('\n')}`, variables: writer.variables, isOdd: writer.isOdd };
 };
 
+/** What is shown of one change: a subscription to everything there is of it. */
+export const randomSubscription = (random: Random, schema: GraphQLSchema, known: Known): RandomQuery => {
+  const writer = new Writer(random, schema, known);
+  const selection = writer.selection(schema.getType('Change') as GraphQLObjectType, 0);
+  const declared = writer.declarations.length > 0 ? `(${writer.declarations.join(', ')})` : '';
+  const text = `subscription${declared} { changes ${selection} }\n${writer.fragments.join('\n')}`;
+  return { text, variables: writer.variables, isOdd: writer.isOdd };
+};
+
 /** Fields of federation are not what queries ask for. */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>): boolean => !name.startsWith('_');
 

@@ -4,6 +4,7 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
 import type { DocumentLimits } from '../documents/limits.ts';
 import type { Execute } from '../execute.ts';
+import { explainForeign, type ForeignSubscriptions, foreignSubscriptionsOf } from './foreign-subscriptions.ts';
 import { keepUp, type Member, openMember } from './members.ts';
 import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
 import { openKnownSchemas, schemaOfSdl } from './service-schema.ts';
@@ -48,7 +49,7 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
         const own = options.documents.prepare(text);
         if ('document' in own && !own.introspects) return own;
         const prepared = current.documents.prepare(text);
-        if (!('document' in prepared)) return withoutSchemas(prepared, members);
+        if (!('document' in prepared)) return explainForeign(withoutSchemas(prepared, members), current.foreign);
         executors.set(prepared.document, current.execute);
         return prepared;
       },
@@ -66,15 +67,14 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
   };
 };
 
-type Current = { readonly documents: Documents; readonly execute: Execute };
+type Current = { readonly documents: Documents; readonly execute: Execute; readonly foreign: ForeignSubscriptions };
 
 const compose = ({ schema, limits, suggests, log, executorOf }: CompositionOptions, members: readonly Member[]): Current => {
   const told = members.flatMap((member) => (member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }]));
-  const merged = mergeSchemas(
-    schema,
-    told.map((each) => wrapService({ ...each, log })),
-  );
-  return { documents: createDocuments({ schema: merged, limits, suggests }), execute: executorOf(merged) };
+  const services = told.map((each) => wrapService({ ...each, log }));
+  const merged = mergeSchemas(schema, services);
+  const documents = createDocuments({ schema: merged, limits, suggests });
+  return { documents, execute: executorOf(merged), foreign: foreignSubscriptionsOf(services) };
 };
 
 const composeAtStart: typeof compose = (options, members) => {

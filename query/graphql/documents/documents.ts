@@ -14,6 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Operation } from '#shared/policy.ts';
 import { rightsOf } from '../rights.ts';
+import { bytesOfDocument } from './document-size.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';
 
@@ -40,8 +41,6 @@ export type Documents = {
   prepare(text: string): Prepared | readonly GraphQLError[];
 };
 
-/** About what a document takes beside its text: the nodes of its tree. */
-const BYTES_PER_CHARACTER = 40;
 const CACHE_BYTES = 64 * 1024 * 1024;
 const ERRORS_MAX = 10;
 
@@ -53,13 +52,16 @@ type Options = {
 };
 
 export const createDocuments = (options: Options): Documents => {
-  const known = new LRUCache<string, Prepared | readonly GraphQLError[]>({ maxSize: CACHE_BYTES });
+  const known = new LRUCache<string, Prepared | readonly GraphQLError[]>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: (_prepared, text) => bytesOfDocument(text.length),
+  });
   return {
     prepare(text) {
       const found = known.get(text);
       if (found) return found;
       const prepared = prepare(options, text);
-      known.set(text, prepared, { size: Math.max(1, text.length) * BYTES_PER_CHARACTER });
+      known.set(text, prepared);
       return prepared;
     },
   };
@@ -71,12 +73,17 @@ const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared 
   const beyond = findBeyondLimits(document, limits);
   if (beyond.length > 0) return beyond;
   const errors = validate(schema, document, specifiedRules, { maxErrors: ERRORS_MAX, hideSuggestions: !suggests });
+  if (errors.some(isGivenUp)) return [new GraphQLError(TOO_REPETITIVE, { extensions: { code: 'too_repetitive' } })];
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const operations = nodes.map((node) => ({ node, rights: rightsOf(schema, document, node) }));
   const hash = createHash('sha256').update(text).digest('hex');
   return { schema, hash, document, operations, introspects: asksForSchema(document) };
 };
+
+/** The library compares fields of the same name with each other only so many times, and says so by its message alone. */
+const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
+const TOO_REPETITIVE = 'The same fields are asked for too often: whether they can be merged takes too long to find out.';
 
 /** The parser counts tokens itself, and says that there are too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {

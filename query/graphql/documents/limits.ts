@@ -12,7 +12,11 @@ const REFUSALS = {
   too_many_directives: 'directives',
   too_many_root_fields: 'root fields',
   too_costly: 'units of cost',
+  answer_too_large: 'bytes of answer',
 } as const;
+
+/** Cost counts objects, and an object may hold a long text: a few of them many times over would fill the memory of a process. */
+export const ANSWER_BYTES_MAX = 16_777_216;
 
 type LimitCode = keyof typeof REFUSALS;
 

@@ -11,7 +11,13 @@ export const graphiqlRoutes = (): Router => {
     loading ??= createRoutes();
     (await loading)(request, response, next);
   };
-  return Router().get('/graphql', onlyForBrowsers, load).get('/graphql/assets/:digest/:name', load);
+  return (
+    Router()
+      // It knows one method only, and would answer with that.
+      .options('/graphql', (_request, _response, next) => next('router'))
+      .get('/graphql', onlyForBrowsers, load)
+      .get('/graphql/assets/:digest/:name', load)
+  );
 };
 
 const createRoutes = async (): Promise<Router> => {

@@ -10,6 +10,7 @@ const WELCOME = `# Ctrl+Enter runs, Ctrl+Space completes.
 # A token goes under “Headers”:
 # {"Authorization": "Bearer …"}
 # npm run -s token   prints one.
+# What happens from now on: subscription { articlePublished { type article { title } } }
 
 query Latest {
   me {
@@ -28,6 +29,8 @@ query Latest {
 
 window.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#graphiql'), {
   title: '<span role="heading" aria-level="1">Annals</span>',
+  // Subscriptions too are sent by POST.
+  method: 'POST',
   logo: '<span class="mark" aria-hidden="true">A</span>',
   defaultQuery: WELCOME,
   defaultHeaders: '{\n  \n}',

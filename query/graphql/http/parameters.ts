@@ -9,11 +9,14 @@ import type { Named } from '../documents/persisted.ts';
 export type GraphqlParameters = Named & {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What tells the messages of the operation from those of others on the same stream. */
+  readonly operationId: string | undefined;
 };
 
 const NAME_CHARACTERS_MAX = 200;
 
 const Extensions = z.looseObject({
+  operationId: z.string().min(1).max(NAME_CHARACTERS_MAX).optional(),
   persistedQuery: z.looseObject({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
 });
 
@@ -47,6 +50,7 @@ const read = (given: unknown): GraphqlParameters => {
     apqHash: extensions?.persistedQuery?.sha256Hash,
     operationName: operationName ?? undefined,
     variables: variables ?? {},
+    operationId: extensions?.operationId,
   };
 };
 

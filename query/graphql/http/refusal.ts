@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request } from 'express';
+import { AbortedGraphQLExecutionError } from 'graphql';
 import { challengeFor } from '#shared/http/authenticate/challenge.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { problemOf } from '#shared/http/problem.ts';
@@ -21,11 +22,14 @@ export const answerGraphqlErrors =
   (error: unknown, request, response, next) => {
     if (response.headersSent || !PATH.test(request.path)) return next(error);
     // Whoever sent it has gone, which ended it.
-    if (response.destroyed && error instanceof Error && error.name === 'AbortError') return;
+    if (response.destroyed && isAbort(error)) return;
     const { headers, ...outcome } = refusalOf(error, request, { log, costMax });
     if (headers) response.set(headers);
     answerGraphql(request, response, outcome);
   };
+
+const isAbort = (error: unknown): boolean =>
+  error instanceof AbortedGraphQLExecutionError || (error instanceof Error && error.name === 'AbortError');
 
 const refusalOf = (error: unknown, request: Request, { log, costMax }: { readonly log: Log; readonly costMax: number }): Refusal => {
   const format = createFormatError(log, requestIdOf(request));

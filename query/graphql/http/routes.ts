@@ -13,13 +13,15 @@ import { createFormatError } from '../errors.ts';
 import type { Execute } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { Admit, Runnable } from '../run.ts';
+import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
-import { answerGraphql, mediaTypeFor, type Outcome } from './answer.ts';
+import { answerGraphql, mediaTypeFor, type Outcome, textOf } from './answer.ts';
 import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
 
 export type GraphqlRoutesOptions = {
   readonly admit: Admit;
   readonly planner: Planner;
+  readonly subscriptions: Subscriptions;
   readonly execute: Execute;
   readonly costMax: number;
   readonly bodyBytesMax: number;
@@ -31,22 +33,24 @@ export type GraphqlRoutesOptions = {
 /** As many units of cost as a request over REST is worth. */
 const COST_PER_UNIT = 50;
 const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
-const ALL: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY, OperationTypeNode.MUTATION]);
+const ALL: ReadonlySet<OperationTypeNode> = new Set(Object.values(OperationTypeNode));
 
 export type GraphqlRoutes = { readonly routes: Router; readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'> };
 
-/** GraphQL over HTTP: queries by GET, all else by POST. */
+/** GraphQL over HTTP: queries by GET, all else by POST; and GraphQL over SSE. */
 export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   const { before, bodyBytesMax } = options;
   const get: RequestHandler = (request, response) => serve(options, { request, response, types: QUERIES }, queryParameters);
   const post: RequestHandler = (request, response) => serve(options, { request, response, types: ALL }, ({ body }) => bodyParameters(body));
   const fromJson: readonly RequestHandler[] = [...before, ...readJsonBody(bodyBytesMax, ['application/json']), post];
   const routes = Router()
+    // First, because Express answers with what it finds in the next router alone.
+    .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
+    .use(options.subscriptions.routes)
     .use('/graphql', demandMediaType)
     .get('/graphql', ...before, get)
     .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax), post)
     .post('/graphql', ...fromJson)
-    .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
     .all('/graphql', refuseOtherMethods(...METHODS));
   return { routes, shortWay: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };
 };
@@ -63,7 +67,7 @@ const demandMediaType: RequestHandler = (request, _response, next) => {
 /** Whatever else it may be goes by the next route. */
 const demandMultipart: RequestHandler = (request, _response, next) => next(request.is('multipart/form-data') ? undefined : 'route');
 
-const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 type Exchange = { readonly request: Request; readonly response: Response; readonly types: ReadonlySet<OperationTypeNode> };
 
@@ -74,11 +78,18 @@ const serve = async (
 ): Promise<void> => {
   const { request, response, types } = exchange;
   const parameters = parametersOf(request);
+  using place = options.subscriptions.reserve(request, parameters.operationId);
   const runnable = await options.admit(parameters, callerOf(request), types);
   // One unit was taken when the request came.
   const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
   if (unitsMore > 0) await takeMore(request, response, unitsMore);
-  answerGraphql(request, response, await run(options, exchange, runnable));
+  if (runnable.operation.node.operation === OperationTypeNode.SUBSCRIPTION) await options.subscriptions.begin(runnable, exchange, place);
+  else {
+    const outcome = await run(options, exchange, runnable);
+    if (place === undefined) return answerGraphql(request, response, outcome);
+    place.answer(textOf(outcome));
+  }
+  if (place) response.status(202).end();
 };
 
 const run = async (

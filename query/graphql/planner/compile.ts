@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { pathId } from '#shared/rest/path-id.ts';
+import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 import { type FieldWithArguments, keepArguments } from './arguments.ts';
 import { concatenated, objectJson, type Pieces } from './json.ts';
 import type { Mapping } from './mapping.ts';
@@ -18,13 +19,13 @@ import { type Context, fieldOf, mappingOf, oneOf, relatedOf } from './objects.ts
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { collectBy, type Selected } from './selections.ts';
-import { joined, render, Sql, sql } from './sql.ts';
+import { joined, literal, render, Sql, sql } from './sql.ts';
 import type { Variables } from './variables.ts';
 
 /** One statement that answers an operation for every caller, and for all variables of one shape. */
 export type Plan = {
   readonly name: string;
-  /** It selects the JSON text of `data`, whether anything is parked, and in the plan of a point read the id that the row is of. */
+  /** It selects the JSON text of `data` (null where that is too large), whether anything is parked, and in the plan of a point read the id that the row is of. */
   readonly text: string;
   readonly parameters: readonly Parameter[];
   /** Arguments that the statement does without, which may have to be refused all the same. */
@@ -55,7 +56,10 @@ export const compile = ({ schema, document, operation }: Compiled, variables: Va
   const data = concatenated(objectJson(selected.map((member) => [member.key, root(member)])));
   const parked = sql`exists (select from read_model.parked)`;
   const ids = point && context.argumentsOf(fieldOf(query, point), point.nodes[0]).value('bigint[]', idArgument);
-  const statement = ids ? sql`select ${data}, ${parked}, ${POINT_ID} from unnest(${ids}) as point (id)` : sql`select ${data}, ${parked}`;
+  const answer = boundedAnswer(data);
+  const statement = ids
+    ? sql`select ${answer}, ${parked}, ${POINT_ID} from unnest(${ids}) as point (id)`
+    : sql`select ${answer}, ${parked}`;
   const { text, parameters } = render(statement);
   const idsIndex = point && parameters.findIndex(({ type }) => type === 'bigint[]');
   const unused = made.filter((parameter) => !parameters.includes(parameter));
@@ -76,6 +80,11 @@ const createNewRow = (): Context['newRow'] => {
     return Sql.alias(letter, rows++);
   };
 };
+
+/** What is too large never leaves the database. Without the offset, the answer would be made for each time that it is named. */
+const boundedAnswer = (data: Sql): Sql =>
+  sql`(select case when octet_length(json) <= ${ANSWER_BYTES} then json end from (select ${data} as json offset 0) answer)`;
+const ANSWER_BYTES = literal(String(ANSWER_BYTES_MAX));
 
 const POINT_ID = sql`point.id`;
 

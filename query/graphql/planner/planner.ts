@@ -3,6 +3,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { coalesce } from '../../coalesce.ts';
 import type { Searches } from '../../searches.ts';
+import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
+import { Refused } from '../run.ts';
 import type { Plan } from './compile.ts';
 import { HOLE } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
@@ -21,7 +23,7 @@ type PlannedRead = {
 };
 
 export type Planner = {
-  /** The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. */
+  /** The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. Throws `Refused` where it is too large. */
   plan(read: PlannedRead): Promise<string | undefined>;
 };
 
@@ -39,6 +41,7 @@ export const createPlanner = ({ schema, pool, searches }: PlannerOptions): Plann
       if (!inputs) return undefined;
       for (const text of inputs.searches) if (!(await searches.isAnswerable(text))) return undefined;
       const data = await (inputs.searches.length > 0 ? search : answer)(plan, inputs.values);
+      if (data === null) throw new Refused([beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX })]);
       return data?.includes(HOLE) ? undefined : data;
     },
   };
@@ -60,7 +63,8 @@ const inputsOf = (plan: Plan, variables: Variables, caller: Caller): PlanInputs 
   }
 };
 
-type Answer = (plan: Plan, values: readonly unknown[]) => Promise<string | undefined>;
+/** Null is an answer that is too large. */
+type Answer = (plan: Plan, values: readonly unknown[]) => Promise<string | null | undefined>;
 
 type Id = number | null;
 
@@ -69,7 +73,7 @@ type Id = number | null;
  * its answer, and point reads that differ by their id alone share its rows.
  */
 const createSharedReads = (run: Run): Answer => {
-  const running = new Map<string, { readonly read: (id: Id) => Promise<string | undefined>; readers: number }>();
+  const running = new Map<string, { readonly read: (id: Id) => Promise<string | null | undefined>; readers: number }>();
   return async (plan, values) => {
     const id = plan.idsIndex === undefined ? null : (values[plan.idsIndex] as Id);
     const others = plan.idsIndex === undefined ? values : values.with(plan.idsIndex, null);
@@ -87,7 +91,7 @@ const createSharedReads = (run: Run): Answer => {
 };
 
 /** The answers by id. While anything is parked there are none, because the resolvers know whether it matters. */
-const readAll = async (run: Run, plan: Plan, values: readonly unknown[], ids: readonly Id[]): Promise<ReadonlyMap<Id, string>> => {
+const readAll = async (run: Run, plan: Plan, values: readonly unknown[], ids: readonly Id[]): Promise<ReadonlyMap<Id, string | null>> => {
   const rows = await run(plan, plan.idsIndex === undefined ? values : values.with(plan.idsIndex, ids));
-  return new Map(rows.flatMap(([data, isParked, id = null]) => (isParked ? [] : [[id as Id, data as string]])));
+  return new Map(rows.flatMap(([data, isParked, id = null]) => (isParked ? [] : [[id as Id, data as string | null]])));
 };

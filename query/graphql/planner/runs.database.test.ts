@@ -130,3 +130,18 @@ it('keeps no more than some hundreds of statements prepared, and only such as co
   for (const operation of texts) await run(operation);
   expect(await prepared()).toBeLessThanOrEqual(256);
 });
+
+it('keeps few of such statements prepared as are long', async () => {
+  const prepared = async () => {
+    const { rows } = await opened.pool.query(
+      'select coalesce(sum(length(statement)), 0)::integer as characters from pg_prepared_statements',
+    );
+    return (rows[0] as { characters: number }).characters;
+  };
+  const posts = Array.from({ length: 12 }, (_, index) => `p${index}: posts(limit: 0) { id author { name posts(limit: 0) { title } } }`);
+  const texts = Array.from({ length: 24 }, (_, index) => operationOf(`{ _${index}: __typename ${posts.join(' ')} }`));
+  for (const operation of [...texts, ...texts]) {
+    await opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+    expect(await prepared()).toBeLessThan(550_000);
+  }
+}, 30_000);

@@ -4,8 +4,9 @@ type Statement = { readonly name: string; readonly text: string; readonly isPlan
 export type Run = (statement: Statement, values: readonly unknown[]) => Promise<Rows>;
 type Rows = readonly (readonly unknown[])[];
 
-/** So many statements a connection prepares; then another takes its place, which costs a few milliseconds. */
+/** So much a connection prepares; then another takes its place, which costs a few milliseconds. PostgreSQL takes a hundred bytes for a character. */
 const PREPARED_MAX = 256;
+const PREPARED_CHARACTERS_MAX = 500_000;
 
 /** One plan serves every caller and all values; compiled expressions never pay in statements this short. */
 const SETTINGS = 'set plan_cache_mode = force_generic_plan; set jit = off';
@@ -13,26 +14,34 @@ const PLANNED_ANEW = 'set plan_cache_mode = auto';
 
 /** Runs statements that each connection prepares from the second time on that they are run, so that one that is run once costs no memory. */
 export const createRunner = (pool: Pool): Run => {
-  const prepared = new WeakMap<Connection, Set<string>>();
+  const prepared = new WeakMap<Connection, Prepared>();
   const seen = new WeakSet<Statement>();
   return async (statement, values) => {
     const connection = await pool.connect();
     let isSpent = true;
     try {
-      const names = prepared.get(connection) ?? new Set();
+      const held = prepared.get(connection) ?? { names: new Set(), characters: 0 };
       if (!prepared.has(connection)) await connection.query(SETTINGS);
-      prepared.set(connection, names);
+      prepared.set(connection, held);
       const isNamed = seen.has(statement) && !statement.isPlannedAnew;
       seen.add(statement);
-      if (isNamed) names.add(statement.name);
+      if (isNamed) hold(held, statement);
       const rows = await (statement.isPlannedAnew ? runAnew : runOnce)(connection, isNamed ? statement : { text: statement.text }, values);
-      isSpent = names.size >= PREPARED_MAX;
+      isSpent = held.names.size >= PREPARED_MAX || held.characters >= PREPARED_CHARACTERS_MAX;
       return rows;
     } finally {
       // A connection whose statement failed may hold settings of that statement.
       connection.release(isSpent);
     }
   };
+};
+
+/** What a connection has prepared. */
+type Prepared = { readonly names: Set<string>; characters: number };
+
+const hold = (held: Prepared, { name, text }: Statement): void => {
+  if (!held.names.has(name)) held.characters += text.length;
+  held.names.add(name);
 };
 
 const runOnce = async (

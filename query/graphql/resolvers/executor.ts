@@ -3,6 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Searches } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
+import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
 import type { Context, Resolver } from './context.ts';
 import { createLoaders } from './loaders.ts';
 import { MUTATION } from './mutations.ts';
@@ -14,6 +15,7 @@ import { type CommandsOptions, createCheckCommand, createSendCommand } from './s
 const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Query: { ...QUERY, ...FEDERATION },
   Mutation: MUTATION,
+  ...SUBSCRIPTION,
   User: USER,
   Post: POST,
   Comment: COMMENT,
@@ -31,12 +33,13 @@ export type ExecutorOptions = CommandsOptions & {
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { schema, pool, searches, blobs } = options;
-  return async ({ prepared: { document }, operation: { node }, variables, caller }, facts) => {
+  return async ({ prepared: { document }, operation: { node }, variables, caller }, facts, event) => {
     const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
     const contextValue: Context = { pool, searches, caller, facts, loaders: createLoaders({ pool, searches }, caller), blobs, ...commands };
     const { data, errors } = await execute({
       schema,
       document,
+      rootValue: event,
       operationName: node.name?.value ?? null,
       variableValues: variables,
       contextValue,

@@ -1,10 +1,13 @@
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { coalesce } from '../../coalesce.ts';
 import type { ReadConnections } from '../../searches.ts';
+import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {
   type CommentRow,
   countRows,
+  findBodies,
   findRows,
   type ListOf,
   listRows,
@@ -17,6 +20,8 @@ import {
 /** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
 export type Loaders = {
   find(type: TypeName, id: number): Promise<Row | undefined>;
+  /** The text of a post; refuses where all that are asked for make too much. */
+  body(post: PostRow): Promise<string>;
   list(of: ListOf<TypeName>, parent: number): Promise<readonly Row[]>;
   count(of: ListOf<TypeName>, parent: number): Promise<number>;
   /** Whether the caller may read it by its id. */
@@ -39,8 +44,19 @@ export const createLoaders = ({ pool, searches }: ReadConnections, caller: Calle
   };
   const poolFor = ({ asked }: ListOf<TypeName>) => (typeof asked.filter.search === 'string' ? searches.pool : pool);
   const find: Loaders['find'] = (type, id) => finders[type](id);
+  const bodies = coalesce<number, string | null>((ids) => findBodies(pool, ids));
+  let bytesLeft = ANSWER_BYTES_MAX;
   return {
     find,
+    async body({ id }) {
+      const body = await bodies(id);
+      // It was deleted after the post itself was read.
+      if (body === undefined) throw new Rejection('article_not_found');
+      // In the answer it stands as often as it is asked for.
+      bytesLeft -= body?.length ?? 0;
+      if (body === null || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
+      return body;
+    },
     async list(of, parent) {
       const load = ofKey(lists, of, () =>
         coalesce<number, readonly Row[]>((parents) => listRows({ pool: poolFor(of), caller }, of, parents)),

@@ -108,7 +108,7 @@ export const POST: Resolvers = {
   ...common,
   ...dated,
   title: ({ title }: PostRow) => title,
-  body: ({ body }: PostRow) => body,
+  body: (post: PostRow, _args, { loaders }) => loaders.body(post),
   tags: ({ tags }: PostRow) => tags,
   status: ({ status }: PostRow) => status,
   cover: ({ cover }: PostRow) => cover,

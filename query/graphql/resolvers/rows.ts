@@ -2,6 +2,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
+import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 
 /** The rows that fields are resolved from, read for many parents by one statement. */
 
@@ -17,7 +18,6 @@ export type PostRow = Common & {
   readonly type: 'Post';
   readonly author_id: number;
   readonly title: string;
-  readonly body: string;
   readonly tags: readonly string[];
   readonly cover: string | null;
   readonly status: 'draft' | 'published';
@@ -36,7 +36,7 @@ const TABLES = {
   User: { name: 'read_model.users', columns: `'User' as type, ${COMMON}, t.name, t.email, t.role, t.deleted_at` },
   Post: {
     name: 'read_model.articles',
-    columns: `'Post' as type, ${COMMON}, t.author_id, t.title, t.body, t.tags, t.cover, t.status, t.published_at`,
+    columns: `'Post' as type, ${COMMON}, t.author_id, t.title, t.tags, t.cover, t.status, t.published_at`,
   },
   Comment: { name: 'read_model.comments', columns: `'Comment' as type, ${COMMON}, t.article_id, t.author_id, t.text` },
 } as const;
@@ -51,6 +51,16 @@ export const findRows = async <Type extends TypeName>(
   const { name, columns } = TABLES[type];
   const rows = await runPrepared<Rows[Type]>(pool, `select ${columns} from ${name} t where t.id = any($1::bigint[])`, [ids]);
   return new Map(rows.map((row) => [row.id, row]));
+};
+
+/** Texts are long, so that they are read for those alone of whom they are asked; null where all of them together are too long. */
+export const findBodies = async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, string | null>> => {
+  const rows = await runPrepared<{ readonly id: number; readonly body: string | null }>(
+    pool,
+    `select id, case when sum(octet_length(body)) over () <= $2::bigint then body end as body from read_model.articles where id = any($1::bigint[])`,
+    [ids, ANSWER_BYTES_MAX],
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
 };
 
 /** Which rows of a type a field asks for, and in which order. */

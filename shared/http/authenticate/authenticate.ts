@@ -30,11 +30,24 @@ export type AuthenticateOptions = {
 /** How long we go by what was revoked when the database last answered. */
 const REVOCATIONS_STALE_MAX_MS = 60_000;
 
-const callers = requestFact<Caller>('caller');
+const accessTokens = requestFact<AccessToken>('access token');
 const ANONYMOUS: Caller = { kind: 'anonymous' };
 
 /** Who sends a request, once it has passed `authenticate`; before that, nobody. */
-export const callerOf = (request: IncomingMessage): Caller => callers.of(request) ?? ANONYMOUS;
+export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(request)?.caller ?? ANONYMOUS;
+
+/**
+ * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is looked at again by this.
+ * A proof was for the beginning, and a certificate is the connection's own.
+ */
+export const refusalNow = (request: Request, revocations: Revocations): TokenRefusal | HttpProblem | undefined => {
+  const accessToken = accessTokens.of(request);
+  if (accessToken === undefined) return undefined;
+  const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
+  if (Date.now() / 1_000 >= accessToken.expiresAtS) return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
+  if (isStale(revocations)) return staleRevocations();
+  return isRevoked(accessToken, revocations) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
+};
 
 /**
  * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous: whether that is
@@ -50,7 +63,7 @@ export const authenticate = (options: AuthenticateOptions): RequestHandler => {
     const credentials = credentialsOf(request);
     if (credentials === undefined) return next();
     rememberChallenge(request, { metadataUrl, scheme: credentials.scheme });
-    callers.set(request, await identify(request, credentials));
+    accessTokens.set(request, await identify(request, credentials));
     next();
   };
 };
@@ -61,7 +74,7 @@ const metadataUrlOf = (resource: string): string => {
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`;
 };
 
-type Identify = (request: Request, credentials: Credentials) => Promise<Caller>;
+type Identify = (request: Request, credentials: Credentials) => Promise<AccessToken>;
 
 const createIdentifier = (options: AuthenticateOptions): Identify => {
   const { revocations } = options;
@@ -72,14 +85,12 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
     const digest = hash('sha256', token, 'base64url');
     try {
       const accessToken = await verifyToken(token, digest);
-      if (revocations.staleMs() > REVOCATIONS_STALE_MAX_MS) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
-      const { jti, grantId, clientId, issuedAtS, caller } = accessToken;
-      if (revocations.isRevoked({ jti, grantId, clientId, userId: caller.userId, issuedAtS }))
-        throw new InvalidToken('The token was revoked.');
+      if (isStale(revocations)) throw staleRevocations();
+      if (isRevoked(accessToken, revocations)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
       // Last, because a proof is spent by being looked at.
       await demandProof(request, { accessToken, scheme, digest });
-      return caller;
+      return accessToken;
     } catch (error) {
       if (error instanceof InvalidToken || error instanceof InvalidProof)
         throw new TokenRefusal(error.code, error.message, { scheme, cause: error });
@@ -87,6 +98,15 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
     }
   };
 };
+
+const isStale = (revocations: Revocations): boolean => revocations.staleMs() > REVOCATIONS_STALE_MAX_MS;
+
+const staleRevocations = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
+
+const REVOKED = 'The token was revoked.';
+
+const isRevoked = ({ jti, grantId, clientId, issuedAtS, caller: { userId } }: AccessToken, revocations: Revocations): boolean =>
+  revocations.isRevoked({ jti, grantId, clientId, userId, issuedAtS });
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
 const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {

@@ -1,16 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
-import { type AuthenticateOptions, authenticate, callerOf } from './authenticate.ts';
+import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
 import { followRevocations, migrateRevocations } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 import { startSweeping } from './sweep.ts';
 
 /** Finds out who sends a request, and tells it afterwards. */
-export type ResourceServer = AsyncDisposable & { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
+export type ResourceServer = AsyncDisposable & {
+  readonly handler: RequestHandler;
+  callerOf(request: IncomingMessage): Caller;
+  /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. */
+  refusalNow(request: Request): Error | undefined;
+};
 
 type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
@@ -28,5 +33,10 @@ export const openResourceServer = async ({ pool, log, loadKeys, ...options }: Op
   const keys = createVerificationKeys({ load: loadKeys, log });
   const handler = authenticate({ ...options, keys, revocations, spentProofs: createSpentProofs(pool) });
   const resources = opening.move();
-  return { handler, callerOf, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    handler,
+    callerOf,
+    refusalNow: (request) => refusalNow(request, revocations),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };

@@ -8,7 +8,7 @@ import { until } from '../engines/until.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/e2e/docs-page.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined) console.warn(`test/pages/docs.test.ts is skipped, because ${missing}.`);
 
 const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
 const DEADLINE_MS = 30_000;

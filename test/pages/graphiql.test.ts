@@ -2,11 +2,13 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
+import { until } from '../engines/until.ts';
 
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/e2e/graphiql-page.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined) console.warn(`test/pages/graphiql.test.ts is skipped, because ${missing}.`);
 const DEADLINE_MS = 8_000;
 
 const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
@@ -28,6 +30,11 @@ const AXE = { rules: { 'nested-interactive': { enabled: false } } };
 type Judged = {
   readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
 };
+
+const publish = (title: string) =>
+  graphqlClientOf(installation)(`mutation { createPost(input: { title: "${title}", body: "", publish: true }) { id } }`, {
+    token: ada.token,
+  });
 
 const replaceIn = async (page: Page, editor: string, text: string): Promise<void> => {
   await page.locator(`${editor} .monaco-editor >> visible=true`).click();
@@ -81,6 +88,17 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
         throw error;
       });
     await picture(page, `graphiql-${size}-mutation`);
+    await replaceIn(page, '.graphiql-query-editor', 'subscription Live { articlePublished { type article { title author { name } } } }');
+    await page.getByRole('tab', { name: 'Live' }).waitFor();
+    await run.click();
+    // It shows what happens from now on, and the page does not say when it is connected.
+    const live = page.locator('.graphiql-response').getByText('"As it happens"');
+    await until(
+      () => publish('As it happens').then(() => live.count()),
+      (count) => count > 0,
+    );
+    await picture(page, `graphiql-${size}-subscription`);
+    await page.getByRole('button', { name: /Stop query/ }).click();
     await expectFitting(page);
     expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
     await context.close();

@@ -5,7 +5,7 @@ import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
 
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/e2e/auth-pages.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);
 
 const password = 'correct horse battery';
 const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');

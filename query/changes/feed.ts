@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import type { Position } from '#shared/brands.ts';
+import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Log } from '#shared/log.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createHistory } from './history.ts';
+import { createLanes } from './lanes.ts';
+import { observeFeed } from './observe-feed.ts';
+import { createRenderings } from './renderings.ts';
+import { createRing, type RingLimits } from './ring.ts';
+import type { Topic } from './topics.ts';
+
+/**
+ * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what matches it exactly once
+ * and in order, from wherever it wants to begin.
+ *
+ *     using membership = feed.join({ cohort, caller, after: position, send, moveOn, fail });
+ */
+export type Feed = AsyncDisposable & {
+  /** Begins to call the reader, never before this returns; ends with the disposal, after which it is not called any more. */
+  join(reader: Reader): Disposable;
+  /** How far this process has heard. A reader may begin further on, where another process has been faster. */
+  readonly upTo: Position;
+};
+
+/**
+ * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the same key must be the
+ * same in everything, and the callers of one must have the same role and the same scopes: whoever comes first renders for all.
+ */
+export type Cohort = {
+  /** All that the bytes depend on: what was asked for, the role, the scopes, and the form. */
+  readonly key: string;
+  /** A change that has any of these is rendered, each change once; the rest is not looked at. */
+  readonly topics: readonly Topic[];
+  /**
+   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a stranger of the cohort's
+   * kind, who owns nothing, or, once more, the one whom the change concerns (`resource.ownerId`, `resource.articleAuthorId`).
+   * The result is shared and kept for some seconds. Throwing means that it could not be found out: the readers fail, because
+   * they must not miss it. What is wrong with the question itself is a message.
+   */
+  render(change: Change, caller: Caller): Promise<Buffer | undefined>;
+};
+
+export type Reader = {
+  readonly cohort: Cohort;
+  readonly caller: Caller;
+  /** The last position that the reader has; `now` means whatever this process has heard of so far. */
+  readonly after: Position | 'now';
+  /** Takes the message of the change at a position. A promise asks to wait until there is room: heeded while catching up. */
+  send(message: Buffer, position: Position): Promise<void> | undefined;
+  /** There was nothing for the reader up to a position, from which it may now go on. Called at first for `now`, then now and then. */
+  moveOn(position: Position): void;
+  /** The last call: what comes next cannot be had. The reader may join again after the last position it has. */
+  fail(error: unknown): void;
+};
+
+export type FeedOptions = {
+  readonly changes: ChangeStream;
+  /** Where the past is read from: the log, where `changes` is a broker. */
+  readonly past?: Pick<ChangeStream, 'follow'>;
+  /** How often idle readers are moved on. */
+  readonly moveOnMs: number;
+  readonly log: Log;
+  readonly metrics: Registry;
+  /** How much of the past is kept in memory. */
+  readonly ringLimits?: RingLimits;
+};
+
+const RETRY_MS = 1_000;
+
+/** Follows the changes from now on, for all readers of the process together. */
+export const openFeed = async ({ changes, past = changes, moveOnMs, log, metrics, ringLimits }: FeedOptions): Promise<Feed> => {
+  const ring = createRing(await changes.head(), ringLimits);
+  const { heard, sent } = observeFeed(metrics, () => lanes.count());
+  const lanes = createLanes({
+    ring,
+    history: createHistory(past),
+    renderings: createRenderings(),
+    log,
+    onSent: (count) => sent.inc(count),
+  });
+  const stopping = new AbortController();
+
+  const listen = async (): Promise<void> => {
+    for await (const page of changes.follow(ring.upTo, stopping.signal)) {
+      const fresh = ring.take(page);
+      heard.inc(fresh.length);
+      lanes.hear(fresh);
+    }
+  };
+  const following = keepUp(listen, stopping.signal, (err) => log.warn({ err }, 'The changes cannot be followed; trying again.'));
+  const movingOn = repeat(moveOnMs, stopping.signal, () => lanes.moveOn());
+  return {
+    join: (reader) => lanes.join(reader),
+    get upTo() {
+      return ring.upTo;
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await Promise.all([following, movingOn]);
+      lanes.close();
+    },
+  };
+};
+
+/** Does it again whenever it ends, until the signal. */
+const keepUp = async (work: () => Promise<void>, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> => {
+  while (!signal.aborted) {
+    await work().catch((error: unknown) => {
+      if (!signal.aborted) onFailure(error);
+    });
+    await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+  }
+};
+
+const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
+  while (!signal.aborted) {
+    await delay(intervalMs, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await work();
+  }
+};

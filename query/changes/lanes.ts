@@ -1,0 +1,137 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Log } from '#shared/log.ts';
+import { catchUp, type Deliver, workOff } from './advance.ts';
+import type { Reader } from './feed.ts';
+import { Lane, type Seat } from './lane.ts';
+import { createLiveLanes, type LiveLanes } from './live-lanes.ts';
+import type { Renderings } from './renderings.ts';
+import type { Heard, Ring } from './ring.ts';
+
+/** Who reads what, and how far each has come. */
+export type Lanes = {
+  join(reader: Reader): Disposable;
+  /** Hands changes that have just been heard to those whom they concern. */
+  hear(changes: readonly Heard[]): void;
+  /** Tells readers who have long had nothing how far they are. */
+  moveOn(): Promise<void>;
+  /** Nobody is called any more. */
+  close(): void;
+  count(): { readonly live: number; readonly catchingUp: number };
+};
+
+export type LanesOptions = {
+  readonly ring: Ring;
+  readonly history: Pick<ChangeStream, 'follow'>;
+  readonly renderings: Renderings;
+  readonly log: Log;
+  onSent(count: number): void;
+};
+
+/** A lane with more than this to render leaves the live ones, and comes back once it has caught up. */
+const QUEUE_MAX = 2_000;
+
+/**
+ * A lane is live, with a queue that changes come into by an index of topics, or behind, and reads for itself: from the ring, or from
+ * the log where the ring does not go back so far. One that has read all that was heard becomes live in the same turn, so that no
+ * change falls in between; where its cohort has a live lane, its readers go over to that, and what that one still has in its
+ * queue is behind them and is left out by their positions. A cohort that renders slowly holds up only itself.
+ */
+export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOptions): Lanes => {
+  const lanes = new Set<Lane>();
+  const live = createLiveLanes();
+
+  const goLive = (lane: Lane): void => {
+    const now = live.enter(lane);
+    if (now === lane) return;
+    lane.moveTo(now);
+    lanes.delete(lane);
+  };
+  const close = (lane: Lane): void => {
+    if (lane.isLive) live.leave(lane);
+    lanes.delete(lane);
+    lane.left.abort();
+  };
+  const deliver: Deliver = async (lane, change) => {
+    const concerned = lane.concerned(change);
+    const callers = [lane.stranger, ...concerned];
+    const [message, ...own] = await Promise.all(callers.map((caller) => renderings.of(lane.cohort, change, caller)));
+    const written = lane.write(change.position, { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) });
+    if (written.sent > 0) onSent(written.sent);
+    return written;
+  };
+  /** Works until the lane has nothing to do; what goes wrong is told to its readers. */
+  const run = async (lane: Lane): Promise<void> => {
+    if (lane.isRunning) return;
+    lane.isRunning = true;
+    try {
+      while (lane.seats.size > 0 && !(lane.isLive && lane.queue.length === 0))
+        await (lane.isLive ? workOff(lane, deliver) : catchUp(lane, { ring, history, deliver, goLive }));
+    } catch (error) {
+      log.warn({ err: error, cohort: lane.cohort.key }, 'A change could not be handed to those who follow it.');
+      const seats = [...lane.seats];
+      lane.seats.clear();
+      close(lane);
+      for (const { reader } of seats) reader.fail(error);
+    } finally {
+      lane.isRunning = false;
+    }
+  };
+  const join = (reader: Reader): Seat => {
+    const start = reader.after === 'now' ? ring.upTo : reader.after;
+    const lane = new Lane(reader, start);
+    const seat: Seat = { reader, position: start, lane };
+    lane.add(seat);
+    lanes.add(lane);
+    if (start >= ring.upTo) goLive(lane);
+    else void nextTurn().then(() => run(lane));
+    return seat;
+  };
+
+  return {
+    join(reader) {
+      const seat = join(reader);
+      const { position } = seat;
+      // Unless a change has been faster.
+      const tellStart = () => seat.lane.seats.has(seat) && seat.position === position && reader.moveOn(position);
+      if (reader.after === 'now') queueMicrotask(tellStart);
+      return {
+        [Symbol.dispose]: () => {
+          if (seat.lane.remove(seat) && seat.lane.seats.size === 0) close(seat.lane);
+        },
+      };
+    },
+    hear(changes) {
+      for (const lane of enqueue(changes, live)) void run(lane);
+    },
+    async moveOn() {
+      renderings.purge();
+      for (const lane of lanes) await lane.moveOn(lane.isLive && !lane.isRunning ? ring.upTo : lane.delivered);
+    },
+    close() {
+      for (const lane of [...lanes]) {
+        lane.seats.clear();
+        close(lane);
+      }
+    },
+    count() {
+      const caughtUp = readersOf(live.all());
+      return { live: caughtUp, catchingUp: readersOf(lanes) - caughtUp };
+    },
+  };
+};
+
+/** Answers with the lanes that have something to do. */
+const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> => {
+  const woken = new Set<Lane>();
+  for (const heard of changes) {
+    for (const lane of live.about(heard)) {
+      lane.queue.push(heard);
+      woken.add(lane);
+      if (lane.queue.length > QUEUE_MAX) live.leave(lane);
+    }
+  }
+  return woken;
+};
+
+const readersOf = (lanes: Iterable<Lane>): number => [...lanes].reduce((sum, { seats }) => sum + seats.size, 0);

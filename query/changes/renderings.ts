@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { UserId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { Cohort } from './feed.ts';
+
+/** Messages, made once for all who get the same. */
+export type Renderings = {
+  of(cohort: Cohort, change: Change, caller: Caller): Promise<Buffer | undefined>;
+  /** Forgets what is too old to be handed out. */
+  purge(): void;
+};
+
+const BYTES_MAX = 32 * 1_048_576;
+const ENTRY_BYTES = 200;
+/**
+ * What a message shows is what could be read when it was made, which may be taken back, so it is kept no longer than a crowd that
+ * lost its connections takes to come back.
+ */
+const KEPT_MS = 5_000;
+/** A reader that waits longer does better to come again. */
+const RENDER_MAX_MS = 10_000;
+
+export const createRenderings = (): Renderings => {
+  const made = new LRUCache<string, Buffer>({
+    maxSize: BYTES_MAX,
+    ttl: KEPT_MS,
+    sizeCalculation: (message, key) => ENTRY_BYTES + message.length + key.length,
+  });
+  const inMaking = new Map<string, Promise<Buffer | undefined>>();
+
+  const make = async (key: string, render: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> => {
+    try {
+      const message = await inTime(render());
+      made.set(key, message ?? NOTHING);
+      return message;
+    } finally {
+      inMaking.delete(key);
+    }
+  };
+
+  return {
+    async of(cohort, change, caller) {
+      const key = `${change.position} ${caller.kind === 'user' ? caller.userId : caller.kind} ${cohort.key}`;
+      const message = made.get(key);
+      if (message !== undefined) return message === NOTHING ? undefined : message;
+      const pending = inMaking.get(key) ?? make(key, () => cohort.render(change, caller));
+      inMaking.set(key, pending);
+      return pending;
+    },
+    purge: () => made.purgeStale(),
+  };
+};
+
+const NOTHING = Buffer.alloc(0);
+
+const inTime = async <Value>(work: Promise<Value>): Promise<Value> => {
+  const done = new AbortController();
+  const late = delay(RENDER_MAX_MS, undefined, { signal: done.signal }).then(() => {
+    throw new Error(`A message was not made within ${RENDER_MAX_MS} ms.`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    late.catch(() => {});
+    done.abort();
+  }
+};
+
+/** A caller as others of the cohort are, who owns nothing. No user has this id. */
+export const strangerLike = (caller: Caller): Caller => (caller.kind === 'user' ? { ...caller, userId: 0 as UserId } : caller);

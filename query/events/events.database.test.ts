@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Scope } from '#shared/policy.ts';
+import { follow } from '../../test/engines/event-source.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+type Event = {
+  readonly type: string;
+  readonly cursor: string;
+  readonly subject: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+let world: ReadWorld;
+let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
+/** Where the world began that the tests are about. */
+let start: string;
+let article: number;
+let draft: number;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [reader, author, admin, stranger] = [
+    await world.person('reader', 'Rita'),
+    await world.person('author', 'Ada'),
+    await world.person('admin'),
+    await world.person('author'),
+  ];
+  start = await cursorNow();
+  article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
+  draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
+  await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+  await write(reader, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+  await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita' });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+
+const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return (reply.body as { id: number }).id;
+};
+
+const page = async (by: Asker | null, query = '', headers = {}) => world.ask(`/events${query}`, { by, headers });
+const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) => (await page(by, query)).body as readonly Event[];
+const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
+const nextIn = (headers: Headers, rel = 'next') => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+
+test('everybody hears of what they may read', async () => {
+  const ofOthers = ['article.published', 'comment.added', 'user.updated'];
+  expect(typesOf(await eventsOf(stranger))).toEqual(ofOthers);
+  expect(typesOf(await eventsOf(reader))).toEqual([...ofOthers, 'user.updated']);
+  const all = ['article.drafted', 'article.published', 'article.drafted', 'comment.added', 'user.updated'];
+  expect(typesOf(await eventsOf(author))).toEqual(all);
+  expect(typesOf(await eventsOf(admin))).toEqual([...all, 'user.updated']);
+});
+
+test('the data is there in full for whoever may read the item now, without what is private', async () => {
+  const registered = async (by: Asker) => (await eventsOf(by, `?user=${reader.id}&types=user.registered`))[0]?.data;
+  expect(await registered(stranger)).toEqual({ userId: reader.id, name: 'Rita' });
+  expect(await registered(reader)).toMatchObject({ userId: reader.id, name: 'Rita', role: 'reader', email: null });
+  expect(await registered(admin)).toMatchObject({ role: 'reader' });
+  const comment = (await eventsOf(stranger)).find(({ type }) => type === 'comment.added');
+  expect(comment?.data).toMatchObject({ text: 'Well said.', articleId: article, authorId: reader.id });
+});
+
+test('what was taken back leaves its ids', async () => {
+  const id = await write(author, 'POST', '/articles', { title: 'Regretted', body: 'Text', tags: [], publish: true });
+  await write(author, 'PATCH', `/articles/${id}`, { title: 'Bitterly regretted' });
+  const edited = async (by: Asker) => (await eventsOf(by, `?article=${id}&types=article.edited`))[0]?.data;
+  expect(await edited(stranger)).toMatchObject({ title: 'Bitterly regretted' });
+  await write(author, 'POST', `/articles/${id}/unpublish`);
+  const idsAlone = { articleId: id, authorId: author.id };
+  expect(await edited(author)).toMatchObject({ title: 'Bitterly regretted' });
+  expect(await edited(stranger)).toEqual(idsAlone);
+  await world.ask(`/articles/${id}`, { by: author, method: 'DELETE' });
+  expect(await edited(admin)).toEqual(idsAlone);
+});
+
+test('a scope opens what belongs to it, and read:events the door', async () => {
+  expect((await page(null)).status).toBe(401);
+  const withScopes = (...scopes: Scope[]): Asker => ({ ...admin, scopes });
+  expect(await page(withScopes('read:articles'))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  expect(await eventsOf(withScopes('read:events'))).toEqual([]);
+  expect(new Set(typesOf(await eventsOf(withScopes('read:events', 'read:comments'))))).toEqual(new Set(['comment.added']));
+  for (const by of [null, withScopes('read:articles')]) {
+    const refused = await follow(`${world.url}/events`, { headers: await world.authorization(by) });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([
+      by === null ? 401 : 403,
+      'application/problem+json; charset=utf-8',
+    ]);
+  }
+});
+
+test('filters leave what was asked for', async () => {
+  expect(typesOf(await eventsOf(author, `?article=${draft}`))).toEqual(['article.drafted']);
+  expect(typesOf(await eventsOf(author, `?article=${article}`))).toEqual(['article.drafted', 'article.published', 'comment.added']);
+  expect(typesOf(await eventsOf(author, `?author=${reader.id}`))).toEqual(['comment.added']);
+  expect(typesOf(await eventsOf(reader, `?user=${reader.id}`))).toEqual(['user.registered', 'user.updated', 'user.updated']);
+  expect(typesOf(await eventsOf(author, `?types=comment.added,article.published&article=${article}`))).toEqual([
+    'article.published',
+    'comment.added',
+  ]);
+});
+
+test('pages walk the whole log once, and the last says where to ask for more', async () => {
+  const whole = await eventsOf(admin, '?limit=100');
+  for (const limit of [1, 2, 5]) {
+    const seen: Event[] = [];
+    let path: string | undefined = `/events?limit=${limit}`;
+    let last = new Headers();
+    while (path !== undefined) {
+      const { headers, body } = await world.ask(path, { by: admin });
+      seen.push(...(body as Event[]));
+      expect((body as Event[]).length).toBeLessThanOrEqual(limit);
+      [last, path] = [headers, nextIn(headers)];
+    }
+    expect(seen).toEqual(whole);
+    const poll = nextIn(last, 'poll') ?? '';
+    expect((await world.ask(poll, { by: admin })).body).toEqual([]);
+  }
+  const hal = await page(admin, '?limit=1', { accept: 'application/hal+json' });
+  expect(hal.body).toMatchObject({ _links: { self: { href: '/events?limit=1' }, next: {} }, _embedded: { items: [whole[0]] } });
+});
+
+test('what is no request is refused in so many words', async () => {
+  const identity = world.side.eventLog.identity;
+  const beyond = formatCursor(identity, ((await world.side.eventLog.head()) + 1_000) as never);
+  const rows: readonly (readonly [string, object])[] = [
+    ['?after=rubbish', { status: 400, body: { code: 'unknown_cursor' } }],
+    [`?after=00000000-${start.split('-')[1]}`, { status: 400, body: { code: 'unknown_cursor' } }],
+    [`?after=${beyond}`, { status: 400, body: { code: 'unknown_cursor' } }],
+    ['?types=article.vanished', { status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: 'types' }] } }],
+    ['?types=email.claimed', { status: 400, body: { code: 'invalid_parameter' } }],
+    ['?limit=0', { status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: 'limit' }] } }],
+    ['?limit=101', { status: 400, body: { code: 'invalid_parameter' } }],
+    ['?article=x', { status: 400, body: { code: 'invalid_parameter' } }],
+    ['?colour=red', { status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: 'colour' }] } }],
+  ];
+  for (const [query, answer] of rows) {
+    expect(await page(admin, query), query).toMatchObject(answer);
+    const stream = await page(admin, query, { accept: 'text/event-stream' });
+    expect(stream, query).toMatchObject({ status: 400 });
+  }
+  for (const lastEventId of ['rubbish', beyond])
+    expect(await page(admin, '', { accept: 'text/event-stream', 'last-event-id': lastEventId })).toMatchObject({
+      status: 400,
+      body: { code: 'unknown_cursor', detail: expect.stringMatching(/^Last-Event-ID: /) },
+    });
+});
+
+test('the form of the answer is what the client prefers', async () => {
+  const typeFor = async (accept: string) => {
+    const { headers, close } = await follow(`${world.url}/events`, { headers: { accept, ...(await world.authorization(reader)) } });
+    await close();
+    return headers.get('content-type');
+  };
+  expect(await typeFor('*/*')).toMatch(/^application\/json/);
+  expect(await typeFor('text/event-stream')).toBe('text/event-stream; charset=utf-8');
+  expect(await typeFor('application/json;q=0.5, text/event-stream')).toMatch(/^text\/event-stream/);
+  expect(await typeFor('application/json, text/event-stream;q=0.5')).toMatch(/^application\/json/);
+  expect(await page(reader, '', { accept: 'text/html' })).toMatchObject({ status: 406 });
+  const head = await world.ask('/events', { by: reader, method: 'HEAD', headers: { accept: 'text/event-stream' } });
+  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const options = await world.ask('/events', { method: 'OPTIONS' });
+  expect(options.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  expect(await world.ask('/events', { by: admin, method: 'DELETE' })).toMatchObject({ status: 405 });
+});
+
+test('a token that expires ends its stream with the reason', async () => {
+  const exp = Math.floor(Date.now() / 1_000) + 2;
+  const stream = await follow(`${world.url}/events`, { headers: await world.authorization(reader, { exp }) });
+  expect(stream.status).toBe(200);
+  await stream.over();
+  expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
+  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token has expired.') }]);
+});
+
+test('a stream tells each reader what they may know, from a cursor on and as it happens', async () => {
+  const streamOf = async (by: Asker, query = `?after=${start}`) =>
+    follow(`${world.url}/events${query}`, { headers: await world.authorization(by) });
+  const before = await Promise.all([stranger, author].map(async (by) => eventsOf(by)));
+  const streams = await Promise.all([stranger, author].map(async (by) => streamOf(by)));
+  const latest = await streamOf(author, '?types=article.drafted');
+  const id = await write(author, 'POST', '/articles', { title: 'Another draft', body: '', tags: [] });
+  const [first, second] = before;
+  expect(await streams[1]?.data<Event>((second?.length ?? 0) + 1)).toMatchObject([...(second ?? []), { subject: `article-${id}` }]);
+  expect(await latest.data<Event>(1)).toMatchObject([{ subject: `article-${id}`, data: { title: 'Another draft' } }]);
+  expect(await streams[0]?.data<Event>(first?.length ?? 0)).toEqual(first);
+  for (const { messages, close } of [...streams, latest]) {
+    for (const { id: cursor, data } of messages) expect(cursor).toBe((JSON.parse(data) as Event).cursor);
+    await close();
+  }
+});

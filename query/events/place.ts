@@ -1,0 +1,31 @@
+import type { Position } from '#shared/brands.ts';
+import { parseCursor, UnknownCursor } from '#shared/cursor.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+
+/**
+ * The position of a cursor, wherever a client gives one: refused where it is none of this log's, or beyond its end. `known` is a
+ * position that the log is known to have.
+ */
+export const placeOf = async (
+  text: string,
+  {
+    eventLog,
+    known,
+    parameter,
+  }: { readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly known: Position; readonly parameter: string },
+): Promise<Position> => {
+  const position = parse(text, eventLog, parameter);
+  if (position > known && position > (await eventLog.head()))
+    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: this cursor is beyond the end of the log.` });
+  return position;
+};
+
+const parse = (text: string, { identity }: Pick<EventLog, 'identity'>, parameter: string): Position => {
+  try {
+    return parseCursor(identity, text);
+  } catch (cause) {
+    if (!(cause instanceof UnknownCursor)) throw cause;
+    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: ${cause.message}.`, cause });
+  }
+};

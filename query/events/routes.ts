@@ -1,0 +1,83 @@
+import { type Request, type RequestHandler, Router } from 'express';
+import type { Position } from '#shared/brands.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { preferredType } from '#shared/http/media-type.ts';
+import { parametersOf } from '#shared/http/parameters.ts';
+import { admit, type Caller } from '#shared/policy.ts';
+import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
+import type { Cohort, Feed } from '../changes/feed.ts';
+import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
+import type { EventStreams } from '../sse/event-streams.ts';
+import { eventMessage } from '../sse/messages.ts';
+import { StreamReader } from '../sse/stream-reader.ts';
+import { isAskedFor, topicsFor } from './filter.ts';
+import { placeOf } from './place.ts';
+import type { RepresentEvent } from './representation.ts';
+
+type Dependencies = {
+  readonly feed: Feed;
+  readonly streams: EventStreams;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly represent: RepresentEvent;
+  readonly before: readonly RequestHandler[];
+};
+
+/** `GET /events` as server-sent events, for whoever prefers them; all others go on to the pages. */
+export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
+  const follow = createFollow(dependencies);
+  return Router().get(EVENT_OPERATIONS.listEvents.path, passOthers, demandEvents, ...before, async (request, response) => {
+    const { after, ...filter } = parametersOf(FollowedEvents, request.query);
+    const place = await placeAskedFor(request, after, dependencies);
+    response.vary('Accept, Authorization');
+    if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+    follow(dependencies.streams.open(request, response), { filter, after: place });
+  });
+};
+
+const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
+
+const passOthers: RequestHandler = (request, _response, next) =>
+  next(preferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
+
+const demandEvents: RequestHandler = (request, _response, next) => {
+  const admission = admit(callerOf(request), EVENT_OPERATIONS.listEvents.right);
+  if (admission !== 'allowed') throw admission;
+  next();
+};
+
+/** A client that comes again sends what it had asked for at first once more, and in the header how far it has come since. */
+const placeAskedFor = async (
+  request: Request,
+  after: string | undefined,
+  { feed, eventLog }: Pick<Dependencies, 'feed' | 'eventLog'>,
+): Promise<Position | 'now'> => {
+  const lastEventId = request.get('Last-Event-ID') || undefined;
+  const text = lastEventId ?? after;
+  if (text === undefined) return 'now';
+  return placeOf(text, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+};
+
+type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
+
+const createFollow = ({ feed, eventLog, represent }: Omit<Dependencies, 'before' | 'streams'>) => {
+  const cohortOf = (filter: EventFilter, caller: Caller): Cohort => ({
+    key: JSON.stringify(['events', filter, ...kindOf(caller)]),
+    topics: topicsFor(filter),
+    async render(change, reader) {
+      if (!isAskedFor(filter, change) || !mayKnow(reader, change)) return undefined;
+      const event = await represent(change, reader);
+      return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
+    },
+  });
+  return (stream: EventStream, { filter, after }: Asked): void => {
+    const caller = callerOf(stream.request);
+    const reader = new StreamReader(stream, { cohort: cohortOf(filter, caller), caller, after, identity: eventLog.identity });
+    const membership = feed.join(reader);
+    stream.onClose(() => membership[Symbol.dispose]());
+  };
+};
+
+const kindOf = (caller: Caller): readonly unknown[] =>
+  caller.kind === 'user' ? [caller.role, [...caller.scopes].toSorted()] : [caller.kind];

@@ -1,0 +1,64 @@
+import type { Request, RequestHandler, Router } from 'express';
+import type { Registry } from 'prom-client';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import type { StreamSettings } from '#shared/config.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Health } from '#shared/http/health.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Log } from '#shared/log.ts';
+import { type Feed, openFeed } from '../changes/feed.ts';
+import type { Reads } from '../read-routes.ts';
+import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
+import { createPresentRights } from './present.ts';
+import { eventReads } from './reads.ts';
+import { createRepresentation } from './representation.ts';
+import { eventRoutes } from './routes.ts';
+
+export type EventDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly changes: ChangeStream;
+  /** Tells when the process begins to stop. */
+  readonly health: Pick<Health, 'onDrain'>;
+  /** Why a request that was let in would not be now. */
+  readonly refusalNow: (request: Request) => Error | undefined;
+  readonly settings: StreamSettings;
+  readonly log: Log;
+  readonly metrics: Registry;
+  /** Runs before every stream. */
+  readonly before: readonly RequestHandler[];
+};
+
+/** What follows the changes, and the streams that it goes out by, for `/events` and for all others. */
+export type EventService = AsyncDisposable & {
+  readonly feed: Feed;
+  readonly streams: EventStreams;
+  /** Stands before the routes of reads, which have the pages. */
+  readonly routes: Router;
+  readonly reads: Reads<'listEvents'>;
+};
+
+export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
+  const { pool, eventLog, changes, health, refusalNow, settings, metrics, before } = dependencies;
+  await using opening = new AsyncDisposableStack();
+  const feed = opening.use(await openFeed({ ...dependencies, moveOnMs: settings.heartbeatMs }));
+  const streams = opening.use(openEventStreams({ ...settings, metrics, refusalNow }));
+  health.onDrain(() => streams.drain());
+  const represent = createRepresentation({
+    identity: eventLog.identity,
+    open: createChangeOpener(dependencies),
+    isReadable: createPresentRights(pool),
+  });
+  const routes = eventRoutes({ feed, streams, eventLog, represent, before });
+  const resources = opening.move();
+  return {
+    feed,
+    streams,
+    routes,
+    reads: eventReads({ changes, eventLog, represent }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

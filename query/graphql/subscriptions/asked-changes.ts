@@ -1,0 +1,102 @@
+import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind, type SelectionSetNode } from 'graphql';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import type { Topic } from '../../changes/topics.ts';
+import { fragmentsOf } from '../documents/measure.ts';
+import { Refused, type Runnable } from '../run.ts';
+
+/** Which changes a subscription asks for. */
+export type AskedChanges = {
+  readonly topics: readonly Topic[];
+  /** Of the changes that have any of the topics. */
+  wants(change: Change): boolean;
+  /** The cursor as it was sent. */
+  readonly after: string | undefined;
+  /** All that the answers depend on beside the text of the document: where to begin is not of it. */
+  readonly variables: Readonly<Record<string, unknown>>;
+};
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Asked = Pick<AskedChanges, 'topics'> & Partial<Pick<AskedChanges, 'wants'>>;
+
+const FIELDS: Readonly<Record<string, (args: Arguments) => Asked>> = {
+  articlePublished: () => ({ topics: ['type:article.published'] }),
+  articleChanged: ({ id }) => ({ topics: [`article:${demandId(id)}`] }),
+  commentAdded: ({ articleId }) => ({ topics: [`comments:${demandId(articleId)}`], wants: ({ type }) => type === 'comment.added' }),
+  userChanged: ({ id }) => ({ topics: [`user:${demandId(id)}`] }),
+  changes: ({ types }) => ({ topics: Array.isArray(types) ? typeTopics(types) : ['all'] }),
+};
+
+/** Refuses what can never come. */
+export const askedChangesOf = ({ prepared: { schema, document }, operation: { node }, variables }: Runnable): AskedChanges => {
+  const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
+  // The values were found to be right when the operation was admitted.
+  if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
+  const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
+  const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
+  const read = FIELDS[field.name.value];
+  if (!definition || !read) throw new Error(`nobody knows which changes ${field.name.value} asks for`);
+  const args = readArguments(() => getArgumentValues(definition, field, variableValues));
+  const cursors = new Set(namesOfCursors(node));
+  return {
+    wants: () => true,
+    ...read(args),
+    after: (args.after ?? null) === null ? undefined : String(args.after),
+    variables: Object.fromEntries(Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name))),
+  };
+};
+
+/** Validation sees to it that there is one, however often it is written. */
+const rootFieldIn = ({ selections }: SelectionSetNode, fragments: ReturnType<typeof fragmentsOf>): FieldNode => {
+  const [first] = selections;
+  if (first?.kind === Kind.FIELD) return first;
+  const inner = first?.kind === Kind.FRAGMENT_SPREAD ? fragments.get(first.name.value)?.selectionSet : first?.selectionSet;
+  if (inner === undefined) throw new Error('a subscription without a field is not valid');
+  return rootFieldIn(inner, fragments);
+};
+
+/** A null of a variable that may not be one is found here only. */
+const readArguments = (read: () => Arguments): Arguments => {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof GraphQLError ? new Refused([withCode(error)]) : error;
+  }
+};
+
+const withCode = (error: GraphQLError): GraphQLError =>
+  new GraphQLError(error.message, { nodes: error.nodes, extensions: { ...error.extensions, code: 'invalid_variables' } });
+
+/** Of the type of `after`, which nothing else has. */
+const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['node']): readonly string[] =>
+  variableDefinitions
+    .filter(({ type }) => {
+      const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+      return named.kind === Kind.NAMED_TYPE && named.name.value === 'Cursor';
+    })
+    .map(({ variable }) => variable.name.value);
+
+const demandId = (given: unknown): number => {
+  const id = pathId(String(given));
+  if (id === undefined) throw invalid(`${String(given).slice(0, SHOWN_CHARACTERS_MAX)} is the id of nothing.`);
+  return id;
+};
+
+const SHOWN_CHARACTERS_MAX = 40;
+
+const typeTopics = (given: readonly unknown[]): readonly Topic[] => {
+  const types = [...new Set(given.map(String))];
+  const unknown = types.filter((type) => !PUBLIC_TYPES.has(type));
+  if (types.length === 0) throw invalid('Name a type, or leave them out to hear of all.');
+  if (unknown.length > 0) throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
+  return types.map((type): Topic => `type:${type}`);
+};
+
+const PUBLIC_TYPES: ReadonlySet<string> = new Set(
+  Object.values(CATALOGUE)
+    .filter(({ visibility }) => visibility === 'public')
+    .map(({ type }) => type),
+);
+
+const invalid = (message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code: 'invalid_argument' } })]);

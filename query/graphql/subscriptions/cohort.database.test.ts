@@ -1,0 +1,101 @@
+import pino from 'pino';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { writeWorld } from '../../../test/graphql/world.ts';
+import { searchesOn } from '../../searches.ts';
+import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
+import { schema } from '../schema.ts';
+import { askedChangesOf } from './asked-changes.ts';
+import { createCohorts } from './cohort.ts';
+
+const AT = new Date(1_700_000_000_000);
+const stamps = { version: 1, created_at: AT, updated_at: AT };
+
+let opened: PlannedWorld;
+beforeEach(async () => {
+  await opened?.[Symbol.asyncDispose]();
+  opened = await openPlannedWorld(1);
+  const users = [{ id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps }];
+  const post = { author_id: 7, title: 'Engines', body: '', tags: [], cover: null, ...stamps };
+  const articles = [{ ...post, id: 5, status: 'published' as const, published_at: AT }];
+  await writeWorld(opened.pool, { users, articles, comments: [] });
+});
+afterAll(() => opened?.[Symbol.asyncDispose]());
+
+const author = (userId: number, role: 'author' | 'reader' = 'author'): Caller => ({
+  ...{ kind: 'user', userId: userId as UserId, role, client: null },
+  scopes: new Set(SCOPES),
+});
+const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}) => {
+  const { document, operation } = operationOf(text);
+  const prepared = { hash: text, schema, document, operations: [], introspects: false };
+  const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
+  const { pool } = opened;
+  const execute = createExecutor({ schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
+  return createCohorts({ identity, execute, log: pino({ level: 'silent' }) })(runnable, askedChangesOf(runnable));
+};
+const PUBLISHED: Change = {
+  position: 36 as Position,
+  id: 'e0000000-0000-4000-8000-000000000000' as EventId,
+  type: 'article.published',
+  schemaVersion: 1,
+  stream: 'article-5' as StreamName,
+  version: 2 as Version,
+  at: AT.toISOString(),
+  data: { articleId: 5, authorId: 7 },
+  right: 'article.read',
+  resource: { ownerId: 7 as UserId, articleStatus: 'published' },
+  isParked: false,
+};
+const TITLE = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId article { title author { name } } } }';
+const render = async (change: Change = PUBLISHED, text = TITLE) => String(await cohortFor(text).render(change, ANONYMOUS));
+const errorsIn = async () => JSON.parse((await render()).split('data: ')[1] ?? '');
+
+it('makes a message of GraphQL over SSE whose id is the cursor', async () => {
+  const data = '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
+  expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
+});
+
+it('says nothing of what a caller may not know of', async () => {
+  const draft: Change = { ...PUBLISHED, type: 'article.edited', resource: { ownerId: 7 as UserId, articleStatus: 'draft' } };
+  expect(await cohortFor(TITLE).render(draft, ANONYMOUS)).toBeUndefined();
+  expect(await cohortFor(TITLE, author(7)).render(draft, author(7))).toBeDefined();
+  expect(await cohortFor(TITLE, author(8)).render(draft, author(8))).toBeUndefined();
+});
+
+it('tells what is gone by a null', async () => {
+  await opened.pool.query('delete from read_model.articles');
+  expect(await render()).toContain('"article":null');
+});
+
+it('is one cohort for those who ask for the same with the same rights, wherever they begin', () => {
+  const key = (...[text, caller, variables]: Parameters<typeof cohortFor>) => cohortFor(text, caller, variables).key;
+  expect(key(TITLE, author(7), { after: 'a' })).toBe(key(TITLE, author(8), { after: 'b' }));
+  expect(key(TITLE, author(7))).not.toBe(key(TITLE, author(7, 'reader')));
+  expect(key(TITLE, author(7))).not.toBe(key(TITLE));
+  expect(key(TITLE, author(7))).not.toBe(key(TITLE, { ...author(7), scopes: new Set(['read:articles']) } as Caller));
+  const changed = 'subscription ($id: ID!) { articleChanged(id: $id) { article { comments { author { email } } } } }';
+  expect(key(changed, author(7), { id: 5 })).toBe(key(changed, author(7), { id: '5' }));
+  expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(7), { id: 6 }));
+  expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(8), { id: 5 }));
+});
+
+it('tells at the field what could not be taken in, and masks what nobody expected', async () => {
+  await opened.pool.query('delete from read_model.articles');
+  await opened.pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`);
+  expect(await errorsIn()).toMatchObject({ data: { articlePublished: { article: null } }, errors: [{ extensions: { code: 'parked' } }] });
+  await opened.pool.query('truncate read_model.parked; alter table read_model.articles rename column title to heading');
+  const { errors } = await errorsIn();
+  expect(errors).toMatchObject([
+    { message: 'Something went wrong on our side.', extensions: { code: 'internal', requestId: PUBLISHED.id } },
+  ]);
+});
+
+it('makes no message of what passes, such as a database that is away', async () => {
+  await opened.pool.query('drop schema read_model cascade');
+  await expect(render()).rejects.toMatchObject({ code: 'unavailable' });
+});

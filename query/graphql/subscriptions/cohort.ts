@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Log } from '#shared/log.ts';
+import type { Cohort } from '../../changes/feed.ts';
+import { eventMessage } from '../../sse/messages.ts';
+import { createFormatError } from '../errors.ts';
+import type { Execute, RequestFacts } from '../execute.ts';
+import type { Runnable } from '../run.ts';
+import type { AskedChanges } from './asked-changes.ts';
+import { dependsOnViewer } from './depends-on-viewer.ts';
+import { happeningOf } from './happening.ts';
+
+type Options = { readonly identity: LogIdentity; readonly execute: Execute; readonly log: Log };
+
+/** Those who have asked for the same and are shown the same. */
+export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
+
+/** A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for `Last-Event-ID`. */
+export const createCohorts =
+  ({ identity, execute, log }: Options): CohortOf =>
+  (runnable, { topics, wants, variables }) => {
+    const { prepared, operation, caller: viewer } = runnable;
+    const isOwn = dependsOnViewer(prepared, operation.node, viewer);
+    const kind = isOwn ? viewer : { ...viewer, userId: null, client: null };
+    const asked = [prepared.hash, operation.node.name?.value, variables];
+    return {
+      key: createHash('sha256')
+        .update(JSON.stringify([...asked, kind, viewer.kind === 'user' && [...viewer.scopes].sort()]))
+        .digest('base64url'),
+      topics,
+      async render(change, concerned) {
+        const caller = isOwn ? viewer : concerned;
+        if (!wants(change) || !mayKnow(caller, change)) return undefined;
+        const cursor = formatCursor(identity, change.position);
+        const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happeningOf(change, cursor));
+        if (errors) demandLasting(errors);
+        const shown = errors && { errors: errors.map(createFormatError(log, change.id)) };
+        return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
+      },
+    };
+  };
+
+/** It is no request's own: what it needs of one is told by the change. */
+const factsOf = ({ id }: Change): RequestFacts => ({
+  requestId: id,
+  idempotencyKey: undefined,
+  charge: async () => {},
+  headers: {},
+  signal: new AbortController().signal,
+});
+
+/** What passes must not take the place of what would come of it: those who follow come again after the last that they have. */
+const demandLasting = (errors: readonly GraphQLError[]): void => {
+  for (const { originalError } of errors)
+    if (originalError instanceof HttpProblem && originalError.code === 'unavailable') throw originalError;
+};
+
+/** The part of a message that is the result of the execution. */
+export const resultIn = (message: Buffer): Buffer => message.subarray(message.indexOf(DATA) + DATA.length, -END.length);
+
+const DATA = '\ndata: ';
+const END = '\n\n';

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { type Problem, problemOf } from '#shared/http/problem.ts';
+import type { Feed } from '../../changes/feed.ts';
+import type { EventStream } from '../../sse/event-stream.ts';
+import type { EventStreams } from '../../sse/event-streams.ts';
+import { plainFarewell } from '../../sse/messages.ts';
+import { resultIn } from './cohort.ts';
+import type { Subscription } from './follow.ts';
+import { completeOfOperation, isPassing, resultOfOperation, resultOfProblem } from './messages.ts';
+
+/** The single connection mode: one stream for all operations of a client, each of which comes by a request of its own. */
+export type Connections = Disposable & {
+  open(token: string, request: Request, response: Response): void;
+  /** A place for what a request asks for on the stream of a token; given back unless something is put there. */
+  reserve(token: string, id: string | undefined, request: Request): Place;
+  /** Ends an operation, if it still goes on. */
+  stop(token: string, id: string, request: Request): void;
+};
+
+export type Place = Disposable & {
+  /** Sends what the operation has come to. */
+  answer(result: string): void;
+  follow(subscription: Subscription): void;
+};
+
+type Dependencies = {
+  readonly feed: Pick<Feed, 'join'>;
+  readonly streams: Pick<EventStreams, 'open'>;
+  /** Why a request that was let in would not be now. */
+  readonly refusalNow: (request: Request) => Error | undefined;
+};
+
+type Operation = { readonly request: Request; end: () => void };
+type Connection = { readonly stream: EventStream; readonly operations: Map<string, Operation> };
+
+/** Of one connection. */
+const OPERATIONS_MAX = 100;
+/** Well within the time after which a revocation must have taken effect (60 s). */
+const RECHECK_MS = 10_000;
+
+/** 192 random bits: whoever has it may read the stream. Nobody keeps it until the stream is opened, by whichever process that is. */
+export const createToken = (): string => randomBytes(24).toString('base64url');
+const TOKEN = /^[\w-]{32}$/;
+
+export const openConnections = ({ feed, streams, refusalNow }: Dependencies): Connections => {
+  const connections = new Map<string, Connection>();
+  const find = (token: string, request: Request): Connection => {
+    const connection = connections.get(token);
+    if (!connection?.stream.isOpen || !isOwn(connection, request))
+      throw new HttpProblem('not_found', { detail: 'No stream is open by this token.' });
+    return connection;
+  };
+  const recheck = setInterval(() => {
+    for (const connection of connections.values()) endRefused(connection, refusalNow);
+  }, RECHECK_MS).unref();
+  return {
+    open(token, request, response) {
+      if (!TOKEN.test(token))
+        throw new HttpProblem('malformed_request', { detail: 'This is no token that was given here: ask for one by PUT.' });
+      if (connections.has(token)) throw new HttpProblem('stream_conflict', { detail: 'A stream is open by this token already.' });
+      const operations: Connection['operations'] = new Map();
+      const farewell = (problem: Problem | undefined) => farewellOf(operations, problem);
+      const stream = streams.open(request, response, { farewell });
+      connections.set(token, { stream, operations });
+      stream.onClose(() => {
+        connections.delete(token);
+        for (const { end } of operations.values()) end();
+        operations.clear();
+      });
+    },
+    reserve: (token, id, request) => reserve(find(token, request), { id, request, feed }),
+    stop(token, id, request) {
+      const { operations } = find(token, request);
+      operations.get(id)?.end();
+      operations.delete(id);
+    },
+    [Symbol.dispose]: () => clearInterval(recheck),
+  };
+};
+
+/** A browser's `EventSource` cannot say who it is; for it, having the token is enough. */
+const isOwn = ({ stream }: Connection, request: Request): boolean => {
+  const [owner, caller] = [callerOf(stream.request), callerOf(request)];
+  return owner.kind !== 'user' || (caller.kind === 'user' && caller.userId === owner.userId);
+};
+
+type Reservation = { readonly id: string | undefined; readonly request: Request; readonly feed: Pick<Feed, 'join'> };
+
+const reserve = (connection: Connection, { id, request, feed }: Reservation): Place => {
+  const { stream, operations } = connection;
+  if (id === undefined) throw new HttpProblem('malformed_request', { detail: 'Send the id of the operation as extensions.operationId.' });
+  if (operations.has(id)) throw new HttpProblem('stream_conflict', { detail: 'An operation of this id is under way on the stream.' });
+  if (operations.size >= OPERATIONS_MAX)
+    throw new HttpProblem('too_many_streams', { detail: `At most ${OPERATIONS_MAX} operations on one stream; stop one first.` });
+  const operation: Operation = { request, end: () => {} };
+  operations.set(id, operation);
+  let isFollowed = false;
+  return {
+    answer(result) {
+      if (operations.get(id) !== operation) return;
+      void stream.send(resultOfOperation(id, Buffer.from(result)));
+      void stream.send(completeOfOperation(id));
+    },
+    follow({ cohort, caller, after }) {
+      // The client has stopped it before it began, or has gone.
+      if (operations.get(id) !== operation) return;
+      isFollowed = true;
+      const membership = feed.join({
+        ...{ cohort, caller, after },
+        send: (message) => stream.send(resultOfOperation(id, resultIn(message))),
+        // Its messages have no ids: they would be those of several operations, in no order.
+        moveOn: () => {},
+        fail: (error) => end(connection, id, problemOf(error)),
+      });
+      operation.end = () => membership[Symbol.dispose]();
+    },
+    [Symbol.dispose]() {
+      if (!isFollowed && operations.get(id) === operation) operations.delete(id);
+    },
+  };
+};
+
+/** What an operation ends with, and nothing else does. */
+const end = ({ stream, operations }: Connection, id: string, problem: Problem): void => {
+  operations.get(id)?.end();
+  operations.delete(id);
+  void stream.send(lastWordsOf(id, problem));
+};
+
+const lastWordsOf = (id: string, problem: Problem): Buffer =>
+  Buffer.concat([resultOfOperation(id, Buffer.from(resultOfProblem(problem))), completeOfOperation(id)]);
+
+const endRefused = (connection: Connection, refusalNow: Dependencies['refusalNow']): void => {
+  for (const [id, { request }] of connection.operations) {
+    const refusal = refusalNow(request);
+    if (refusal !== undefined) end(connection, id, problemOf(refusal));
+  }
+};
+
+/** Every operation is told; where coming again helps, none is complete. */
+const farewellOf = (operations: ReadonlyMap<string, Operation>, problem: Problem | undefined): Buffer | undefined =>
+  problem === undefined || isPassing(problem)
+    ? plainFarewell(undefined)
+    : Buffer.concat([...operations.keys()].map((id) => lastWordsOf(id, problem)));

@@ -1,0 +1,58 @@
+import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { operationOf } from '../../../test/graphql/planned.ts';
+import { schema } from '../schema.ts';
+import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
+
+const author: Caller = { kind: 'user', userId: 7 as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
+const depends = (text: string, caller: Caller = author): boolean => {
+  const { document, operation } = operationOf(text);
+  return dependsOnViewer({ schema, document }, operation, caller);
+};
+
+it('is the same for all but those whom a change concerns, however deep it goes into what is theirs', () => {
+  expect(depends('subscription { articlePublished { cursor article { title author { name email posts { title } } } } }')).toBe(false);
+  expect(depends('subscription { commentAdded(articleId: 5) { comment { text author { email } post { author { role } } } } }')).toBe(false);
+  expect(depends('subscription { userChanged(id: 7) { user { email postsConnection { nodes { title author { email } } } } } }')).toBe(
+    false,
+  );
+  expect(depends('subscription { articleChanged(id: 5) { article { comments { text author { id name } } } } }')).toBe(false);
+});
+
+it('depends on the viewer where it leads to what is other people’s alone', () => {
+  expect(depends('subscription { articleChanged(id: 5) { article { comments { author { email } } } } }')).toBe(true);
+  expect(
+    depends('subscription { articleChanged(id: 5) { article { commentsConnection { edges { node { author { posts { id } } } } } } } }'),
+  ).toBe(true);
+  const fragments = 'fragment A on User { role } fragment P on Post { author { ...A } comments { author { ...A } } }';
+  expect(depends(`subscription { changes { article { ...P } } } ${fragments}`)).toBe(true);
+  expect(depends('subscription { articlePublished { article { comments { author { ... on Node { ... on User { role } } } } } } }')).toBe(
+    true,
+  );
+});
+
+it('never depends on which administrator it is, nor on nobody', () => {
+  const text = 'subscription { articleChanged(id: 5) { article { comments { author { email } } } } }';
+  expect(depends(text, { ...author, role: 'admin' })).toBe(false);
+  expect(depends(text, { kind: 'anonymous' })).toBe(false);
+});
+
+it('knows every field that a subscription can reach', () => {
+  const visited = new Set<GraphQLNamedType>();
+  const unknown: string[] = [];
+  const visit = (type: GraphQLNamedType): void => {
+    if (visited.has(type) || !(isObjectType(type) || isInterfaceType(type))) return;
+    visited.add(type);
+    for (const { name, type: inner } of Object.values(type.getFields())) {
+      if (sameFor(type.name, name) === undefined) unknown.push(`${type.name}.${name}`);
+      visit(getNamedType(inner) as GraphQLNamedType);
+    }
+    for (const each of type.getInterfaces()) visit(each);
+  };
+  const root = schema.getSubscriptionType();
+  if (root) visit(root);
+  expect(visited.size).toBeGreaterThan(10);
+  expect(unknown).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import { GraphQLError } from 'graphql';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { Cohort, Feed, Reader } from '../../changes/feed.ts';
+import { placeOf } from '../../events/place.ts';
+import { Refused, type Runnable } from '../run.ts';
+import { askedChangesOf } from './asked-changes.ts';
+import type { CohortOf } from './cohort.ts';
+
+/** A subscription that may begin: what is asked for, by whom, and from where on. */
+export type Subscription = { readonly cohort: Cohort; readonly caller: Caller; readonly after: Reader['after'] };
+
+/** Makes one of an operation that was admitted. Refuses what is not of this log. */
+export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
+
+type Options = { readonly feed: Pick<Feed, 'upTo'>; readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly cohortOf: CohortOf };
+
+export const createSubscribe =
+  ({ feed, eventLog, cohortOf }: Options): Subscribe =>
+  async (runnable, request) => {
+    const asked = askedChangesOf(runnable);
+    // Who comes again sends what was asked for at first once more, and in the header how far they have come since.
+    const lastEventId = request.get('Last-Event-ID') || undefined;
+    const text = lastEventId ?? asked.after;
+    const parameter = lastEventId === undefined ? 'after' : 'Last-Event-ID';
+    const after =
+      text === undefined ? 'now' : await placeOf(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) => refuse(error));
+    return { cohort: cohortOf(runnable, asked), caller: runnable.caller, after };
+  };
+
+/** As a value that is not right, which it is to GraphQL. */
+const refuse = (error: unknown): never => {
+  if (!(error instanceof HttpProblem) || error.code !== 'unknown_cursor') throw error;
+  throw new Refused([new GraphQLError(error.message, { extensions: { code: error.code } })]);
+};

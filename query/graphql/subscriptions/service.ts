@@ -1,0 +1,85 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { preferredType } from '#shared/http/media-type.ts';
+import type { Log } from '#shared/log.ts';
+import type { Feed } from '../../changes/feed.ts';
+import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
+import type { EventStreams } from '../../sse/event-streams.ts';
+import { StreamReader } from '../../sse/stream-reader.ts';
+import type { Execute } from '../execute.ts';
+import { prefersEvents, tokenOf } from '../http/answer.ts';
+import type { Runnable } from '../run.ts';
+import { createCohorts } from './cohort.ts';
+import { createToken, openConnections, type Place } from './connections.ts';
+import { createSubscribe } from './follow.ts';
+import { farewell } from './messages.ts';
+
+export type SubscriptionDependencies = {
+  readonly feed: Feed;
+  readonly streams: EventStreams;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  /** Why a request that was let in would not be now. */
+  readonly refusalNow: (request: Request) => Error | undefined;
+  readonly execute: Execute;
+  readonly log: Log;
+};
+
+/** GraphQL over SSE: streams of subscriptions, and one stream for all operations of a client. */
+export type Subscriptions = Disposable & {
+  /** How a client asks for such a stream, opens it, and stops what it has on it. */
+  readonly routes: Router;
+  /** A place on the stream that a request names; undefined where it is answered itself. */
+  reserve(request: Request, operationId: string | undefined): Place | undefined;
+  /** Begins a subscription: on the stream that the request has a place on, or as the answer to it. */
+  begin(runnable: Runnable, exchange: Exchange, place: Place | undefined): Promise<void>;
+};
+
+type Exchange = { readonly request: Request; readonly response: Response };
+
+export const openSubscriptions = (dependencies: SubscriptionDependencies): Subscriptions => {
+  const { feed, streams, eventLog } = dependencies;
+  const subscribe = createSubscribe({ ...dependencies, cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }) });
+  const connections = openConnections(dependencies);
+  return {
+    routes: connectionRoutes(connections),
+    reserve(request, operationId) {
+      const token = tokenOf(request);
+      return token === undefined || prefersEvents(request) ? undefined : connections.reserve(token, operationId, request);
+    },
+    async begin(runnable, { request, response }, place) {
+      const subscription = await subscribe(runnable, request);
+      if (place) return place.follow(subscription);
+      demandEventStream(request);
+      const stream = streams.open(request, response, { farewell });
+      const membership = feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
+      stream.onClose(() => membership[Symbol.dispose]());
+    },
+    [Symbol.dispose]: () => connections[Symbol.dispose](),
+  };
+};
+
+/** Whoever takes it at all, though something else rather, is given it: there is no other answer. */
+const demandEventStream = (request: Request): void => {
+  if (preferredType(request, [EVENT_STREAM_TYPE]) === undefined)
+    throw new HttpProblem('not_acceptable', { detail: `A subscription is answered as ${EVENT_STREAM_TYPE}: accept that.` });
+};
+
+const connectionRoutes = (connections: ReturnType<typeof openConnections>): Router => {
+  const open: RequestHandler = (request, response, next) => {
+    const token = tokenOf(request);
+    if (token === undefined || !prefersEvents(request)) return next();
+    connections.open(token, request, response);
+  };
+  return Router()
+    .put('/graphql', (_request, response) => {
+      response.status(201).set('Cache-Control', 'no-store').type('text/plain').send(createToken());
+    })
+    .get('/graphql', open)
+    .delete('/graphql', (request, response) => {
+      const { operationId } = request.query;
+      if (typeof operationId !== 'string') throw new HttpProblem('malformed_request', { detail: 'Name the operation by operationId.' });
+      connections.stop(tokenOf(request) ?? '', operationId, request);
+      response.status(200).end();
+    });
+};

@@ -1,0 +1,114 @@
+import * as fc from 'fast-check';
+import { validate } from 'graphql';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { type Caller, type Resource, SCOPES } from '#shared/policy.ts';
+import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { type Random, randomOf } from '../../../test/graphql/random.ts';
+import { randomSubscription } from '../../../test/graphql/random-query.ts';
+import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
+import { type World, writeWorld } from '../../../test/graphql/world.ts';
+import type { Cohort } from '../../changes/feed.ts';
+import { strangerLike } from '../../changes/renderings.ts';
+import { searchesOn } from '../../searches.ts';
+import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
+import { refusalOf, rightsOf } from '../rights.ts';
+import { schema } from '../schema.ts';
+import { askedChangesOf } from './asked-changes.ts';
+import { createCohorts } from './cohort.ts';
+
+const RUNS = Number(process.env.PLANNER_RUNS ?? 60);
+const DOCUMENTS_PER_WORLD = 3;
+const CHANGES_PER_DOCUMENT = 4;
+const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
+const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
+
+let opened: PlannedWorld;
+beforeAll(async () => {
+  opened = await openPlannedWorld(2);
+});
+afterAll(() => opened[Symbol.asyncDispose]());
+
+/** Of something that is there, or was; the resource says what the event did. */
+const randomChange = ({ pick, chance, below }: Random, { users, articles, comments }: World): Change => {
+  const position = (1 + below(1_000)) as Position;
+  const common = { position, id: `event-${position}` as EventId, schemaVersion: 1, version: 1 as Version, at: new Date(0).toISOString() };
+  const change = (type: string, stream: string, right: Change['right'], resource: Resource): Change => ({
+    ...{ ...common, type, stream: stream as StreamName, data: {}, right, resource },
+    isParked: false,
+  });
+  const kind = pick(['user', 'article', 'comment']);
+  const owner = (id: number) => id as UserId;
+  if (kind === 'article' && articles.length > 0) {
+    const { id, author_id, status } = pick(articles);
+    const articleStatus = chance(70) ? status : pick(['draft', 'published', 'deleted'] as const);
+    return change('article.edited', `article-${id}`, 'article.read', { ownerId: owner(author_id), articleStatus });
+  }
+  const comment = kind === 'comment' && comments.length > 0 ? pick(comments) : undefined;
+  const article = articles.find(({ id }) => id === comment?.article_id);
+  if (comment && article)
+    return change('comment.edited', `comment-${comment.id}`, 'comment.read', {
+      ...{ ownerId: owner(comment.author_id), articleAuthorId: owner(article.author_id) },
+      articleStatus: chance(80) ? article.status : 'published',
+    });
+  const { id } = pick(users);
+  return change('user.updated', `user-${id}`, chance(60) ? 'user.read' : 'user.read_private', { ownerId: owner(id) });
+};
+
+/** Everybody of the kind, and strangers. */
+const viewersLike = (caller: Caller, { users }: World): readonly Caller[] =>
+  caller.kind === 'user' ? [...users.map(({ id }) => ({ ...caller, userId: id as UserId })), strangerLike(caller)] : [caller];
+
+/** As the feed does it: those whom a change concerns have a rendering of their own. */
+const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer | undefined> => {
+  const { ownerId, articleAuthorId } = change.resource;
+  const isConcerned = viewer.kind === 'user' && (viewer.userId === ownerId || viewer.userId === articleAuthorId);
+  return cohort.render(change, isConcerned ? viewer : strangerLike(viewer));
+};
+
+it(`shows each viewer of a cohort what they would be shown alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
+  const { pool } = opened;
+  const execute = createExecutor({ schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const cohortOf = createCohorts({ identity: IDENTITY, execute, log: pino({ level: 'silent' }) });
+  let [compared, together] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), async (start) => {
+      const random = randomOf(start);
+      const world = randomWorld(random);
+      await writeWorld(pool, world);
+      const ids = [...world.users, ...world.articles, ...world.comments].map(({ id }) => String(id));
+      for (let count = 0; count < DOCUMENTS_PER_WORLD; count += 1) {
+        const { text, variables } = randomSubscription(random, schema, { ids, cursors: new Map(), searches: [] });
+        const { document, operation } = operationOf(text);
+        const rights = rightsOf(schema, document, operation);
+        const drawn = randomCaller(random, world);
+        const caller: Caller = random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
+        if (validate(schema, document).length > 0 || refusalOf(caller, rights)) continue;
+        const prepared = { hash: text, schema, document, operations: [], introspects: false };
+        const cohortFor = (viewer: Caller) => {
+          const runnable = { prepared, operation: { node: operation, rights }, variables, caller: viewer, cost: 0 };
+          return cohortOf(runnable, askedChangesOf(runnable));
+        };
+        const viewers = viewersLike(caller, world);
+        const cohorts = new Map(viewers.map((viewer) => cohortFor(viewer)).map((cohort) => [cohort.key, cohort]));
+        if (cohorts.size < viewers.length) together += 1;
+        for (let made = 0; made < CHANGES_PER_DOCUMENT; made += 1) {
+          const change = randomChange(random, world);
+          for (const viewer of viewers) {
+            const own = cohortFor(viewer);
+            const alone = await own.render(change, viewer);
+            // Rendered by whoever came last into the cohort.
+            const asOneOfMany = await shared(cohorts.get(own.key) ?? own, change, viewer);
+            expect(String(asOneOfMany), `${text}\n${JSON.stringify({ variables, change, viewer })}`).toBe(String(alone));
+            compared += 1;
+          }
+        }
+      }
+    }),
+    { numRuns: RUNS, seed, endOnFailure: true },
+  );
+  console.log(`${compared} compared; of ${together} documents, several viewers shared one`);
+  expect(together).toBeGreaterThan(RUNS / 4);
+});

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { answerErrors } from '#shared/http/answer-errors.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { follow } from '../../test/engines/event-source.ts';
+import { until } from '../../test/engines/until.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import type { EventStream } from './event-stream.ts';
+import { type EventStreams, type EventStreamsOptions, openEventStreams } from './event-streams.ts';
+import { eventMessage, idMessage } from './messages.ts';
+
+const closing: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+type World = {
+  readonly url: string;
+  readonly opened: EventStream[];
+  readonly streams: EventStreams;
+  readonly metric: (name: string) => Promise<number>;
+};
+
+const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<World> => {
+  const metrics = createMetrics();
+  const streams = openEventStreams({ heartbeatMs: 60_000, perOwnerMax: 10, bufferBytesMax: 100_000, metrics, ...options });
+  const opened: EventStream[] = [];
+  const routes = Router().get('/', (request, response) => void opened.push(streams.open(request, response)));
+  const server = await serveRoutes(routes, answerErrors(pino({ level: 'silent' })));
+  closing.push(streams, server);
+  const metric = async (name: string) => ((await metrics.getSingleMetric(name)?.get())?.values ?? [])[0]?.value ?? 0;
+  return { url: server.url, opened, streams, metric };
+};
+
+const message = (text: string) => eventMessage({ data: JSON.stringify(text) });
+
+test('a stream says what it is, and that nothing on the way may hold it back', async () => {
+  const { url, opened } = await serve();
+  const stream = await follow(url);
+  expect(stream.status).toBe(200);
+  expect(Object.fromEntries(stream.headers)).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  });
+  void opened[0]?.send(message('one'));
+  void opened[0]?.send(idMessage('a-1'));
+  expect(await stream.data(1)).toEqual(['one']);
+  await until(stream.lastEventId, (id) => id === 'a-1');
+  opened[0]?.end(message('last'));
+  await stream.over();
+  expect(await stream.data(2)).toEqual(['one', 'last']);
+});
+
+test('a silent stream is told that it lives', async () => {
+  const { url } = await serve({ heartbeatMs: 10 });
+  const stream = await follow(url);
+  await until(stream.comments, (count) => count > 3);
+  expect(stream.messages).toEqual([]);
+  await stream.close();
+});
+
+test('it is over when the client goes, and whoever waits for room is let go', async () => {
+  const { url, opened, metric } = await serve({ bufferBytesMax: 1_000_000_000 });
+  const response = await getPaused(url);
+  await until(() => opened.length, Boolean);
+  const [stream] = opened as [EventStream];
+  let calls = 0;
+  stream.onClose(() => {
+    calls += 1;
+  });
+  const room = fill(stream);
+  expect(room).toBeInstanceOf(Promise);
+  response.destroy();
+  await room;
+  await until(() => calls, Boolean);
+  expect(stream.isOpen).toBe(false);
+  expect(stream.send(message('nobody hears it'))).toBeUndefined();
+  stream.onClose(() => {
+    calls += 1;
+  });
+  expect([calls, await metric('annals_event_streams')]).toEqual([2, 0]);
+});
+
+/** A client that has asked and reads nothing. */
+const getPaused = async (url: string): Promise<IncomingMessage> => {
+  const [response] = (await once(get(url), 'response')) as [IncomingMessage];
+  return response.on('error', () => {});
+};
+
+/** More than fits between the two. */
+const fill = (stream: EventStream): Promise<void> | undefined => {
+  let room: Promise<void> | undefined;
+  for (let sent = 0; sent < 400; sent += 1) room = stream.send(LARGE);
+  return room;
+};
+const LARGE = message('x'.repeat(50_000));
+const MESSAGES_MAX = 2_000;
+
+test('a reader that is too slow is told so after what it has been sent, and nothing is left out in between', async () => {
+  const { url, opened, metric } = await serve({ bufferBytesMax: 200_000 });
+  const response = await getPaused(url);
+  await until(() => opened.length, Boolean);
+  const [stream] = opened as [EventStream];
+  let sent = 0;
+  for (; stream.isOpen && sent < MESSAGES_MAX; sent += 1) void stream.send(message(`${sent} ${'x'.repeat(10_000)}`));
+  expect(stream.isOpen).toBe(false);
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  const messages = text.split('\n\n').filter((each) => each !== '' && !each.startsWith(':'));
+  expect(messages.pop()).toMatch(/^event: problem\ndata: \{.*"code":"too_slow"/);
+  expect(messages.map((each) => Number(/^data: "(\d+)/.exec(each)?.[1]))).toEqual(Array.from({ length: sent }, (_, index) => index));
+  expect(await metric('annals_event_stream_overflows_total')).toBe(1);
+});
+
+test('one that takes nothing at all is given up', async () => {
+  const { url, opened } = await serve({ heartbeatMs: 20, bufferBytesMax: 1_000_000_000 });
+  const response = await getPaused(url);
+  await until(() => opened.length, Boolean);
+  void fill(opened[0] as EventStream);
+  let isClosed = false;
+  opened[0]?.onClose(() => {
+    isClosed = true;
+  });
+  await until(() => isClosed, Boolean);
+  response.destroy();
+});
+
+test('an owner has so many and no more, until one is closed', async () => {
+  const { url, metric } = await serve({ perOwnerMax: 2 });
+  const [first, second] = await Promise.all([follow(url), follow(url)]);
+  expect(await metric('annals_event_streams')).toBe(2);
+  const refused = await fetch(url);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+  expect(await refused.json()).toMatchObject({ code: 'too_many_streams', detail: 'At most 2 at once; close one first.' });
+  await first?.close();
+  await until(
+    async () => metric('annals_event_streams'),
+    (count) => count === 1,
+  );
+  const third = await follow(url);
+  expect(third.status).toBe(200);
+  await Promise.all([second?.close(), third.close()]);
+});
+
+test('a right that is lost ends the stream with the reason', async () => {
+  let refusal: Error | undefined;
+  const asked: Request[] = [];
+  const refusalNow = (request: Request) => {
+    asked.push(request);
+    return refusal;
+  };
+  const { url } = await serve({ recheckMs: 10, refusalNow });
+  const stream = await follow(url);
+  await until(
+    () => asked.length,
+    (count) => count > 2,
+  );
+  expect(stream.isOver()).toBe(false);
+  refusal = new HttpProblem('invalid_token', { detail: 'The token was revoked.' });
+  await stream.over();
+  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token was revoked.') }]);
+});
+
+test('where the server stops, all streams end and no others begin', async () => {
+  const { url, streams } = await serve();
+  const open = await Promise.all([follow(url), follow(url)]);
+  streams.drain();
+  for (const stream of open) {
+    await stream.over();
+    expect(stream.messages).toEqual([]);
+  }
+  expect((await fetch(url)).status).toBe(503);
+});

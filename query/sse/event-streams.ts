@@ -1,0 +1,149 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Request, Response } from 'express';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { EventStream, type Farewell, type Watch } from './event-stream.ts';
+import { plainFarewell } from './messages.ts';
+
+/**
+ * All streams of server-sent events of this process.
+ *
+ *     const stream = streams.open(request, response);      // after everything that may be refused: from here on the status is 200
+ *     const membership = feed.join({ …, send: (message) => stream.send(message), fail: (error) => stream.fail(error) });
+ *     stream.onClose(() => membership[Symbol.dispose]());
+ */
+export type EventStreams = AsyncDisposable & {
+  /**
+   * Makes a stream of the response, which must not have begun. Throws, with an answer to give, where the owner (the user, or the
+   * address of whoever is none) has too many already (429) or the process is stopping (503).
+   */
+  open(request: Request, response: Response, options?: { readonly farewell?: Farewell }): EventStream;
+  /** Ends all streams, and opens no others. Clients come again, to another process or to the next. */
+  drain(): void;
+};
+
+export type EventStreamsOptions = {
+  readonly heartbeatMs: number;
+  /** Of one owner, in this process. */
+  readonly perOwnerMax: number;
+  /** What may wait to be taken by one client before it counts as too slow. */
+  readonly bufferBytesMax: number;
+  readonly metrics: Registry;
+  /** Why whoever opened a stream may not have it any more, or nothing. */
+  readonly refusalNow?: (request: Request) => unknown;
+  /** How often that is asked. */
+  readonly recheckMs?: number;
+};
+
+/** Twice within the time in which a revocation must take effect (60 s), and then some. */
+const RECHECK_MS = 10_000;
+/** After so many streams, others get their turn. */
+const STREAMS_PER_TURN = 256;
+const RETRY_AFTER_SECONDS = '10';
+
+export const openEventStreams = (options: EventStreamsOptions): EventStreams => {
+  const { perOwnerMax, heartbeatMs, refusalNow = () => undefined, recheckMs = RECHECK_MS } = options;
+  const streams = new Set<EventStream>();
+  const owners = new Map<string, number>();
+  const { overflows } = observeStreams(options.metrics, () => streams.size);
+  let isDraining = false;
+
+  const onClose = (stream: EventStream): void => {
+    streams.delete(stream);
+    const others = (owners.get(stream.owner) ?? 1) - 1;
+    if (others === 0) owners.delete(stream.owner);
+    else owners.set(stream.owner, others);
+  };
+  const watchWith = (farewell: Farewell): Watch => ({
+    bufferBytesMax: options.bufferBytesMax,
+    farewell,
+    onOverflow: () => overflows.inc(),
+    onClose,
+  });
+  // One for all that say farewell alike.
+  const watches = new WeakMap<Farewell, Watch>();
+
+  const beats = every(heartbeatMs, () => forEach(streams, (stream) => stream.beat()));
+  const checks = every(recheckMs, () => forEach(streams, (stream) => endIfRefused(stream, refusalNow)));
+  const drain = (): void => {
+    isDraining = true;
+    for (const stream of streams) stream.stop();
+  };
+
+  return {
+    open(request, response, { farewell = plainFarewell } = {}) {
+      if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
+      const owner = ownerOf(request);
+      const open = owners.get(owner) ?? 0;
+      if (open >= perOwnerMax)
+        throw new HttpProblem('too_many_streams', {
+          detail: `At most ${perOwnerMax} at once; close one first.`,
+          headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+        });
+      const watch = watches.get(farewell) ?? watchWith(farewell);
+      watches.set(farewell, watch);
+      const stream = new EventStream(request, response, { owner, watch });
+      owners.set(owner, open + 1);
+      streams.add(stream);
+      return stream;
+    },
+    drain,
+    async [Symbol.asyncDispose]() {
+      drain();
+      clearInterval(beats);
+      clearInterval(checks);
+    },
+  };
+};
+
+const ownerOf = (request: Request): string => {
+  const caller = callerOf(request);
+  return caller.kind === 'user' ? `user ${caller.userId}` : clientAddress(request);
+};
+
+const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unknown): void => {
+  const refusal = stream.isOpen ? refusalNow(stream.request) : undefined;
+  if (refusal !== undefined) stream.fail(refusal);
+};
+
+/** One timer for all; a round that is still under way is not joined by another. */
+const every = (intervalMs: number, round: () => Promise<void>): NodeJS.Timeout => {
+  let isUnderWay = false;
+  const run = async () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    await round().finally(() => {
+      isUnderWay = false;
+    });
+  };
+  return setInterval(() => void run(), intervalMs).unref();
+};
+
+/** What is removed meanwhile is passed over. */
+const forEach = async (streams: ReadonlySet<EventStream>, visit: (stream: EventStream) => void): Promise<void> => {
+  let visited = 0;
+  for (const stream of streams) {
+    visit(stream);
+    visited += 1;
+    if (visited % STREAMS_PER_TURN === 0) await nextTurn();
+  }
+};
+
+const observeStreams = (registry: Registry, count: () => number): { readonly overflows: Counter } => {
+  new Gauge({
+    name: 'annals_event_streams',
+    help: 'Streams of server-sent events that are open.',
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
+  const overflows = new Counter({
+    name: 'annals_event_stream_overflows_total',
+    help: 'Streams that were closed because they were read too slowly.',
+    registers: [registry],
+  });
+  return { overflows };
+};

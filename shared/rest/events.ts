@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import { timestamp } from '#shared/events/fields.ts';
+import { idParameter, PAGE } from './lists.ts';
+import type { RestOperation } from './operation.ts';
+
+/** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
+const Event = z
+  .strictObject({
+    id: z.uuid().meta({ description: 'The same wherever and however often the event is told.' }),
+    type: z.string().meta({ examples: ['article.published'] }),
+    version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
+    at: timestamp.meta({ description: 'When it happened.' }),
+    cursor: z.string().meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
+    subject: z.string().meta({ description: 'What it happened to.', examples: ['article-8001'] }),
+    data: z.record(z.string(), z.json()).meta({
+      description: 'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
+    }),
+    parked: z
+      .literal(true)
+      .exactOptional()
+      .meta({ description: 'The item cannot be read just now: an operator has to look at one of its events.' }),
+  })
+  .meta({ id: 'Event' });
+
+const PUBLIC_TYPES = Object.values(CATALOGUE)
+  .filter(({ visibility }) => visibility === 'public')
+  .map(({ type }) => type);
+
+const isPublicType = (type: string): boolean => isEventType(type) && CATALOGUE[type].visibility === 'public';
+
+const types = z
+  .string()
+  .transform((text) => [...new Set(text.split(','))].toSorted())
+  .refine((names) => names.every(isPublicType), { error: 'Must be types of events, with commas between them.' })
+  .meta({
+    type: 'string',
+    description: `Only these, with commas between them: ${PUBLIC_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
+    examples: ['article.published,article.edited'],
+  });
+
+const filters = {
+  types: types.optional(),
+  article: idParameter.optional().meta({ description: 'Only what happened to this article and to its comments.' }),
+  author: idParameter.optional().meta({ description: 'Only what happened to articles and comments of this user.' }),
+  user: idParameter.optional().meta({ description: 'Only what happened to this user.' }),
+};
+
+const after = PAGE.after.meta({
+  description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
+});
+
+/** What a stream of events can be asked for. */
+export const FollowedEvents = z.strictObject({ after, ...filters });
+export type EventFilter = Readonly<Omit<z.output<typeof FollowedEvents>, 'after'>>;
+
+export const EVENT_OPERATIONS = {
+  listEvents: {
+    method: 'GET',
+    path: '/events',
+    role: 'query',
+    summary: 'What has happened, as far as you may know of it, oldest first; or a stream of it as it happens',
+    right: 'events.read',
+    query: z.strictObject({ limit: PAGE.limit, after, ...filters }),
+    answer: {
+      status: 200,
+      description: 'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',
+      kind: 'list',
+      schema: Event,
+      isStreamed: true,
+    },
+  },
+} as const satisfies Record<string, RestOperation>;

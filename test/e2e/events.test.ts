@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { follow } from '../engines/event-source.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { until } from '../engines/until.ts';
+
+/** The feed as programs follow it, by HTTP alone. */
+let installation: Installation;
+let people: People;
+let ask: RestClient;
+let ada: Person;
+let rita: Person;
+
+type Event = { readonly type: string; readonly cursor: string; readonly subject: string; readonly data: { readonly title?: string } };
+
+beforeAll(async () => {
+  installation = await startInstallation();
+  people = await openPeople(installation);
+  ask = restClientOf(installation);
+  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const publish = async (title: string, by = ada, body = ''): Promise<number> => {
+  const made = await ask('POST', '/articles', { token: by.token, body: { title, body, tags: [], publish: true } });
+  expect(made.status).toBe(201);
+  return (made.body as { id: number }).id;
+};
+
+const bearer = ({ token }: { readonly token: string }, lastEventId?: string) => ({
+  authorization: `Bearer ${token}`,
+  ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+});
+const streamOf = (by: { readonly token: string }, query = '', lastEventId?: string) =>
+  follow(`${installation.origin}/events${query}`, { headers: bearer(by, lastEventId) });
+
+const PUBLISHED = '?types=article.published';
+
+test('curl shows what happens while it happens', async () => {
+  const args = ['-sN', '--max-time', '60', '-H', 'Accept: text/event-stream', '-H', `Authorization: Bearer ${rita.token}`];
+  const curl = execFile('curl', [...args, `${installation.origin}/api/events${PUBLISHED}`]);
+  let printed = '';
+  curl.stdout?.on('data', (text: string) => {
+    printed += text;
+  });
+  // The first lines tell from where it could go on.
+  await until(
+    () => printed,
+    (text) => /^id: \S+$/m.test(text),
+  );
+  const id = await publish('For curl');
+  await until(
+    () => printed,
+    (text) => text.includes(`"subject":"article-${id}"`),
+  );
+  expect(printed).toMatch(/^:\n\nid: \S+\n\nid: (\S+)\ndata: \{.*"cursor":"\1".*\}\n\n/);
+  curl.kill();
+});
+
+test('after a disconnection nothing is missing and nothing comes twice', async () => {
+  const first = await streamOf(rita, PUBLISHED);
+  await until(first.lastEventId, Boolean);
+  const ids = [await publish('One')];
+  await first.data(1);
+  await first.close();
+  ids.push(await publish('Two'), await publish('Three'));
+  const again = await streamOf(rita, PUBLISHED, first.lastEventId());
+  ids.push(await publish('Four'));
+  const seen = [...(await first.data<Event>(1)), ...(await again.data<Event>(3))];
+  expect(seen.map(({ subject }) => subject)).toEqual(ids.map((id) => `article-${id}`));
+  // Who comes again sends the place where it once began as well; what it has seen since counts.
+  const twice = await streamOf(rita, `${PUBLISHED}&after=${seen[0]?.cursor}`, again.lastEventId());
+  const last = await publish('Five');
+  expect((await twice.data<Event>(1)).map(({ subject }) => subject)).toEqual([`article-${last}`]);
+  await Promise.all([again.close(), twice.close()]);
+});
+
+test('an administrator, an author, and a reader each hear of what they may read', async () => {
+  const streams = await Promise.all(
+    [people.administrator, ada, rita].map((by) => streamOf(by, '?types=article.drafted,article.published')),
+  );
+  for (const stream of streams) await until(stream.lastEventId, Boolean);
+  const made = await ask('POST', '/articles', { token: ada.token, body: { title: 'Not yet', body: '', tags: [] } });
+  const draft = `article-${(made.body as { id: number }).id}`;
+  const published = `article-${await publish('Seen by all')}`;
+  const [all, own, others] = await Promise.all(
+    streams.map(async (stream, place) => (await stream.data<Event>(place === 2 ? 1 : 3)).map(({ subject, type }) => [subject, type])),
+  );
+  expect(all).toEqual([
+    [draft, 'article.drafted'],
+    [published, 'article.drafted'],
+    [published, 'article.published'],
+  ]);
+  expect(own).toEqual(all);
+  expect(others).toEqual([[published, 'article.published']]);
+  for (const stream of streams) await stream.close();
+});
+
+test('a token that is revoked ends its stream with the reason', async () => {
+  const service = await people.registerService('reader');
+  const { token } = await people.tokenOf(service);
+  const stream = await streamOf({ token });
+  expect(stream.status).toBe(200);
+  const credentials = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
+  const form = {
+    body: new URLSearchParams({ token }).toString(),
+    type: 'application/x-www-form-urlencoded',
+    headers: { authorization: credentials },
+  };
+  expect((await ask('POST', '/revoke', form)).status).toBe(200);
+  await stream.over();
+  expect(stream.messages.at(-1)).toMatchObject({ event: 'problem', data: expect.stringContaining('"code":"invalid_token"') });
+});
+
+/** One more query process, with settings of its own. */
+const startQuery = async (settings: Readonly<Record<string, string>> = {}): Promise<RoleProcess & { readonly url: string }> => {
+  const role = startRole('query/main.ts', { ...installation.settings, ...settings });
+  const { url } = await role.logged('Annals is ready.');
+  return { ...role, url: String(url) };
+};
+
+test('a process that stops ends its streams in good order, and another goes on from there', async () => {
+  await using role = await startQuery({ DRAIN_MS: '60000' });
+  const stream = await follow(`${role.url}/events${PUBLISHED}`, { headers: bearer(rita) });
+  await publish('Before');
+  await stream.data(1);
+  const stopping = role.kill('SIGTERM');
+  await stream.over();
+  expect(await stopping).toBe(0);
+  expect(role.printed()).not.toMatch(/cut off/);
+  const id = await publish('After');
+  const onwards = await streamOf(rita, PUBLISHED, stream.lastEventId());
+  expect((await onwards.data<Event>(1))[0]?.subject).toBe(`article-${id}`);
+  await onwards.close();
+});
+
+test('idle streams live and move on, and an owner has no more than the settings say', async () => {
+  await using role = await startQuery({ STREAM_HEARTBEAT_MS: '100', STREAMS_PER_OWNER_MAX: '2' });
+  const open = () => follow(`${role.url}/events?types=user.deleted`, { headers: bearer(rita) });
+  const [idle, other] = await Promise.all([open(), open()]);
+  const from = await until(idle.lastEventId, Boolean);
+  await publish('Nothing for them');
+  await until(idle.lastEventId, (id) => id !== from);
+  await until(idle.comments, (count) => count > 3);
+  expect(idle.messages).toEqual([]);
+  const refused = await ask('GET', '/events', { token: rita.token });
+  expect(refused.status).toBe(200);
+  const third = await fetch(`${role.url}/events`, { headers: { accept: 'text/event-stream', ...bearer(rita) } });
+  expect([third.status, ((await third.json()) as { code: string }).code]).toEqual([429, 'too_many_streams']);
+  const ofAnother = await follow(`${role.url}/events`, { headers: bearer(ada) });
+  expect(ofAnother.status).toBe(200);
+  await Promise.all([idle, other, ofAnother].map((stream) => stream.close()));
+});

@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Example, startExample } from '../engines/example.ts';
+import { CHANGES_PAGE, commandOf, type Following, openFollowing } from '../engines/following.ts';
+import { until } from '../engines/until.ts';
+
+/** What docs/changes.md tells programs to do is done here, as it stands there. */
+let following: Following;
+beforeAll(async () => {
+  following = await openFollowing();
+});
+afterAll(() => following?.[Symbol.asyncDispose]());
+
+test('every example is on the page', () => {
+  const files = globSync('docs/examples/*', { cwd: join(import.meta.dirname, '../..') }).map((path) => basename(path));
+  expect(files.length).toBeGreaterThan(5);
+  expect(files.filter((file) => !CHANGES_PAGE.includes(`](examples/${file})`))).toEqual([]);
+});
+
+const start = (command: string, after: string): Example => startExample(`${commandOf(command)} ${after}`, following.environment);
+
+const DEADLINE_MS = 60_000;
+
+const untilPrinted = async (example: Example, count: number): Promise<void> => {
+  await until(
+    () => ({ printed: example.cursors().length, complaints: example.complaints() }),
+    ({ printed }) => printed >= count,
+    DEADLINE_MS,
+  );
+};
+
+const hasPython = (): boolean => {
+  try {
+    return execFileSync('python3', ['--version']).length > 0;
+  } catch {
+    console.warn('docs/examples/follow.py is not run, because there is no python3.');
+    return false;
+  }
+};
+
+const COMMANDS = [
+  'bash docs/examples/curl.sh',
+  'node docs/examples/graphql-sse.js',
+  'node docs/examples/apollo-client.js',
+  ...(hasPython() ? ['python3 docs/examples/follow.py'] : []),
+];
+
+describe.each(COMMANDS)('%s', (command) => {
+  test('prints what is published, goes on where it was cut off, and, started again, after the last', async () => {
+    const { publishing, network, publishedAfter } = following;
+    const from = await publishing.cursor();
+    await publishing.publish('One');
+    const example = start(command, from);
+    let count = 1;
+    try {
+      await untilPrinted(example, count);
+      for (const cut of [network.cut, () => network.cutWithin('article.published')]) {
+        const complained = example.complaints().length;
+        cut();
+        await publishing.publish('Cut off');
+        await until(network.isCut, Boolean);
+        await publishing.publish('Meanwhile');
+        await until(example.complaints, (text) => text.length > complained, DEADLINE_MS);
+        network.mend();
+        await publishing.publish('Afterwards');
+        count += 3;
+        await untilPrinted(example, count);
+      }
+    } finally {
+      network.mend();
+      await example.kill();
+    }
+    const heard = example.cursors();
+    expect(heard).toEqual(await publishedAfter(from));
+    await publishing.publish('Meanwhile');
+    await using again = start(command, heard.at(-1) ?? '');
+    await publishing.publish('Last');
+    await untilPrinted(again, 2);
+    expect([...heard, ...again.cursors()]).toEqual(await publishedAfter(from));
+  });
+});
+
+test.each(COMMANDS.filter((command) => command.startsWith('node')))(
+  '%s misses nothing that happened before it has heard of anything',
+  async (command) => {
+    const { publishing, network, publishedAfter } = following;
+    await using example = start(command, '');
+    const said = await until(example.complaints, (text) => text.endsWith('\n'), DEADLINE_MS);
+    network.cut();
+    try {
+      await publishing.publish('Early');
+      await until(example.complaints, (text) => text.length > said.length, DEADLINE_MS);
+    } finally {
+      network.mend();
+    }
+    await untilPrinted(example, 1);
+    expect(example.cursors()).toEqual(await publishedAfter(said.trim().split(' ')[1] ?? ''));
+  },
+);
+
+test('all of them bring another token where theirs has ended', async () => {
+  const { publishing, endTokens, publishedAfter } = following;
+  const from = await publishing.cursor();
+  await using running = new AsyncDisposableStack();
+  const examples = COMMANDS.map((command) => running.use(start(command, from)));
+  await publishing.publish('By the first token');
+  for (const example of examples) await untilPrinted(example, 1);
+  await endTokens();
+  for (const example of examples) await until(example.complaints, (text) => text.includes('was revoked'), DEADLINE_MS);
+  await publishing.publish('By the second');
+  for (const example of examples) await untilPrinted(example, 2);
+  const published = await publishedAfter(from);
+  expect(examples.map((example) => example.cursors())).toEqual(examples.map(() => published));
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type TokenHolder } from '../engines/installation-people.ts';
+import { type Reply, restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+
+/** The protocol as it goes over the wire, for clients other than graphql-sse. */
+let installation: Installation;
+let people: People;
+let ada: TokenHolder;
+const open: Followed[] = [];
+beforeAll(async () => {
+  installation = await startInstallation();
+  people = await openPeople(installation);
+  ada = await people.signUp('Ada');
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(open.map((stream) => stream.close()));
+  await installation?.[Symbol.asyncDispose]();
+});
+
+const reserve = (): Promise<Reply> => restClientOf(installation)('PUT', '/graphql');
+const headersOf = (by: TokenHolder | undefined): Record<string, string> => (by ? { authorization: `Bearer ${by.token}` } : {});
+const openStream = async (token: string, by?: TokenHolder): Promise<Followed> => {
+  const headers = { 'x-graphql-event-stream-token': token, ...headersOf(by) };
+  const stream = await follow(`${installation.url}/graphql`, { headers, fetch: installation.fetch });
+  open.push(stream);
+  return stream;
+};
+const send = (token: string, body: object, by?: TokenHolder): Promise<Reply> =>
+  restClientOf(installation)('POST', '/graphql', { headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) }, body });
+const operation = (query: string, operationId: string, more: object = {}) => ({ query, ...more, extensions: { operationId } });
+const stop = (token: string, operationId: string): Promise<Reply> =>
+  restClientOf(installation)('DELETE', `/graphql?operationId=${operationId}`, { headers: { 'x-graphql-event-stream-token': token } });
+const publish = async (): Promise<void> => {
+  const sent = { token: ada.token, body: { title: 'T', body: '', tags: [], publish: true } };
+  await restClientOf(installation)('POST', '/articles', sent);
+};
+const seenBy = (stream: Followed) =>
+  stream.messages.map(({ event, data }) => ({ event, ...(JSON.parse(data) as { id: string; payload?: unknown }) }));
+const codeOf = ({ body }: Reply) => (body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
+
+const PUBLISHED = 'subscription { articlePublished { type } }';
+
+describe('the single connection mode', () => {
+  test('gives a token, opens one stream by it, and sends what each operation comes to under its id', async () => {
+    const reserved = await reserve();
+    expect([reserved.status, reserved.headers.get('content-type'), reserved.body]).toEqual([
+      201,
+      'text/plain; charset=utf-8',
+      expect.stringMatching(/^[\w-]{32}$/),
+    ]);
+    const token = String(reserved.body);
+    const stream = await openStream(token, ada);
+    expect((await openStream(token, ada)).status).toBe(409);
+    expect(await send(token, operation(PUBLISHED, 'all'), ada)).toMatchObject({ status: 202, body: '' });
+    expect(await send(token, operation('{ me { name } }', 'me'), ada)).toMatchObject({ status: 202 });
+    const [answer, complete] = await until(
+      () => seenBy(stream),
+      (seen) => seen.length >= 2,
+    );
+    expect(answer).toMatchObject({ event: 'next', id: 'me', payload: { data: { me: { name: 'Ada' } } } });
+    expect(complete).toMatchObject({ event: 'complete', id: 'me' });
+    await publish();
+    const [, , change] = await until(
+      () => seenBy(stream),
+      (seen) => seen.length >= 3,
+    );
+    expect(change).toMatchObject({ event: 'next', id: 'all', payload: { data: { articlePublished: { type: 'article.published' } } } });
+    // Which belong to no operation.
+    expect(stream.lastEventId()).toBe('');
+    expect(await stop(token, 'all')).toMatchObject({ status: 404 });
+    await stream.close();
+  });
+
+  test('serves an EventSource of a browser, which has the token in its address, and stops what is to be stopped', async () => {
+    const token = String((await reserve()).body);
+    const stream = await follow(`${installation.url}/graphql?token=${token}`, { fetch: installation.fetch });
+    open.push(stream);
+    expect((await send(token, operation(PUBLISHED, 'first'))).status).toBe(202);
+    expect((await send(token, operation(PUBLISHED, 'second'), ada)).status).toBe(202);
+    expect((await stop(token, 'first')).status).toBe(200);
+    expect((await stop(token, 'first')).status).toBe(200);
+    await publish();
+    await until(
+      () => seenBy(stream),
+      (seen) => seen.length > 0,
+    );
+    expect((await send(token, operation('{ __typename }', 'last'))).status).toBe(202);
+    const seen = await until(
+      () => seenBy(stream),
+      (all) => all.some(({ event }) => event === 'complete'),
+    );
+    expect(seen.map(({ id }) => id)).toEqual(['second', 'last', 'last']);
+  });
+
+  test('refuses what is not right by its status, as GraphQL over HTTP does', async () => {
+    const token = String((await reserve()).body);
+    expect(await send(token, operation(PUBLISHED, 'early'))).toMatchObject({ status: 404 });
+    expect((await openStream('of-my-own-making')).status).toBe(400);
+    await openStream(token, ada);
+    const refused = async (body: object, by: TokenHolder | undefined = ada) => {
+      const reply = await send(token, body, by);
+      return [reply.status, codeOf(reply)];
+    };
+    expect(await refused({ query: PUBLISHED })).toEqual([400, 'malformed_request']);
+    expect(await refused(operation('subscription { everything }', 'a'))).toEqual([400, 'invalid_document']);
+    expect(await refused(operation('subscription { articlePublished(after: "x") { type } }', 'a'))).toEqual([400, 'unknown_cursor']);
+    expect(await refused(operation('mutation { deletePost(id: 1) }', 'a'), await people.signUp('Eve'))).toEqual([404, 'not_found']);
+    // Nothing stays in the place of what was refused.
+    expect((await send(token, operation(PUBLISHED, 'a'), ada)).status).toBe(202);
+    expect(await refused(operation(PUBLISHED, 'a'))).toEqual([409, 'stream_conflict']);
+    const more = Array.from({ length: 99 }, (_, index) => send(token, operation(PUBLISHED, `more ${index}`), ada));
+    expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([202]));
+    expect(await refused(operation(PUBLISHED, 'one more'))).toEqual([429, 'too_many_streams']);
+    expect((await restClientOf(installation)('DELETE', '/graphql')).status).toBe(400);
+  });
+
+  test('ends an operation whose token was revoked, and leaves the others', async () => {
+    const token = String((await reserve()).body);
+    const stream = await openStream(token);
+    const service = await people.registerService('author');
+    const holder = await people.tokenOf(service);
+    expect((await send(token, operation('subscription { changes { type } }', 'theirs'), holder)).status).toBe(202);
+    expect((await send(token, operation(PUBLISHED, 'anybody’s'))).status).toBe(202);
+    const authorization = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
+    const form = new URLSearchParams({ token: holder.token }).toString();
+    const type = 'application/x-www-form-urlencoded';
+    await restClientOf(installation)('POST', '/revoke', { headers: { authorization }, body: form, type });
+    const seen = await until(
+      () => seenBy(stream).filter(({ id }) => id === 'theirs'),
+      (some) => some.at(-1)?.event === 'complete',
+      60_000,
+    );
+    expect(seen.at(-2)).toMatchObject({ event: 'next', payload: { errors: [{ extensions: { code: 'invalid_token' } }] } });
+    await publish();
+    await until(
+      () => seenBy(stream).map(({ id }) => id),
+      (ids) => ids.includes('anybody’s'),
+    );
+  });
+});

@@ -1,0 +1,155 @@
+import { type Client, createClient } from 'graphql-sse';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { numbered, openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+import { until } from '../engines/until.ts';
+
+/** The official client, unmodified. */
+let installation: Installation;
+let publishing: Publishing;
+let url: string;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  installation = await startInstallation();
+  publishing = await openPublishing(installation);
+  url = `${installation.url}/graphql`;
+  headers = { authorization: `Bearer ${publishing.author.token}` };
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const titleOf = (result: unknown): string => (result as { data: Published }).data.articlePublished.article.title;
+
+/** Of what was published one after the other, from the first that was heard on: all of it, once. */
+const expectContiguous = (titles: readonly string[], last: number): void => {
+  const numbers = titles.map((title) => Number(title.split(' ').at(-1)));
+  const [first = 0] = numbers;
+  expect(numbers).toEqual(Array.from({ length: last - first + 1 }, (_, index) => first + index));
+};
+
+describe.each([false, true])('graphql-sse, with a single connection: %s', (singleConnection) => {
+  const connect = (options: object = {}): Client<boolean> =>
+    createClient({ url, headers, singleConnection, fetchFn: installation.fetch, retryAttempts: 0, ...options } as never);
+
+  test('subscribes, queries, mutates, and is told what went wrong', async () => {
+    const client = connect();
+    const titles: string[] = [];
+    const subscription = client.iterate({ query: PUBLISHED });
+    const reading = (async () => {
+      for await (const result of subscription) titles.push(titleOf(result));
+    })();
+    await publishing.untilHeard(titles, 'Heard');
+    const one = async (query: string, variables: Record<string, unknown> = {}) => {
+      for await (const result of client.iterate({ query, variables })) return result;
+      return undefined;
+    };
+    const me = await one('{ me { name } }');
+    expect(me).toMatchObject({ data: { me: { name: 'Ada' } } });
+    const created = await one('mutation { createPost(input: { title: "By SSE", body: "", publish: true }) { id } }');
+    expect(created).toMatchObject({ data: { createPost: { id: expect.any(String) } } });
+    await until(
+      () => titles,
+      (seen) => seen.includes('By SSE'),
+    );
+    const failed = await one('mutation { publishPost(id: "1") { id } }');
+    expect(failed).toMatchObject({ data: null, errors: [{ extensions: { code: 'article_not_found' } }] });
+    await subscription.return?.();
+    await reading;
+    client.dispose();
+  });
+
+  test('goes on after the last cursor that it has', async () => {
+    const client = connect();
+    const hear = async (after: string, count: number) => {
+      const seen: Published['articlePublished'][] = [];
+      for await (const { data } of client.iterate<Published>({ query: PUBLISHED, variables: { after } })) {
+        if (data) seen.push(data.articlePublished);
+        if (seen.length === count) break;
+      }
+      return seen;
+    };
+    const beginning = await publishing.cursor();
+    for (const count of [1, 2, 3]) await publishing.publish(`Then ${count}`);
+    const all = await hear(beginning, 3);
+    expect(all.map(({ article }) => article.title)).toEqual(['Then 1', 'Then 2', 'Then 3']);
+    expect(await hear(all[0]?.cursor ?? '', 2)).toEqual(all.slice(1));
+    client.dispose();
+  });
+
+  test('many operations at once each have their own', async () => {
+    const client = connect();
+    const ids = [await publishing.publish('A'), await publishing.publish('B'), await publishing.publish('C')];
+    const heard = new Map(ids.map((id) => [id, [] as string[]]));
+    for (const [id, told] of heard) {
+      const query = `subscription { articleChanged(id: ${id}) { type article { title } } }`;
+      const next = ({ data }: { data?: unknown }) =>
+        told.push((data as { articleChanged: { article: { title: string } } }).articleChanged.article.title);
+      client.subscribe({ query }, { next, error: () => {}, complete: () => {} });
+    }
+    const ask = graphqlClientOf(installation);
+    let round = 0;
+    await until(
+      async () => {
+        round += 1;
+        for (const id of ids)
+          await ask(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, { token: publishing.author.token });
+        return [...heard.values()];
+      },
+      (all) => all.every((told) => told.length >= 2),
+    );
+    for (const [id, told] of heard) expect(told.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
+    client.dispose();
+  });
+});
+
+test('graphql-sse comes again by itself where it was, where its headers name the last cursor', async () => {
+  let last = '';
+  let connections = 0;
+  const cut = new Set<AbortController>();
+  const fetchFn: typeof fetch = (input, init) => {
+    connections += 1;
+    const cutting = new AbortController();
+    cut.add(cutting);
+    return installation.fetch(input, { ...init, signal: AbortSignal.any([cutting.signal, ...(init?.signal ? [init.signal] : [])]) });
+  };
+  const client = createClient({
+    url,
+    fetchFn,
+    headers: () => ({ ...headers, ...(last !== '' && { 'last-event-id': last }) }) as Record<string, string>,
+    retryAttempts: 5,
+    retry: async () => {},
+  });
+  const titles: string[] = [];
+  client.subscribe<Published>(
+    { query: PUBLISHED },
+    {
+      next(result) {
+        last = result.data?.articlePublished.cursor ?? last;
+        titles.push(titleOf(result));
+      },
+      error: () => {},
+      complete: () => {},
+    },
+  );
+  const next = numbered('Again');
+  let published = '';
+  const publishNext = async () => {
+    published = next();
+    await publishing.publish(published);
+  };
+  await until(async () => {
+    await publishNext();
+    return titles.length;
+  }, Boolean);
+  for (let round = 0; round < 3; round += 1) {
+    for (const cutting of cut) cutting.abort();
+    for (let more = 0; more < 4; more += 1) await publishNext();
+    await until(
+      () => titles.at(-1),
+      (title) => title === published,
+    );
+  }
+  expectContiguous(titles, Number(published.split(' ')[1]));
+  expect(connections).toBeGreaterThan(3);
+  client.dispose();
+});

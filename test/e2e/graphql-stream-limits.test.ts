@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { type GraphqlStream, streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+
+const STREAMS_MAX = 3;
+let installation: Installation;
+let publishing: Publishing;
+const open: GraphqlStream[] = [];
+beforeAll(async () => {
+  // What was sent last has two beats to arrive.
+  const settings = { STREAMS_PER_OWNER_MAX: String(STREAMS_MAX), STREAM_BUFFER_BYTES_MAX: '65536', STREAM_HEARTBEAT_MS: '2000' };
+  installation = await startInstallation({ settings });
+  publishing = await openPublishing(installation);
+}, 60_000);
+afterEach(async () => {
+  for (const stream of open.splice(0)) await stream.close();
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const subscribe = async (query = PUBLISHED, options: Parameters<typeof streamOf>[2] = {}): Promise<GraphqlStream> => {
+  const stream = await streamOf(installation, query, options);
+  open.push(stream);
+  return stream;
+};
+
+test('a user has only so many streams at once, and others have theirs', async () => {
+  const { token } = publishing.author;
+  const own = [];
+  for (let count = 0; count < STREAMS_MAX; count += 1) own.push(await subscribe(PUBLISHED, { token }));
+  expect(own.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const refused = await restClientOf(installation)('POST', '/graphql', {
+    token,
+    headers: { accept: 'text/event-stream' },
+    body: { query: PUBLISHED },
+  });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+  expect(refused.body).toMatchObject({ errors: [{ extensions: { code: 'too_many_streams' } }] });
+  expect((await subscribe()).status).toBe(200);
+  for (const stream of open.splice(0)) await stream.close();
+  await until(
+    async () => (await subscribe(PUBLISHED, { token })).status,
+    (status) => status === 200,
+  );
+});
+
+test('a stream on which nothing happens moves on, so that coming again never looks far back', async () => {
+  const stream = await subscribe('subscription { articleChanged(id: 5) { type } }');
+  const first = await until(stream.lastEventId, (id) => id !== '');
+  await publishing.publish('Elsewhere');
+  await until(stream.lastEventId, (id) => id !== first);
+  expect(stream.messages).toEqual([]);
+});
+
+test('who reads too slowly is told so, and loses nothing by coming again', async () => {
+  // Two megabytes each.
+  const wide = Array.from({ length: 20 }, (_, index) => `_${index}: body`).join(' ');
+  const query = `subscription { articlePublished { cursor article { title ${wide} } } }`;
+  const beginning = await publishing.cursor();
+  const { token } = publishing.author;
+  const response = await installation.fetch(`${installation.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query }),
+  });
+  const create = 'mutation ($input: PostInput!) { createPost(input: $input) { id } }';
+  const titles = Array.from({ length: 12 }, (_, index) => `Wide ${index}`);
+  for (const title of titles)
+    await graphqlClientOf(installation)(create, { token, variables: { input: { title, body: 'b'.repeat(100_000), publish: true } } });
+  const text = await response.text();
+  const messages = text.split('\n\n').filter((message) => message.startsWith('event:'));
+  expect(messages.length).toBeLessThan(titles.length);
+  expect(messages.at(-2)).toContain('"code":"too_slow"');
+  expect(messages.at(-1)).toBe('event: complete\ndata:');
+  const again = await subscribe(PUBLISHED, { variables: { after: beginning } });
+  const told = await again.results<Published>(titles.length);
+  expect(told.map(({ data }) => data?.articlePublished.article.title)).toEqual(titles);
+});
+
+test('persisted documents are subscribed to as well', async () => {
+  const sha256Hash = createHash('sha256').update(PUBLISHED).digest('hex');
+  const extensions = { persistedQuery: { version: 1, sha256Hash } };
+  const first = await subscribe('', { body: { query: PUBLISHED, extensions } });
+  const second = await subscribe('', { body: { extensions } });
+  await publishing.publish('Persisted');
+  for (const stream of [first, second])
+    expect((await stream.results<Published>(1))[0]?.data?.articlePublished.article.title).toBe('Persisted');
+});
+
+// Last, because then it is over.
+test('a server that stops ends its streams at once, unfinished, so that clients come again', async () => {
+  const stream = await subscribe();
+  const exited = installation.query.kill('SIGTERM');
+  await stream.over();
+  expect([stream.isComplete(), stream.messages]).toEqual([false, []]);
+  expect(await exited).toBe(0);
+});

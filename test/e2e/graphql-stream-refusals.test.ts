@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople } from '../engines/installation-people.ts';
+
+let installation: Installation;
+let token: string;
+beforeAll(async () => {
+  installation = await startInstallation({ settings: { GRAPHQL_COST_MAX: '60' } });
+  token = (await openPeople(installation)).administrator.token;
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const PUBLISHED = 'subscription { articlePublished { type } }';
+const cursor = async (): Promise<string> => {
+  const stream = await streamOf(installation, PUBLISHED);
+  while (stream.lastEventId() === '') await new Promise(setImmediate);
+  await stream.close();
+  return stream.lastEventId();
+};
+const beyond = async (): Promise<string> => `${(await cursor()).split('-')[0]}-zzzzzz`;
+
+type Sent = Parameters<typeof streamOf>[2];
+type Case = [name: string, code: string, query: string, sent?: Sent | (() => Promise<Sent>)];
+const WRONG: Case[] = [
+  ['no GraphQL at all', 'malformed_document', 'subscription {'],
+  ['two root fields', 'invalid_document', 'subscription { articlePublished { type } changes { type } }'],
+  [
+    'two root fields by a fragment',
+    'invalid_document',
+    'subscription { ...F } fragment F on Subscription { a: changes { type } b: changes { type } }',
+  ],
+  ['introspection at the root', 'invalid_document', 'subscription { __typename }'],
+  ['a root field that may be left out', 'invalid_document', 'subscription { articlePublished @skip(if: true) { type } }'],
+  ['an unknown field', 'invalid_document', 'subscription { everything { type } }'],
+  ['no article', 'invalid_document', 'subscription { articleChanged { type } }'],
+  ['an id that is none', 'invalid_argument', 'subscription { articleChanged(id: "five") { type } }'],
+  [
+    'an article that is null',
+    'invalid_variables',
+    'subscription ($id: ID = 5) { articleChanged(id: $id) { type } }',
+    { variables: { id: null } },
+  ],
+  [
+    'a variable of another type',
+    'invalid_variables',
+    'subscription ($id: ID!) { articleChanged(id: $id) { type } }',
+    { variables: { id: {} } },
+  ],
+  [
+    'a type that there is not',
+    'invalid_argument',
+    'subscription { changes(types: ["article.publish"]) { type } }',
+    async () => ({ token }),
+  ],
+  ['a type that is internal', 'invalid_argument', 'subscription { changes(types: ["email.claimed"]) { type } }', async () => ({ token })],
+  ['no type at all', 'invalid_argument', 'subscription { changes(types: []) { type } }', async () => ({ token })],
+  ['a cursor that is none', 'unknown_cursor', 'subscription { articlePublished(after: "garbage") { type } }'],
+  ['a cursor of another log', 'unknown_cursor', 'subscription { articlePublished(after: "00000000-1") { type } }'],
+  ['a number for a cursor', 'invalid_document', 'subscription { articlePublished(after: 5) { type } }'],
+  ['a Last-Event-ID that is none', 'unknown_cursor', PUBLISHED, { headers: { 'last-event-id': 'garbage' } }],
+  [
+    'a cursor beyond the end',
+    'unknown_cursor',
+    'subscription ($after: Cursor) { articlePublished(after: $after) { type } }',
+    async () => ({ variables: { after: await beyond() } }),
+  ],
+  [
+    'what goes too deep',
+    'too_deep',
+    `subscription { articlePublished { article ${'{ author { posts '.repeat(5)} { id } ${'} }'.repeat(5)} } }`,
+  ],
+  ['what costs too much', 'too_costly', 'subscription { articlePublished { article { comments(limit: 100) { id } } } }'],
+  ['a longer list than there are', 'limit_out_of_range', 'subscription { articlePublished { article { comments(limit: 101) { id } } } }'],
+  [
+    'no document of that name',
+    'PERSISTED_QUERY_NOT_FOUND',
+    '',
+    { body: { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } } },
+  ],
+  ['an operation that is not named', 'operation_not_named', `${PUBLISHED.replace(' ', ' A ')} ${PUBLISHED.replace(' ', ' B ')}`],
+];
+
+describe('a subscription that is not right', () => {
+  // Clients take a status that is none of success for a broken connection, and try again.
+  test.each(WRONG)('%s is told as the last result of a stream, with the code %s', async (_name, code, query, sent = {}) => {
+    const stream = await streamOf(installation, query, typeof sent === 'function' ? await sent() : sent);
+    await stream.over();
+    expect([stream.status, stream.isComplete()]).toEqual([200, true]);
+    const results = await stream.results(1);
+    expect(results.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual([code]);
+    expect(results[0]?.data).toBeUndefined();
+  });
+
+  const post = (headers: Record<string, string>, body: unknown = { query: PUBLISHED }) =>
+    installation.fetch(`${installation.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const codeOf = async (response: Response) =>
+    ((await response.json()) as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
+
+  test('is not answered as JSON, and says how else', async () => {
+    for (const accept of ['application/json', 'application/graphql-response+json', '*/*, text/event-stream;q=0']) {
+      const refused = await post({ accept });
+      expect([refused.status, refused.headers.get('content-type')?.startsWith('application/')]).toEqual([406, true]);
+      const { errors } = (await refused.json()) as { errors: { message: string; extensions: { code: string } }[] };
+      expect(errors[0]).toMatchObject({ message: expect.stringContaining('text/event-stream'), extensions: { code: 'not_acceptable' } });
+    }
+  });
+
+  test('is not sent by GET', async () => {
+    const query = new URLSearchParams({ query: PUBLISHED });
+    const refused = await installation.fetch(`${installation.url}/graphql?${query}`, { headers: { accept: 'text/event-stream' } });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await codeOf(refused)).toBe('method_not_allowed');
+  });
+
+  test('is no request at all where its body is not one', async () => {
+    const accept = 'text/event-stream';
+    expect((await post({ accept }, '{')).status).toBe(400);
+    expect((await post({ accept }, [{ query: PUBLISHED }])).status).toBe(400);
+    expect((await post({ accept, 'content-type': 'text/plain' })).status).toBe(415);
+  });
+});
+
+describe('what a request accepts', () => {
+  const typeOf = async (accept: string | undefined, query: string): Promise<string> => {
+    const leaving = new AbortController();
+    const response = await installation.fetch(`${installation.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(accept !== undefined && { accept }) },
+      body: JSON.stringify({ query }),
+      signal: leaving.signal,
+    });
+    const type = response.headers.get('content-type') ?? '';
+    leaving.abort();
+    return `${response.status} ${type.split(';')[0]}`;
+  };
+
+  test.each([
+    ['text/event-stream', '200 text/event-stream', '200 text/event-stream'],
+    ['text/event-stream, application/json', '200 text/event-stream', '200 text/event-stream'],
+    ['application/json, text/event-stream', '200 application/json', '200 text/event-stream'],
+    ['application/json;q=0.5, text/event-stream;q=0.9', '200 text/event-stream', '200 text/event-stream'],
+    [
+      'application/graphql-response+json, application/json, text/event-stream;q=0.1, multipart/mixed',
+      '200 application/graphql-response+json',
+      '200 text/event-stream',
+    ],
+    ['*/*', '200 application/json', '200 text/event-stream'],
+    ['text/*', '200 text/event-stream', '200 text/event-stream'],
+    ['multipart/mixed', '406 application/json', '406 application/json'],
+  ])('%s', async (accept, query, subscription) => {
+    expect(await typeOf(accept, '{ posts { id } }')).toBe(query);
+    expect(await typeOf(accept, PUBLISHED)).toBe(subscription);
+  });
+
+  test('queries and mutations are one result of a stream, for who prefers that', async () => {
+    const read = await streamOf(installation, '{ users(limit: 1) { name } }');
+    await read.over();
+    expect(await read.results(1)).toMatchObject([{ data: { users: [{}] }, extensions: { cost: { requestedQueryCost: 1 } } }]);
+    expect(read.messages.map(({ event }) => event)).toEqual(['next', 'complete']);
+    const written = await streamOf(installation, 'mutation { createPost(input: { title: "By SSE", body: "" }) { title } }', { token });
+    await written.over();
+    expect(await written.results(1)).toMatchObject([{ data: { createPost: { title: 'By SSE' } } }]);
+  });
+});

@@ -1,0 +1,84 @@
+import { ApolloClient, ApolloLink, gql, InMemoryCache } from '@apollo/client';
+import { Client, cacheExchange, fetchExchange, subscriptionExchange } from '@urql/core';
+import { print } from 'graphql';
+import { createClient } from 'graphql-sse';
+import { Observable } from 'rxjs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+
+/** Clients as their users have them, unmodified. */
+let installation: Installation;
+let publishing: Publishing;
+let url: string;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  installation = await startInstallation();
+  publishing = await openPublishing(installation);
+  url = `${installation.url}/graphql`;
+  headers = { authorization: `Bearer ${publishing.author.token}` };
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('Apollo Client subscribes over a link of graphql-sse', async () => {
+  const sse = createClient({ url, headers, fetchFn: installation.fetch });
+  const link = new ApolloLink(
+    ({ query, variables, operationName }) =>
+      new Observable((observer) =>
+        sse.subscribe(
+          { query: print(query), variables, ...(operationName !== undefined && { operationName }) },
+          {
+            next: (result) => observer.next(result as never),
+            error: (error) => observer.error(error),
+            complete: () => observer.complete(),
+          },
+        ),
+      ),
+  );
+  const client = new ApolloClient({ cache: new InMemoryCache(), link });
+  const titles: string[] = [];
+  const subscribed = client
+    .subscribe<Published>({ query: gql(PUBLISHED) })
+    .subscribe({ next: ({ data }) => void (data && titles.push(data.articlePublished.article.title)) });
+  await publishing.untilHeard(titles, 'Apollo');
+  expect(titles[0]).toMatch(/^Apollo \d+$/);
+  const { data } = await client.query<{ me: { name: string } }>({ query: gql`{ me { name } }` });
+  expect(data?.me.name).toBe('Ada');
+  subscribed.unsubscribe();
+  sse.dispose();
+});
+
+test.each(['its own fetch', 'graphql-sse'])('urql subscribes by %s', async (by) => {
+  const sse = createClient({ url, headers, fetchFn: installation.fetch });
+  const forward = subscriptionExchange({
+    forwardSubscription: ({ query, variables, operationName }) => ({
+      subscribe: (sink) => ({
+        unsubscribe: sse.subscribe(
+          { query: query ?? '', variables: variables as never, ...(operationName && { operationName }) },
+          {
+            next: (result) => sink.next(result as never),
+            error: (error) => sink.error(error),
+            complete: () => sink.complete(),
+          },
+        ),
+      }),
+    }),
+  });
+  const client = new Client({
+    url,
+    fetch: installation.fetch,
+    fetchSubscriptions: by !== 'graphql-sse',
+    preferGetMethod: false,
+    exchanges: by === 'graphql-sse' ? [cacheExchange, forward, fetchExchange] : [cacheExchange, fetchExchange],
+    fetchOptions: { headers },
+  });
+  const titles: string[] = [];
+  const { unsubscribe } = client.subscription<Published>(PUBLISHED, {}).subscribe(({ data, error }) => {
+    expect(error).toBeUndefined();
+    if (data) titles.push(data.articlePublished.article.title);
+  });
+  await publishing.untilHeard(titles, 'urql');
+  expect(titles[0]).toMatch(/^urql \d+$/);
+  unsubscribe();
+  sse.dispose();
+});

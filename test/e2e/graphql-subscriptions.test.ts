@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
+import { type GraphqlStream, streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+
+let installation: Installation;
+let people: People;
+let ada: Person;
+let ask: GraphqlClient;
+beforeAll(async () => {
+  installation = await startInstallation();
+  people = await openPeople(installation);
+  ada = await people.signUp('Ada');
+  ask = graphqlClientOf(installation);
+}, 60_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const open: GraphqlStream[] = [];
+const subscribe = async (query: string, options: Parameters<typeof streamOf>[2] = {}): Promise<GraphqlStream> => {
+  const stream = await streamOf(installation, `subscription ${query}`, options);
+  open.push(stream);
+  return stream;
+};
+afterAll(() => Promise.all(open.map((stream) => stream.close())));
+
+const change = async (mutation: string, by = ada): Promise<string> => {
+  const { data, errors } = await ask<Record<string, { id: string } | string>>(`mutation { ${mutation} }`, { token: by.token });
+  expect(errors).toBeUndefined();
+  const [changed] = Object.values(data);
+  return typeof changed === 'object' ? changed.id : String(changed);
+};
+const publish = (title: string): Promise<string> => change(`createPost(input: { title: "${title}", body: "", publish: true }) { id }`);
+
+type Told = Record<string, Record<string, unknown> & { readonly cursor: string; readonly type: string }>;
+const told = async (stream: GraphqlStream, count: number) =>
+  (await stream.results<Told>(count)).map(({ data, errors }) => {
+    expect(errors).toBeUndefined();
+    return Object.values(data ?? {})[0];
+  });
+
+describe('a subscription', () => {
+  test.each<[string, (id: string) => string, readonly object[]]>([
+    [
+      'articlePublished',
+      () => 'articlePublished { cursor type at subjectId article { title status author { name } } }',
+      [{ type: 'article.published', article: { title: 'Told', status: 'published', author: { name: 'Ada' } } }],
+    ],
+    [
+      'articleChanged',
+      (id) => `articleChanged(id: ${id}) { cursor type at subjectId article { title } }`,
+      [
+        { type: 'article.edited', article: { title: 'Told' } },
+        { type: 'article.published', article: { title: 'Told' } },
+      ],
+    ],
+    [
+      'commentAdded',
+      (id) => `commentAdded(articleId: ${id}) { cursor type at comment { text author { name } post { title } } }`,
+      [{ type: 'comment.added', comment: { text: 'Indeed', author: { name: 'Ada' }, post: { title: 'Told' } } }],
+    ],
+    [
+      'changes',
+      () => 'changes(types: ["article.edited", "comment.edited"]) { cursor type article { title } comment { text } user { id } }',
+      [
+        { type: 'article.edited', article: { title: 'Told' }, comment: null, user: null },
+        { type: 'comment.edited', article: null, comment: { text: 'Indeed.' }, user: null },
+      ],
+    ],
+  ])('%s tells what it is for, and no more', async (_field, query, expected) => {
+    const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
+    const stream = await subscribe(`{ ${query(id)} }`, { token: ada.token });
+    await change(`updatePost(id: ${id}, changes: { title: "Told" }) { id }`);
+    await change(`publishPost(id: ${id}) { id }`);
+    const comment = await change(`addComment(postId: ${id}, input: { text: "Indeed" }) { id }`);
+    await change(`updateComment(id: ${comment}, text: "Indeed.") { id }`);
+    const seen = await told(stream, expected.length);
+    expect(seen).toMatchObject(expected);
+    // Its cursor is what a client comes again with.
+    expect(stream.messages.map(({ id }) => id)).toEqual(seen.map((each) => each?.cursor));
+    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  });
+
+  test('userChanged tells the user of what is private, and others of the name alone', async () => {
+    const query = `{ userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
+    const [own, other] = [await subscribe(query, { token: ada.token }), await subscribe(query)];
+    await change(`updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`);
+    await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
+    await change(`updateUser(id: ${ada.userId}, changes: { name: "Augusta" }) { id }`);
+    const subjectId = String(ada.userId);
+    const common = { type: 'user.updated', subjectId };
+    expect((await told(other, 1))[0]).toEqual({ ...common, user: { name: 'Augusta', email: null } });
+    const [address, name] = await told(own, 2);
+    expect(address).toMatchObject({ ...common, user: { email: 'ada@new.example' } });
+    expect(name).toEqual({ ...common, user: { name: 'Augusta', email: 'ada@new.example' } });
+    await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
+  });
+
+  test('comes again where it was, by Last-Event-ID as by after, without a gap and without anything twice', async () => {
+    const query = '($after: Cursor) { articlePublished(after: $after) { cursor article { id } } }';
+    const first = await subscribe(query);
+    const ids = [await publish('1'), await publish('2'), await publish('3')];
+    const seen = (await told(first, 3)).map((each) => each?.cursor ?? '');
+    await first.close();
+    ids.push(await publish('4'), await publish('5'));
+    const articles = () => ids.map((id) => ({ id }));
+    const since = async (options: Parameters<typeof streamOf>[2], count: number) =>
+      (await told(await subscribe(query, options), count)).map((each) => each?.article);
+    expect(await since({ headers: { 'last-event-id': seen[0] ?? '' } }, 4)).toEqual(articles().slice(1));
+    expect(await since({ variables: { after: seen[1] } }, 3)).toEqual(articles().slice(2));
+    // A client that comes again sends what it began with once more.
+    expect(await since({ variables: { after: seen[0] }, headers: { 'last-event-id': seen[2] ?? '' } }, 2)).toEqual(articles().slice(3));
+    const live = await subscribe(query, { variables: { after: seen[2] } });
+    ids.push(await publish('6'));
+    expect((await told(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
+  });
+
+  test('tells a stranger that an article is gone, and nothing of drafts', async () => {
+    const id = await publish('Seen');
+    const query = `{ articleChanged(id: ${id}) { type article { title } } }`;
+    const [stranger, owner] = [await subscribe(query), await subscribe(query, { token: ada.token })];
+    await change(`unpublishPost(id: ${id}) { id }`);
+    await change(`updatePost(id: ${id}, changes: { title: "Hidden" }) { id }`);
+    await change(`deletePost(id: ${id})`);
+    expect((await told(owner, 3)).map((each) => each?.type)).toEqual(['article.unpublished', 'article.edited', 'article.deleted']);
+    const marker = await publish('Marker');
+    const after = await subscribe('{ articlePublished { type } }', { headers: { 'last-event-id': stranger.lastEventId() } });
+    expect(marker).not.toBe('');
+    await told(after, 1);
+    expect(await told(stranger, 1)).toEqual([{ type: 'article.unpublished', article: null }]);
+  });
+});
+
+describe('who may subscribe', () => {
+  test('is said before anything is streamed, as HTTP says it', async () => {
+    const everything = '{ changes { type } }';
+    expect((await subscribe(everything)).status).toBe(401);
+    const service = await people.registerService('author');
+    const narrow = await people.tokenOf(service, ['read:articles']);
+    expect((await subscribe(everything, { token: narrow.token })).status).toBe(403);
+    expect((await subscribe('{ userChanged(id: 1) { type } }', { token: narrow.token })).status).toBe(403);
+    expect((await subscribe('{ articlePublished { type } }', { token: 'no-token' })).status).toBe(401);
+    expect((await subscribe('{ articlePublished { type } }', { token: narrow.token })).status).toBe(200);
+  });
+
+  test('is asked again while it lasts: a revoked token ends the stream with the reason', async () => {
+    const service = await people.registerService('author');
+    const { token } = await people.tokenOf(service);
+    const stream = await subscribe('{ changes { type } }', { token });
+    const authorization = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
+    const revoked = await installation.fetch(`${installation.url}/revoke`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ token }).toString(),
+    });
+    expect(revoked.status).toBe(200);
+    await stream.over();
+    const [last] = (await stream.results(1)).slice(-1);
+    expect(last?.errors?.[0]?.extensions.code).toBe('invalid_token');
+    expect(stream.isComplete()).toBe(true);
+  });
+});
