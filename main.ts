@@ -1,4 +1,5 @@
 import { openBlobs } from '#shared/blobs/open.ts';
+import { openChangeStream } from '#shared/change-stream/open.ts';
 import { type FirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
 import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
@@ -9,6 +10,7 @@ import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
+import { startConfiguredPublisher } from './projector/publish.ts';
 import { startProjector } from './projector/service.ts';
 import { QUERY_LINKS, startQueryService } from './query/service.ts';
 
@@ -18,10 +20,13 @@ const start = async (context: ProcessContext): Promise<void> => {
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
   const gateway = context.resources.use(await startCommandService({ ...foundation, blobs, log: context.log }));
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
-  context.resources.use(await startProjector({ ...foundation, bell, log: context.log }));
-  const { auth, authentication } = await openAuth(context, foundation, gateway);
   const { config, log } = context;
-  const query = context.resources.use(await startQueryService({ ...foundation, blobs, bell, gateway, config, log }));
+  context.resources.use(await startProjector({ ...foundation, bell, log }));
+  context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
+  const { auth, authentication } = await openAuth(context, foundation, gateway);
+  const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const { refusalNow } = authentication;
+  const query = context.resources.use(await startQueryService({ ...foundation, refusalNow, changes, blobs, bell, gateway, config, log }));
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;

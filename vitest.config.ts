@@ -1,6 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
+
+/** What Node has compiled is kept for the many processes that the tests start; those of a later run start quicker as well. */
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
@@ -8,13 +12,21 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
 const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
 
+/** They start Kafka, which takes Java and long. */
+const KAFKA = 'test/contracts/*-kafka*.test.ts';
+
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
-  'test/e2e/auth-pages',
-  'test/e2e/rest-rights',
   'test/e2e/start',
   'test/e2e/first-minute',
+  'test/pages/auth',
+  'shared/database/embedded.database',
+  'command-line/log.database',
+  'test/contracts/event-log-eventstoredb.test',
+  'test/contracts/event-log-postgres',
+  'projector/takeover',
   'test/contracts/eventstoredb-stand-in.test',
+  'query/graphql/planner/planner.database',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -31,6 +43,8 @@ export default defineConfig({
   test: {
     // Most tests wait for servers rather than for the processor, so more of them run at once than there are cores.
     maxWorkers: 4,
+    // Loading a file's modules again costs more than most of its tests; no module of ours keeps anything from one file to the next.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     sequence: { sequencer: LongestFirst },
@@ -40,6 +54,7 @@ export default defineConfig({
         test: {
           name: 'contracts',
           include: ['test/contracts/**/*.test.ts', `${roles}/**/*.database.test.ts`],
+          exclude: [KAFKA],
           ...onPostgres,
           testTimeout: 60_000,
         },
@@ -49,13 +64,16 @@ export default defineConfig({
       {
         test: {
           name: 'engines',
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/pages/graphiql.test.ts'],
           exclude: Object.keys(IN_PROCESS_SUITES).map((suite) => `test/e2e/${suite}.test.ts`),
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_TOPOLOGY: 'roles' },
           ...patient,
         },
       },
+      { test: { name: 'kafka', include: [KAFKA], ...onPostgres, ...patient } },
+      // Our pages in a real browser.
+      { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres } },
     ],

@@ -17,9 +17,11 @@ export const stop = async (child: ChildProcess): Promise<void> => {
   clearTimeout(timer);
 };
 
+const forProfilers = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
+
 /** Starts a server in a process of its own, which tells where it is. */
-export const startServer = async (module: string, args: readonly string[] = []) => {
-  const child = fork(new URL(module, import.meta.url), args, { execArgv: process.env.NODE_ARGUMENTS?.split(' ') ?? [] });
+export const startServer = async (module: string, args: readonly string[] = [], nodeArguments: readonly string[] = []) => {
+  const child = fork(new URL(module, import.meta.url), args, { execArgv: [...forProfilers, ...nodeArguments] });
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${module} did not start`)));
   const [message] = await Promise.race([once(child, 'message'), failed]);
   failed.catch(() => {});
@@ -35,7 +37,7 @@ const LIMITS = { RATE_LIMIT: UNITS, RATE_LIMIT_BURST: UNITS, RATE_LIMIT_ANONYMOU
 /** All roles in one process, as `npm start` runs them, with its own client; `NODE_ARGUMENTS` are for profilers. */
 export const startAnnals = async (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Annals & AsyncDisposable> => {
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, ...settings };
-  const child = spawn(process.execPath, [...(process.env.NODE_ARGUMENTS?.split(' ') ?? []), 'main.ts'], {
+  const child = spawn(process.execPath, [...forProfilers, 'main.ts'], {
     cwd: new URL('..', import.meta.url),
     env,
     stdio: ['ignore', settings.LOG_LEVEL === undefined ? 'inherit' : 'ignore', 'pipe'],
@@ -46,7 +48,16 @@ export const startAnnals = async (dataDir: string, settings: Readonly<Record<str
 };
 
 /** The query role alone, which believes tokens that are signed by these keys. */
-export const startQueryRole = async (dataDir: string, settings: Readonly<Record<string, string>>, jwks: object) => {
+export const startQueryRole = (dataDir: string, settings: Readonly<Record<string, string>>, jwks: object) =>
+  startRole('query/main.ts', { DATA_DIR: dataDir, ...settings }, jwks);
+
+/** A role in a process of its own, as an operator starts it. */
+export const startRole = async (
+  module: string,
+  settings: Readonly<Record<string, string>>,
+  jwks: object,
+  nodeArguments: readonly string[] = [],
+) => {
   await using starting = new AsyncDisposableStack();
   const authorization = createServer(
     (_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks)),
@@ -54,17 +65,8 @@ export const startQueryRole = async (dataDir: string, settings: Readonly<Record<
   const jwksUrl = await listen(authorization, { port: 0, host: '127.0.0.1', setting: 'PORT' });
   starting.defer(() => void authorization.close());
   const port = await freePort();
-  const env = {
-    PATH: process.env.PATH,
-    DATA_DIR: dataDir,
-    PORT: port,
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'warn',
-    ...LIMITS,
-    JWKS_URL: jwksUrl,
-    ...settings,
-  };
-  const child = spawn(process.execPath, [...(process.env.NODE_ARGUMENTS?.split(' ') ?? []), 'query/main.ts'], {
+  const env = { PATH: process.env.PATH, PORT: port, METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, JWKS_URL: jwksUrl, ...settings };
+  const child = spawn(process.execPath, [...forProfilers, ...nodeArguments, module], {
     cwd: new URL('..', import.meta.url),
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -77,7 +79,7 @@ export const startQueryRole = async (dataDir: string, settings: Readonly<Record<
       () => false,
     ))
   ) {
-    if (child.exitCode !== null) throw new Error('the query role did not start');
+    if (child.exitCode !== null) throw new Error(`${module} did not start`);
     await delay(READY_LOOK_MS);
   }
   const running = starting.move();
@@ -86,7 +88,7 @@ export const startQueryRole = async (dataDir: string, settings: Readonly<Record<
 
 const READY_LOOK_MS = 50;
 
-const freePort = async (): Promise<string> => {
+export const freePort = async (): Promise<string> => {
   const server = createServer();
   const { port } = new URL(await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' }));
   server.close();

@@ -23,7 +23,7 @@ const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
 
 /** Runs this checkout's own program in a process of its own, killed at the end if it still lives. */
 export const spawnAnnals = (args: readonly string[], environment: Environment = {}): AnnalsProcess => {
-  const env = { PATH: process.env.PATH, ...SETTINGS, ...environment };
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...SETTINGS, ...environment };
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);

@@ -175,7 +175,7 @@ const recordMoves = (pool: Pool) =>
     create table checkpoint_move (n bigint generated always as identity, came_from bigint, went_to bigint);
     create function record_move() returns trigger language plpgsql as $$
       begin insert into public.checkpoint_move (came_from, went_to) values (old.position, new.position); return null; end $$;
-    create trigger record_move after update on follower_checkpoint
+    create trigger record_move after update of position on follower_checkpoint
       for each row when (new.follower = 'projector') execute function record_move()`);
 
 /** Where what was taken in was not exactly what came after what had been: anything left out, or taken in twice. */

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
@@ -7,21 +7,36 @@ import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
 /** Names the run in the environment of its workers, so that all its folders can be found from its name. */
 export const RUN = 'ANNALS_TEST_RUN';
 
+/** Files in memory, where Linux has them: making a database there takes a tenth of what it takes on a disk. */
+const IN_MEMORY = '/dev/shm';
+const FREE_BYTES_MIN = 1_000_000_000;
+
 const prefixOf = (run: string): string => `annals-test-${run}-`;
 
 /** A data folder of its own, removed at the end with the server that was left running on it. */
 export const temporaryDataDir = async (): Promise<AsyncDisposable & { readonly path: string }> => {
-  const path = await mkdtemp(join(tmpdir(), prefixOf(process.env[RUN] ?? String(process.pid))));
+  const path = await mkdtemp(join(await roomiest(), prefixOf(process.env[RUN] ?? String(process.pid))));
   // The server's user must be able to enter when the tests run as root.
   await chmod(path, 0o755);
   return { path, [Symbol.asyncDispose]: () => removeDataDir(path) };
 };
 
+/** Containers often have too little memory for files; then they lie where all temporary files do. */
+const roomiest = async (): Promise<string> => {
+  const memory = await statfs(IN_MEMORY).catch(() => undefined);
+  return memory !== undefined && memory.bavail * memory.bsize >= FREE_BYTES_MIN ? IN_MEMORY : tmpdir();
+};
+
 /** Removes all data folders of a run; answers whether there were any. */
 export const removeDataDirsOf = async (run: string): Promise<boolean> => {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefixOf(run)));
-  await Promise.allSettled(names.map((name) => removeDataDir(join(tmpdir(), name))));
-  return names.length > 0;
+  const paths = (await Promise.all([tmpdir(), IN_MEMORY].map((folder) => dataDirsIn(folder, run)))).flat();
+  await Promise.allSettled(paths.map(removeDataDir));
+  return paths.length > 0;
+};
+
+const dataDirsIn = async (folder: string, run: string): Promise<readonly string[]> => {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => name.startsWith(prefixOf(run))).map((name) => join(folder, name));
 };
 
 /** Stops what runs on a data folder and removes it, wherever its cluster lies. */

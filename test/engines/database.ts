@@ -9,7 +9,7 @@ export const createDatabase = async (): Promise<TestDatabase> => {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   // The template that nobody can connect to: cloning another fails while someone is.
-  await execute(server, `create database ${name} template template0 strategy wal_log`);
+  await execute(server, `create database ${name} template template0 strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };

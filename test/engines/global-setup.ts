@@ -18,6 +18,8 @@ const UNSAFE_BUT_FAST = {
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
+  // What it writes may lie in memory.
+  max_wal_size: '256MB',
 };
 
 /** Starts one PostgreSQL for the whole run and hands back how to stop it. */

@@ -26,6 +26,7 @@ const schema = buildSchema(`
     _service: String
   }
   type Mutation { addReview(input: ReviewInput!): Review! }
+  type Subscription { reviewAdded: Review! }
 `);
 
 const product = { __typename: TYPE_NAME, id: 'p1', name: 'Engine', reviews: () => Object.values(reviews) };

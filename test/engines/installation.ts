@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { SCOPES } from '#shared/policy.ts';
-import { runAnnals } from '../annals-process.ts';
+import { runCommandLine } from '../../command-line/program.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { type Nginx, startNginx } from './nginx.ts';
-import { startRole } from './role-process.ts';
+import { type RoleProcess, startRole } from './role-process.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 /** All of Annals as an operator runs it, reached over HTTP alone. */
@@ -24,6 +24,8 @@ export type Installation = AsyncDisposable & {
   readonly admin: { readonly clientId: string; readonly secret: string };
   /** What its processes were started with, for more of them. */
   readonly settings: Settings;
+  /** The process that answers reads and streams changes. */
+  readonly query: Pick<RoleProcess, 'kill'>;
   /** What its processes have printed. */
   printed(): string;
 };
@@ -38,7 +40,7 @@ type Options = {
 };
 
 type Settings = Readonly<Record<string, string>>;
-type Running = AsyncDisposable & Pick<Installation, 'origin' | 'printed' | 'settings'>;
+type Running = AsyncDisposable & Pick<Installation, 'origin' | 'printed' | 'settings' | 'query'>;
 
 /** `npm run test:engines` names it; `npm test` leaves it at one process. */
 const topologyOfRun = (): Topology => (process.env.ANNALS_TOPOLOGY === 'roles' ? 'roles' : 'one');
@@ -58,7 +60,7 @@ export const startInstallation = async ({ settings = {}, tls = false }: Options 
   const starting = topology === 'one' ? startInOne(given, tls) : startRoles(given, tls);
   // Its first client is made meanwhile.
   const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), createAdmin(given)]);
-  const { origin, printed } = running;
+  const { origin, printed, query } = running;
   const resources = opening.move();
   return {
     topology,
@@ -67,6 +69,7 @@ export const startInstallation = async ({ settings = {}, tls = false }: Options 
     fetch: tls ? fetchWithCertificate(origin, undefined) : fetchAt(origin),
     admin,
     settings: running.settings,
+    query,
     printed,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
@@ -95,7 +98,7 @@ const startInOne = async (given: Settings, tls: boolean): Promise<Running> => {
     const main = startRole('main.ts', { ...settings, PORT: port });
     try {
       await main.logged(READY);
-      return { origin, settings, printed: main.printed, [Symbol.asyncDispose]: () => main[Symbol.asyncDispose]() };
+      return { origin, settings, query: main, printed: main.printed, [Symbol.asyncDispose]: () => main[Symbol.asyncDispose]() };
     } catch (error) {
       await main[Symbol.asyncDispose]();
       if (attempt === STARTS_MAX || !main.printed().includes('is in use')) throw error;
@@ -132,6 +135,7 @@ const startRoles = async (given: Settings, tls: boolean): Promise<Running> => {
   return {
     origin,
     settings,
+    query: roles.query,
     printed: () =>
       Object.values(roles)
         .map((role) => role.printed())
@@ -142,11 +146,17 @@ const startRoles = async (given: Settings, tls: boolean): Promise<Running> => {
 
 const ADMIN = 'test-admin';
 
-/** As operators do it. */
+/** By the command of operators, though in this process: starting one for it costs more than what it does. */
 const createAdmin = async (settings: Settings): Promise<Installation['admin']> => {
   const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', SCOPES.join(' ')];
-  const environment = { NODE_ENV: 'test', ...settings };
-  const { exit, output } = await runAnnals(['annals.ts', 'client', 'create', 'Administrator', ...args], environment);
+  const printed: string[] = [];
+  const exit = await runCommandLine(['client', 'create', 'Administrator', ...args], {
+    environment: { NODE_ENV: 'test', ...settings },
+    signal: new AbortController().signal,
+    write: async (line) => void printed.push(line),
+    complain: (line) => void printed.push(line),
+  });
+  const output = printed.join('\n');
   const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
   if (exit !== 0 || secret === undefined) throw new Error(`there is no first client:\n${output}`);
   return { clientId: ADMIN, secret };

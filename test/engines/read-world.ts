@@ -1,10 +1,12 @@
 import { Router } from 'express';
 import { pino } from 'pino';
 import type { UserId } from '#shared/brands.ts';
+import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { loadConfig } from '#shared/config.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { Health } from '#shared/http/health.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { SCOPES, type Scope } from '#shared/policy.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
@@ -38,14 +40,17 @@ export type ReadWorld = AsyncDisposable & {
   readonly statements: () => number;
   /** Registers somebody. */
   person(role: Role, name?: string): Promise<Asker>;
-  authorization(by: Asker | null): Promise<Record<string, string>>;
+  /** `claims` of the token are beside what it says of them anyway. */
+  authorization(by: Asker | null, claims?: object): Promise<Record<string, string>>;
   /** Reads unless told otherwise, and then sees everything that has been written so far. */
   ask(path: string, asked?: Asked): Promise<Reply>;
   stopProjector(): Promise<void>;
   startProjector(): Promise<void>;
 };
 
-export const createReadWorld = async (settings: Readonly<Record<string, string>> = {}): Promise<ReadWorld> => {
+type Options = { readonly visibleWithinMs?: number };
+
+export const createReadWorld = async (settings: Readonly<Record<string, string>> = {}, options: Options = {}): Promise<ReadWorld> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
@@ -70,7 +75,6 @@ export const createReadWorld = async (settings: Readonly<Record<string, string>>
     },
   });
   const { blobs } = side;
-  const query = opening.use(await startQueryService({ ...side, gateway: side, pool, blobs, bell, log, config: loadConfig(settings) }));
   const mint = await createTokenMint();
   const resource = opening.use(
     await openResourceServer({
@@ -78,12 +82,28 @@ export const createReadWorld = async (settings: Readonly<Record<string, string>>
       loadKeys: async () => mint.jwks,
     }),
   );
+  const observed = { health: new Health(log), metrics: createMetrics(), refusalNow: resource.refusalNow };
+  const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
+  const query = opening.use(
+    await startQueryService({
+      ...side,
+      gateway: side,
+      pool,
+      changes,
+      blobs,
+      bell,
+      log,
+      ...observed,
+      config: loadConfig(settings),
+      ...options,
+    }),
+  );
   const writes = commandRoutes({ gateway: side, blobs, requireIfMatch: false, bodyBytesMax: 1_000_000 });
   const { url } = opening.use(await serveRoutes(Router().use(resource.handler, resourcePaths(), writes, query.routes), query.refusals));
-  const authorization = async (by: Asker | null): Promise<Record<string, string>> => {
+  const authorization = async (by: Asker | null, claims: object = {}): Promise<Record<string, string>> => {
     if (by === null) return {};
     const scope = (by.scopes ?? SCOPES).join(' ');
-    return { authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope })}` };
+    return { authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope, ...claims })}` };
   };
   const send = restClientOf({ url });
   const resources = opening.move();

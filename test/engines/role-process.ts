@@ -22,7 +22,16 @@ export type RoleProcess = AsyncDisposable & {
 export const startRole = (file: string, settings: Readonly<Record<string, string>>): RoleProcess => {
   const child = spawn(process.execPath, [file], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, NODE_ENV: 'test', PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0', LOG_LEVEL: 'info', ...settings },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      NODE_ENV: 'test',
+      PORT: '0',
+      METRICS_PORT: '0',
+      INTERNAL_PORT: '0',
+      LOG_LEVEL: 'info',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { stop } from '../processes.ts';
+import type { Order, Report } from './listeners.ts';
+
+export type Place = {
+  readonly origin: string;
+  /** The request line and headers, each with its end. */
+  readonly head: string;
+  readonly body: string;
+};
+
+type Heard = Extract<Report, { kind: 'all' }>;
+
+/** The subscribers of one server, all in one process. */
+export type Crowd = AsyncDisposable & {
+  resize(tokens: readonly string[]): Promise<void>;
+  /** The inner promise is of the last message. */
+  expect(messages: number): Promise<{ readonly heard: Promise<Heard> }>;
+  /** What has come since it was asked last; refuses where some have heard less than others. */
+  tell(): Promise<{ readonly messages: number; readonly bytes: number }>;
+};
+
+const HEARD_MS = 60_000;
+
+export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
+  const child = fork(new URL('./listeners.ts', import.meta.url), { execArgv: [] });
+  const waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>();
+  let failure: Error | undefined;
+  const fail = (reason: string): void => {
+    failure ??= new Error(reason);
+    for (const { reject } of waiting.values()) reject(failure);
+  };
+  child.on('message', (report: Report) => {
+    if (report.kind === 'failed') fail(report.reason);
+    waiting.get(report.kind)?.resolve(report);
+  });
+  child.once('exit', () => fail('the subscribers have ended'));
+  const next = <Kind extends Report['kind']>(kind: Kind) => {
+    const awaited = Promise.withResolvers<Report>();
+    waiting.set(kind, awaited);
+    if (failure) awaited.reject(failure);
+    return awaited.promise as Promise<Extract<Report, { kind: Kind }>>;
+  };
+  const give = (order: Order): void => void child.send(order);
+  return {
+    async resize(tokens) {
+      const connected = next('connected');
+      give({ kind: 'connect', origin, head, body, tokens });
+      await connected;
+    },
+    async expect(messages) {
+      const [expecting, all] = [next('expecting'), next('all')];
+      all.catch(() => {});
+      give({ kind: 'expect', messages });
+      await expecting;
+      return { heard: inTime(all, `of ${messages} messages not all have come to ${origin}`) };
+    },
+    async tell() {
+      const told = next('told');
+      give({ kind: 'tell' });
+      const { least, most, messages, bytes } = await told;
+      if (least !== most) throw new Error(`some have heard ${least} messages and others ${most}`);
+      return { messages, bytes };
+    },
+    async [Symbol.asyncDispose]() {
+      child.removeAllListeners('exit');
+      const closed = once(child, 'disconnect').catch(() => {});
+      await stop(child);
+      await closed;
+    },
+  };
+};
+
+const inTime = async <Value>(value: Promise<Value>, reason: string): Promise<Value> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(reason)), HEARD_MS);
+  return Promise.race([value, late.promise]).finally(() => clearTimeout(timer));
+};

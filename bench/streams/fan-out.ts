@@ -1,0 +1,151 @@
+import { median, printTable } from '../table.ts';
+import { type Contender, type Measured, takeTurns } from '../turns.ts';
+import type { WritingSide } from './installation.ts';
+import { residentBytes } from './memory.ts';
+import { RAW, type Served, startServers } from './servers.ts';
+
+export type FanOut = {
+  readonly contenders: readonly string[];
+  /** How many subscribers each server has. */
+  readonly sizes: readonly number[];
+  /** With so many of them, many events come at once as well. */
+  readonly streamTo: number;
+  readonly eventsAtOnce: number;
+  readonly rounds: number;
+  readonly durationMs: number;
+};
+
+/** The subscribers there are before memory is looked at, so that all code has been loaded. */
+const FIRST_SUBSCRIBERS = 200;
+const TOKENS_AT_ONCE = 100;
+
+/** Each contender keeps its subscribers while the others have their turns. */
+export const measureFanOut = async (side: WritingSide, options: FanOut): Promise<void> => {
+  await using running = new AsyncDisposableStack();
+  const served = await startServers(side, options.contenders, running);
+  const sizes = options.sizes.toSorted((a, b) => b - a);
+  const tokens = await tokensOf(side, Math.max(FIRST_SUBSCRIBERS, ...sizes));
+  const idle = await measureIdle(served, tokens.slice(0, sizes[0]));
+  for (const size of sizes) {
+    for (const { crowd } of served) await crowd.resize(tokens.slice(0, size));
+    await measure(
+      `one event to ${size.toLocaleString('en')}`,
+      served,
+      { size, events: 1, idle: size === sizes[0] ? idle : undefined },
+      options,
+    );
+    const events = options.eventsAtOnce;
+    if (size === options.streamTo)
+      await measure(`${events} events at once to ${size.toLocaleString('en')}`, served, { size, events }, options);
+  }
+};
+
+/** Each subscriber is another user. */
+const tokensOf = async (side: WritingSide, count: number): Promise<readonly string[]> => {
+  const tokens: string[] = [];
+  while (tokens.length < count)
+    tokens.push(
+      ...(await Promise.all(Array.from({ length: TOKENS_AT_ONCE }, (_, place) => side.tokenOf(FIRST_USER + tokens.length + place)))),
+    );
+  return tokens.slice(0, count);
+};
+
+const FIRST_USER = 1_000_000;
+
+/** The bytes of one more connection on which nothing is said. */
+const measureIdle = async (served: readonly Served[], tokens: readonly string[]): Promise<ReadonlyMap<Served, number> | undefined> => {
+  if (tokens.length < FIRST_SUBSCRIBERS * 2) return undefined;
+  const idle = new Map<Served, number>();
+  for (const server of served) {
+    await server.crowd.resize(tokens.slice(0, FIRST_SUBSCRIBERS));
+    await letHappen(server, FIRST_SUBSCRIBERS, 1);
+    const before = await residentBytes(server.pid);
+    await server.crowd.resize(tokens);
+    idle.set(server, ((await residentBytes(server.pid)) - before) / (tokens.length - FIRST_SUBSCRIBERS));
+  }
+  return idle;
+};
+
+/** Lets events happen at once, and waits until every subscriber has heard of each. */
+const letHappen = async ({ crowd, happen }: Served, size: number, events: number) => {
+  const { heard } = await crowd.expect(size * events);
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: events }, happen));
+  const { firstMs, lastMs } = await heard;
+  return { spreadMs: lastMs - firstMs, elapsedMs: performance.now() - startedMs };
+};
+
+type Case = { readonly size: number; readonly events: number; readonly idle?: ReadonlyMap<Served, number> | undefined };
+
+/** What a turn of a contender tells beside what all turns do. */
+type Aside = { readonly begunRate: number; readonly bytes: number };
+
+const measure = async (title: string, served: readonly Served[], { size, events, idle }: Case, options: FanOut): Promise<void> => {
+  const asides = new Map<Served, Aside[]>(served.map((server) => [server, []]));
+  const contenderOf = (server: Served): Contender => ({
+    title: server.title,
+    pid: server.pid,
+    async run(durationMs) {
+      const [spreads, latencies]: [number[], number[]] = [[], []];
+      await server.crowd.tell();
+      const startedMs = performance.now();
+      while (performance.now() < startedMs + durationMs) {
+        const { spreadMs, elapsedMs } = await letHappen(server, size, events);
+        spreads.push(spreadMs);
+        latencies.push(elapsedMs);
+      }
+      const told = await server.crowd.tell();
+      const rateIn = (times: readonly number[]) => (told.messages * 1_000) / times.reduce((sum, ms) => sum + ms, 0);
+      asides.get(server)?.push({ begunRate: rateIn(spreads), bytes: told.bytes / told.messages });
+      const quantile = quantilesOf(latencies);
+      return { count: told.messages, rate: rateIn(latencies), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+    },
+  });
+  const measured = [...(await takeTurns(served.map(contenderOf), options)).values()];
+  const rows = served.map((server, place): Row => {
+    // The first turn was to warm up.
+    const turns = asides.get(server)?.slice(1) ?? [];
+    const begunRate = median(turns.map((turn) => turn.begunRate));
+    return { title: server.title, ...(measured[place] as Measured), begunRate, bytes: turns[0]?.bytes ?? 0, idleBytes: idle?.get(server) };
+  });
+  printRows(title, rows);
+};
+
+export const quantilesOf = (values: readonly number[]) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+};
+
+type Row = Measured & Aside & { readonly title: string; readonly idleBytes: number | undefined };
+
+/** From when the event happens, which for ours is a write through all roles; and once the first has heard of it. */
+const printRows = (title: string, rows: readonly Row[]): void => {
+  const raw = rows.find((row) => row.title === RAW);
+  const beside = (row: Row, field: 'rate' | 'begunRate' | 'cpuUs') =>
+    raw === undefined ? '' : `${(row[field] / raw[field]).toFixed(2)} ×`;
+  const rounded = (value: number): string => Math.round(value).toLocaleString('en');
+  printTable(
+    [
+      title,
+      'deliveries/s',
+      'raw is 1',
+      'once begun',
+      'raw is 1',
+      'to the last, p50 ms',
+      'p99 ms',
+      'server µs each',
+      'raw is 1',
+      'bytes',
+      'KiB idle',
+    ],
+    rows.map((row) => [
+      row.title,
+      ...[rounded(row.rate), beside(row, 'rate')],
+      ...[rounded(row.begunRate), beside(row, 'begunRate')],
+      ...[row.p50Ms.toFixed(1), row.p99Ms.toFixed(1)],
+      ...[row.cpuUs.toFixed(1), beside(row, 'cpuUs')],
+      row.bytes.toFixed(0),
+      row.idleBytes === undefined ? '' : (row.idleBytes / 1_024).toFixed(1),
+    ]),
+  );
+};

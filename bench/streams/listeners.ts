@@ -1,0 +1,110 @@
+import { connect, type Socket } from 'node:net';
+
+// A process with as many subscribers as it is told, each a socket of its own that does no more than count the messages: they all have
+// the mark once, and nothing else that comes has it.
+
+export const MARK = '~';
+
+export type Order =
+  /** Opens or closes connections until there are as many as tokens. */
+  | { readonly kind: 'connect'; readonly origin: string; readonly head: string; readonly body: string; readonly tokens: readonly string[] }
+  /** Tells when so many more messages have come. */
+  | { readonly kind: 'expect'; readonly messages: number }
+  /** Tells what has come since it was asked last, or since there are as many as now. */
+  | { readonly kind: 'tell' };
+
+export type Report =
+  | { readonly kind: 'connected' | 'expecting' }
+  /** The clock is that of the machine, the same in all processes. */
+  | { readonly kind: 'all'; readonly firstMs: number; readonly lastMs: number }
+  | { readonly kind: 'told'; readonly messages: number; readonly bytes: number; readonly least: number; readonly most: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+type Subscriber = { readonly socket: Socket; messages: number };
+
+const subscribers: Subscriber[] = [];
+const MARK_BYTE = MARK.charCodeAt(0);
+const chunk = Buffer.alloc(65_536);
+const CONNECTING_MAX = 32;
+let [messages, bytes, target, firstMs] = [0, 0, Number.POSITIVE_INFINITY, 0];
+
+const report = (message: Report): void => void process.send?.(message);
+
+const hear = (subscriber: Subscriber, size: number): void => {
+  bytes += size;
+  const part = chunk.subarray(0, size);
+  const before = messages;
+  for (let at = part.indexOf(MARK_BYTE); at >= 0; at = part.indexOf(MARK_BYTE, at + 1)) messages += 1;
+  if (messages === before) return;
+  subscriber.messages += messages - before;
+  firstMs ||= machineMs();
+  if (messages < target) return;
+  target = Number.POSITIVE_INFINITY;
+  report({ kind: 'all', firstMs, lastMs: machineMs() });
+};
+
+/** Resolves with the first bytes of the answer. */
+const subscribe = ({ origin, head, body }: Extract<Order, { kind: 'connect' }>, token: string): Promise<void> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let isOpen = false;
+  const onread = {
+    buffer: chunk,
+    callback(size: number) {
+      if (isOpen) hear(subscriber, size);
+      else if (chunk.toString('latin1', 0, OK.length) !== OK) reject(new Error(chunk.toString('latin1', 0, size)));
+      isOpen = true;
+      resolve();
+      return true;
+    },
+  };
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
+  const subscriber = { socket, messages: 0 };
+  subscribers.push(subscriber);
+  const fail = (error?: Error): void => {
+    reject(error);
+    if (subscribers.includes(subscriber)) report({ kind: 'failed', reason: `a stream was closed: ${error?.message ?? 'by the server'}` });
+  };
+  socket.on('error', fail).on('close', () => fail());
+  socket.write(`${head}authorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  return promise;
+};
+
+const OK = 'HTTP/1.1 200';
+
+const connectAll = async (order: Extract<Order, { kind: 'connect' }>): Promise<void> => {
+  for (const { socket } of subscribers.splice(order.tokens.length)) socket.destroy();
+  const missing = order.tokens.slice(subscribers.length);
+  const work = async (): Promise<void> => {
+    for (let token = missing.pop(); token !== undefined; token = missing.pop()) await subscribe(order, token);
+  };
+  await Promise.all(Array.from({ length: CONNECTING_MAX }, work));
+  forget();
+  report({ kind: 'connected' });
+};
+
+const follow = (order: Order): void => {
+  switch (order.kind) {
+    case 'connect':
+      connectAll(order).catch((error: Error) => report({ kind: 'failed', reason: error.message }));
+      return;
+    case 'expect':
+      [target, firstMs] = [messages + order.messages, 0];
+      report({ kind: 'expecting' });
+      return;
+    case 'tell': {
+      const each = subscribers.map((subscriber) => subscriber.messages);
+      report({ kind: 'told', messages, bytes, least: Math.min(...each), most: Math.max(...each) });
+      forget();
+    }
+  }
+};
+
+const forget = (): void => {
+  for (const subscriber of subscribers) subscriber.messages = 0;
+  [messages, bytes] = [0, 0];
+};
+
+if (process.send) process.on('message', follow);

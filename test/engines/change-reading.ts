@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import { type ChangeReader, createChangeReader } from '#shared/change-stream/changes.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { context } from '#shared/events/codec-setting.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { createReadModel } from '../../projector/service.ts';
+import { createDatabase } from './database.ts';
+
+/** A log to which events are written as they are, with no command before them, and readers of its changes. */
+export type ChangeReading = AsyncDisposable & {
+  readonly eventLog: EventLog;
+  readonly pool: Pool;
+  readonly keys: KeyStore;
+  record(stream: StreamName, ...events: readonly AnnalsEvent[]): Promise<Position>;
+  /** The events after one position and up to another. */
+  events(after: Position, upTo: Position): Promise<readonly RecordedEvent[]>;
+  /** A reader, and the streams that it has read, one by one. */
+  createReader(options?: ReaderOptions): { readonly reader: ChangeReader; readonly reads: readonly StreamName[] };
+};
+
+type ReaderOptions = {
+  readonly stepsMax?: number;
+  /** On the way of what was read. */
+  onTheWay?(): Promise<void>;
+};
+
+export const openChangeReading = async (): Promise<ChangeReading> => {
+  await using opening = new AsyncDisposableStack();
+  const { url } = opening.use(await createDatabase());
+  const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 4 }));
+  const eventLog = opening.use(await openEventLog({ url }));
+  await createReadModel(pool, 'read_model');
+  const keys = opening.use(memoryKeyStore());
+  const codec = createCodec({ keys });
+  const resources = opening.move();
+  return {
+    eventLog,
+    pool,
+    keys,
+    async record(stream, ...events) {
+      const unencoded = events.map((event) => ({ id: randomUUID() as EventId, event }));
+      return (await eventLog.append(stream, 'any', await codec.encodeAll(stream, context, unencoded))).position;
+    },
+    async events(after, upTo) {
+      const found: RecordedEvent[] = [];
+      const leaving = new AbortController();
+      for await (const page of eventLog.follow(after, leaving.signal)) {
+        found.push(...page.filter(({ position }) => position <= upTo));
+        if ((page.at(-1)?.position ?? 0) >= upTo) leaving.abort();
+      }
+      return found;
+    },
+    createReader({ stepsMax, onTheWay } = {}) {
+      const reads: StreamName[] = [];
+      const log: Pick<EventLog, 'read'> = {
+        async *read(stream, from) {
+          reads.push(stream);
+          const pages = await Array.fromAsync(eventLog.read(stream, from));
+          await onTheWay?.();
+          yield* pages;
+        },
+      };
+      return { reads, reader: createChangeReader({ eventLog: log, pool, keys, ...(stepsMax !== undefined && { stepsMax }) }) };
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

@@ -1,0 +1,53 @@
+import { graphqlClientOf } from './graphql-client.ts';
+import type { Installation } from './installation.ts';
+import { openPeople, type Person } from './installation-people.ts';
+import { restClientOf } from './rest-client.ts';
+import { until } from './until.ts';
+
+/** What is heard of by those who follow `articlePublished`, and an author who makes it happen. */
+export type Publishing = {
+  readonly author: Person;
+  publish(title: string): Promise<string>;
+  /** Publishes until the first is heard: clients do not say when they are connected. */
+  untilHeard(titles: readonly string[], prefix: string): Promise<void>;
+  /** Where the log is now. */
+  cursor(): Promise<string>;
+};
+
+export const PUBLISHED = 'subscription ($after: Cursor) { articlePublished(after: $after) { cursor article { title author { name } } } }';
+export type Published = { articlePublished: { cursor: string; article: { title: string } } };
+
+const CREATE = 'mutation Create($title: String!) { createPost(input: { title: $title, body: "", publish: true }) { id } }';
+
+export const openPublishing = async (installation: Installation): Promise<Publishing> => {
+  const author = await (await openPeople(installation)).signUp('Ada');
+  const { token } = author;
+  const ask = graphqlClientOf(installation);
+  const publish = async (title: string): Promise<string> => {
+    const { data } = await ask<{ createPost: { id: string } }>(CREATE, { token, variables: { title } });
+    return data.createPost.id;
+  };
+  return {
+    author,
+    publish,
+    async untilHeard(titles, prefix) {
+      const next = numbered(prefix);
+      await until(async () => {
+        await publish(next());
+        return titles.length;
+      }, Boolean);
+    },
+    async cursor() {
+      const made = await restClientOf(installation)('POST', '/articles', { token, body: { title: 'Cursor', body: '', tags: [] } });
+      return made.headers.get('consistency-token') ?? '';
+    },
+  };
+};
+
+export const numbered = (prefix: string): (() => string) => {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${prefix} ${count}`;
+  };
+};

@@ -1,0 +1,60 @@
+import { expect } from 'vitest';
+import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { Work } from '../../projector/catch-up.ts';
+import { digestOf } from '../../projector/digest.ts';
+import { addComment, as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import type { StartLog } from './log-engines.ts';
+import { replayed, startProjecting, untilProjected } from './projection.ts';
+
+/** A command side whose read model is kept up with it, and has something in it. */
+export type RebuildWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly authors: readonly UserId[];
+  /** What a rebuild is given. */
+  work(more?: Partial<Work>): Work;
+  /** Everything that can be done to an article and its comments, short of its end. */
+  writeSome(author: UserId): Promise<ArticleId>;
+  expectReplayed(): Promise<void>;
+  /** Another owner takes over the projecting. */
+  takeOver(): Promise<void>;
+};
+
+const never = new AbortController().signal;
+
+export const createRebuildWorld = async (startLog: StartLog): Promise<RebuildWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld(startLog));
+  const side = opening.use(await world.open());
+  let projector = await startProjecting(side);
+  opening.defer(() => projector[Symbol.asyncDispose]());
+  const authors = await Promise.all(Array.from({ length: 4 }, (_, n) => registerUser(side, { name: `Person ${n}` })));
+  const writeSome = (author: UserId) => writeAsOne(side, author);
+  await Promise.all(authors.map(writeSome));
+  await untilProjected(side);
+  const resources = opening.move();
+  return {
+    side,
+    authors,
+    work: (more = {}) => ({ ...side, signal: never, onProgress() {}, ...more }),
+    writeSome,
+    async expectReplayed() {
+      await untilProjected(side);
+      expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
+    },
+    async takeOver() {
+      const former = projector;
+      projector = await startProjecting(side);
+      await former[Symbol.asyncDispose]();
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const writeAsOne = async (side: CommandSide, author: UserId): Promise<ArticleId> => {
+  const articleId = await draftArticle(side, author);
+  const commentId = await addComment(side, author, articleId);
+  await side.send({ type: 'EditArticle', articleId, title: `Title of ${articleId}` }, by(as(author)));
+  await addComment(side, author, articleId);
+  await side.send({ type: 'DeleteComment', commentId }, by(as(author)));
+  return articleId;
+};
