@@ -12,8 +12,13 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
 const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
 
-/** They start Kafka, which takes Java and long. */
-const KAFKA = 'test/contracts/*-kafka*.test.ts';
+/**
+ * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
+ * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
+ */
+const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*}.test.ts';
+const PROCESSES = ['test/e2e/{start,run,first-minute,auth-role}.test.ts', 'shared/database/embedded.database.test.ts'];
+const CLIENTS = 'test/e2e/{following-changes,auth-openid-client,auth-oauth4webapi}.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
@@ -54,24 +59,24 @@ export default defineConfig({
         test: {
           name: 'contracts',
           include: ['test/contracts/**/*.test.ts', `${roles}/**/*.database.test.ts`],
-          exclude: [KAFKA],
+          exclude: [ENGINES, ...PROCESSES],
           ...onPostgres,
           testTimeout: 60_000,
         },
       },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...onPostgres, ...patient } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: [CLIENTS, ...PROCESSES], ...onPostgres, ...patient } },
       // The same suites once more, with each role in a process of its own.
       {
         test: {
           name: 'engines',
-          include: ['test/e2e/**/*.test.ts', 'test/pages/graphiql.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/pages/{graphiql,following-changes}.test.ts'],
           exclude: Object.keys(IN_PROCESS_SUITES).map((suite) => `test/e2e/${suite}.test.ts`),
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_TOPOLOGY: 'roles' },
           ...patient,
         },
       },
-      { test: { name: 'kafka', include: [KAFKA], ...onPostgres, ...patient } },
+      { test: { name: 'outside', include: [ENGINES, CLIENTS, ...PROCESSES], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },

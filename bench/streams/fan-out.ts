@@ -17,6 +17,7 @@ export type FanOut = {
 
 /** The subscribers there are before memory is looked at, so that all code has been loaded. */
 const FIRST_SUBSCRIBERS = 200;
+const IDLE_MIN = 5_000;
 const TOKENS_AT_ONCE = 100;
 
 /** Each contender keeps its subscribers while the others have their turns. */
@@ -52,9 +53,9 @@ const tokensOf = async (side: WritingSide, count: number): Promise<readonly stri
 
 const FIRST_USER = 1_000_000;
 
-/** The bytes of one more connection on which nothing is said. */
+/** The bytes of one more connection on which nothing is said; of few they drown in what V8 keeps at hand. */
 const measureIdle = async (served: readonly Served[], tokens: readonly string[]): Promise<ReadonlyMap<Served, number> | undefined> => {
-  if (tokens.length < FIRST_SUBSCRIBERS * 2) return undefined;
+  if (tokens.length < IDLE_MIN) return undefined;
   const idle = new Map<Served, number>();
   for (const server of served) {
     await server.crowd.resize(tokens.slice(0, FIRST_SUBSCRIBERS));

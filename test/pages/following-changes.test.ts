@@ -11,7 +11,7 @@ import { until } from '../engines/until.ts';
 
 /** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/e2e/following-changes-browser.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined) console.warn(`test/pages/following-changes.test.ts is skipped, because ${missing}.`);
 
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const DEADLINE_MS = 60_000;
