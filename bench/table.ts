@@ -1,5 +1,10 @@
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
+export const quantilesOf = (values: readonly number[]) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+};
+
 /** Prints Markdown, so that a run can be pasted into a note as it is. */
 export const printTable = (head: readonly string[], rows: readonly (readonly string[])[]): void => {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));

@@ -1,4 +1,4 @@
-import { median, printTable } from '../table.ts';
+import { median, printTable, quantilesOf } from '../table.ts';
 import { type Contender, type Measured, takeTurns } from '../turns.ts';
 import type { WritingSide } from './installation.ts';
 import { residentBytes } from './memory.ts';
@@ -112,14 +112,12 @@ const measure = async (title: string, served: readonly Served[], { size, events,
   printRows(title, rows);
 };
 
-export const quantilesOf = (values: readonly number[]) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-};
-
 type Row = Measured & Aside & { readonly title: string; readonly idleBytes: number | undefined };
 
-/** From when the event happens, which for ours is a write through all roles; and once the first has heard of it. */
+/**
+ * From when the event happens, which for ours is a write through all roles and for the others a call; and once the first has heard of it,
+ * which flatters those who have executed for all by then.
+ */
 const printRows = (title: string, rows: readonly Row[]): void => {
   const raw = rows.find((row) => row.title === RAW);
   const beside = (row: Row, field: 'rate' | 'begunRate' | 'cpuUs') =>

@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '../../shared/database/embedded.ts';
 import { startKafka } from '../../test/engines/kafka.ts';
 import { startAnnals, tokenOf } from '../processes.ts';
-import { printTable } from '../table.ts';
-import { quantilesOf } from './fan-out.ts';
+import { printTable, quantilesOf } from '../table.ts';
 import { publishArticle, startAuthor, startWritingSide } from './installation.ts';
 
 export type Latency = { readonly rate: number; readonly readers: number; readonly seconds: number; readonly isByKafka: boolean };

@@ -17,6 +17,11 @@ export const isPassing = (error: unknown): boolean => {
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
 
+/** Whether a statement names a table that nobody has made yet. */
+export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
+
+const UNDEFINED_TABLE = '42P01';
+
 /** Whether the server has said nothing in time. Its answer may still come, so that the connection is of no more use. */
 export const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
 

@@ -7,7 +7,7 @@ import { Doorbell } from '#shared/doorbell.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { until } from '../../test/engines/until.ts';
-import { openReadPosition } from './read-position.ts';
+import { openReadPosition, readReached } from './read-position.ts';
 
 const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;
 const OTHER_LOG = '16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity;
@@ -142,4 +142,10 @@ test('a connection that falls silent is given up, and whoever waits is served by
   expect(await impatient).toBe(false);
   await moveTo(1);
   expect(await patient).toBe(true);
+});
+
+test('in a database that no follower has worked in, nothing is reached yet', async () => {
+  await using empty = await createDatabase();
+  await using own = openPool({ url: empty.url, applicationName: 'test', connectionsMax: 1 });
+  expect(await readReached(own, { identity: LOG })).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import type { Position } from '#shared/brands.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Doorbell } from '#shared/doorbell.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -88,6 +89,11 @@ const READ_REACHED = {
 
 /** Nothing where the projector has not begun, or follows another log. */
 export const readReached = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Position | undefined> => {
-  const { rows } = await pool.query<{ position: Position }>({ ...READ_REACHED, values: [PROJECTOR, identity] });
-  return rows[0]?.position;
+  try {
+    const { rows } = await pool.query<{ position: Position }>({ ...READ_REACHED, values: [PROJECTOR, identity] });
+    return rows[0]?.position;
+  } catch (error) {
+    if (isUndefinedTable(error)) return undefined;
+    throw error;
+  }
 };

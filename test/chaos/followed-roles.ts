@@ -1,0 +1,88 @@
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { type CommandSide, createCommandWorld } from '../engines/command-side.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { serve } from '../serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
+import type { Viewer } from './should-hear.ts';
+
+/** A command role, and as many projectors and query processes as asked for, each of which can be ended and started again. */
+export type FollowedRoles = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly gateway: CommandGateway;
+  /** Where the query processes serve that have come so far. */
+  urls(): readonly string[];
+  /** The process that serves now in a place. */
+  query(place: number): RoleProcess;
+  /** Ends one, waits for that, and starts another in its place. */
+  replace(role: Replaceable, place: number, signal: NodeJS.Signals): Promise<void>;
+  ready(): Promise<void>;
+  authorization(viewer: Viewer): Promise<Readonly<Record<string, string>>>;
+  /** The end of the log. */
+  cursor(): Promise<string>;
+};
+
+type Replaceable = 'query' | 'projector';
+
+type Options = {
+  readonly projectors: number;
+  readonly queries: number;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+/** All requests come from one address. */
+const PLENTY = { RATE_LIMIT: '100000', RATE_LIMIT_BURST: '100000', RATE_LIMIT_ANONYMOUS: '100000', RATE_LIMIT_ANONYMOUS_BURST: '100000' };
+const READY = 'Annals is ready.';
+
+export const startFollowedRoles = async ({ projectors, queries, settings: own = {} }: Options): Promise<FollowedRoles> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open());
+  const dataDir = opening.use(await temporaryDataDir());
+  const mint = await createTokenMint();
+  const keys = opening.use(await serve((_request, response) => void response.end(JSON.stringify(mint.jwks))));
+  const common = { ...world.settings, DATA_DIR: dataDir.path, PUBLIC_URL: AUDIENCE, ISSUER_URL: ISSUER, JWKS_URL: keys.url, ...PLENTY, ...own };
+  const command = opening.use(startRole('command/main.ts', common));
+  const { url } = await command.logged('Commands of the other roles are taken.');
+  const settings = { ...common, COMMAND_URL: String(url) };
+  const start = (role: Replaceable) => startRole(`${role}/main.ts`, settings);
+  const started = (role: Replaceable, count: number) => Array.from({ length: count }, () => start(role));
+  const roles = { query: started('query', queries), projector: started('projector', projectors) };
+  const all = () => Object.values(roles).flat();
+  opening.defer(async () => void (await Promise.all(all().map((role) => role[Symbol.asyncDispose]()))));
+  const urls: (string | undefined)[] = [];
+  const noteUrl = async (place: number): Promise<void> => {
+    const role = roles.query[place];
+    // A process that is killed before it is ready never has one.
+    const line = await role?.logged(READY).catch(() => undefined);
+    if (roles.query[place] === role) urls[place] = line && String(line.url);
+  };
+  const ready = async () => void (await Promise.all(all().map((role) => role.logged(READY))));
+  const notes = roles.query.map((_, place) => noteUrl(place));
+  await Promise.all([ready(), ...notes]);
+  const resources = opening.move();
+  return {
+    side,
+    gateway: createHttpGateway({ url: String(url), key: gatewayKey(parseMasterKey(common.MASTER_KEY ?? '')), issuer: 'test' }),
+    urls: () => urls.filter((each) => each !== undefined),
+    query: (place) => roles.query[place] as RoleProcess,
+    async replace(role, place, signal) {
+      if (role === 'query') urls[place] = undefined;
+      await roles[role][place]?.kill(signal);
+      roles[role][place] = start(role);
+      if (role === 'query') void noteUrl(place);
+    },
+    ready,
+    async authorization({ userId, role }) {
+      if (role === 'anonymous') return {};
+      return { authorization: `Bearer ${await mint.token({ sub: String(userId), role, scope: SCOPES.join(' ') })}` };
+    },
+    cursor: async () => formatCursor(side.eventLog.identity, await side.eventLog.head()),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Followed } from '../engines/event-source.ts';
+import { until } from '../engines/until.ts';
+
+/** Somebody who comes, listens for a while, goes, and comes again to where they were. */
+export type Follower = {
+  /** Each message as its cursor and the type of what happened. */
+  heard(): readonly string[];
+  readonly visits: () => number;
+  /** How far they have come. */
+  lastCursor(): string;
+  /** From now on they go only when they are made to. */
+  stay(): void;
+  /** Answers once they have gone, and throws what went wrong meanwhile. */
+  end(): Promise<void>;
+};
+
+type Options = {
+  readonly from: string;
+  readonly random: () => number;
+  /** Goes on after a cursor, wherever somebody serves. */
+  open(cursor: string): Promise<Followed>;
+};
+
+const MESSAGES_MAX = 40;
+const STAY_MS_MAX = 2_500;
+const RETRY_MS = 50;
+/** Longer than any visit in a test that ends. */
+const VISIT_MS_MAX = 300_000;
+const OK = 200;
+/** A process that has only just begun, or is about to end. */
+const UNAVAILABLE = 503;
+
+export const startFollower = ({ from, random, open }: Options): Follower => {
+  const leaving = new AbortController();
+  const heard: string[] = [];
+  let [last, visits, stays] = [from, 0, false];
+  let current: Followed | undefined;
+
+  const visit = async (stream: Followed): Promise<void> => {
+    const [messagesMax, endMs] = [1 + random() * MESSAGES_MAX, performance.now() + random() * STAY_MS_MAX];
+    const isTired = () => !stays && (stream.messages.length >= messagesMax || performance.now() > endMs);
+    visits += 1;
+    current = stream;
+    try {
+      await until(() => stream.isOver() || leaving.signal.aborted || isTired(), Boolean, VISIT_MS_MAX);
+    } finally {
+      await stream.close();
+      current = undefined;
+      heard.push(...stream.messages.flatMap(read));
+      last = stream.lastEventId() || last;
+    }
+  };
+  const comeAndGo = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      // Whoever served may have been killed.
+      const stream = await open(last).catch(() => undefined);
+      if (stream?.status === OK) await visit(stream);
+      else if (stream === undefined || stream.status === UNAVAILABLE) await delay(RETRY_MS);
+      else throw new Error(`a stream after ${last} was refused with ${stream.status}`);
+    }
+  };
+  const following = comeAndGo();
+  // It is told at the end.
+  following.catch(() => {});
+  return {
+    heard: () => heard,
+    visits: () => visits,
+    lastCursor: () => current?.lastEventId() || last,
+    stay: () => {
+      stays = true;
+    },
+    async end() {
+      leaving.abort();
+      await following;
+    },
+  };
+};
+
+type Told = { readonly cursor: string; readonly type: string };
+
+/** A message of `/events` is the event; one of GraphQL has it under the name of the field. */
+const read = ({ event, id, data }: Followed['messages'][number]): readonly string[] => {
+  if (event === 'complete') return [];
+  const message = JSON.parse(data) as Told & { data?: Readonly<Record<string, Told>> | null };
+  const told = event === 'next' ? Object.values(message.data ?? {})[0] : message;
+  if (told?.cursor !== id) throw new Error(`a stream said ${event}: ${data}`);
+  return [`${id} ${told.type}`];
+};

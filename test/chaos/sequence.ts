@@ -1,0 +1,19 @@
+/**
+ * What is wrong with what somebody heard, where what they should have heard is known, each of it once: in so many words, and
+ * nothing where it is the same sequence.
+ */
+export const faultsOf = (expected: readonly string[], heard: readonly string[]): readonly string[] => {
+  const places = new Map(expected.map((each, place) => [each, place]));
+  const seen = new Set<string>();
+  const faults: string[] = [];
+  let furthest = -1;
+  for (const each of heard) {
+    const place = places.get(each);
+    if (place === undefined) faults.push(`not for them: ${each}`);
+    else if (seen.has(each)) faults.push(`repeated: ${each}`);
+    else if (place < furthest) faults.push(`out of order: ${each}`);
+    else furthest = place;
+    seen.add(each);
+  }
+  return [...faults, ...expected.filter((each) => !seen.has(each)).map((each) => `lost: ${each}`)];
+};
