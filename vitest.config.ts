@@ -76,6 +76,17 @@ export default defineConfig({
           ...patient,
         },
       },
+      // The suites that follow changes once more, with a Kafka in between.
+      {
+        test: {
+          name: 'engines-kafka',
+          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection}.test.ts'],
+          globalSetup: ['test/engines/over-kafka.ts', ...onPostgres.globalSetup],
+          setupFiles: ['test/engines/demand-kafka.ts'],
+          env: { ANNALS_TOPOLOGY: 'roles' },
+          ...patient,
+        },
+      },
       { test: { name: 'outside', include: [ENGINES, CLIENTS, ...PROCESSES], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },

@@ -19,8 +19,8 @@ export type FollowedRoles = AsyncDisposable & {
   urls(): readonly string[];
   /** The process that serves now in a place. */
   query(place: number): RoleProcess;
-  /** Ends one, waits for that, and starts another in its place. */
-  replace(role: Replaceable, place: number, signal: NodeJS.Signals): Promise<void>;
+  /** Ends one, starts another in its place, and answers with how it ended. */
+  replace(role: Replaceable, place: number, signal: NodeJS.Signals): ReturnType<RoleProcess['kill']>;
   ready(): Promise<void>;
   authorization(viewer: Viewer): Promise<Readonly<Record<string, string>>>;
   /** The end of the log. */
@@ -30,8 +30,8 @@ export type FollowedRoles = AsyncDisposable & {
 type Replaceable = 'query' | 'projector';
 
 type Options = {
-  readonly projectors: number;
-  readonly queries: number;
+  readonly projector: number;
+  readonly query: number;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
@@ -39,20 +39,28 @@ type Options = {
 const PLENTY = { RATE_LIMIT: '100000', RATE_LIMIT_BURST: '100000', RATE_LIMIT_ANONYMOUS: '100000', RATE_LIMIT_ANONYMOUS_BURST: '100000' };
 const READY = 'Annals is ready.';
 
-export const startFollowedRoles = async ({ projectors, queries, settings: own = {} }: Options): Promise<FollowedRoles> => {
+export const startFollowedRoles = async ({ projector, query, settings: own = {} }: Options): Promise<FollowedRoles> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
   const dataDir = opening.use(await temporaryDataDir());
   const mint = await createTokenMint();
   const keys = opening.use(await serve((_request, response) => void response.end(JSON.stringify(mint.jwks))));
-  const common = { ...world.settings, DATA_DIR: dataDir.path, PUBLIC_URL: AUDIENCE, ISSUER_URL: ISSUER, JWKS_URL: keys.url, ...PLENTY, ...own };
+  const common = {
+    ...world.settings,
+    DATA_DIR: dataDir.path,
+    PUBLIC_URL: AUDIENCE,
+    ISSUER_URL: ISSUER,
+    JWKS_URL: keys.url,
+    ...PLENTY,
+    ...own,
+  };
   const command = opening.use(startRole('command/main.ts', common));
   const { url } = await command.logged('Commands of the other roles are taken.');
   const settings = { ...common, COMMAND_URL: String(url) };
   const start = (role: Replaceable) => startRole(`${role}/main.ts`, settings);
   const started = (role: Replaceable, count: number) => Array.from({ length: count }, () => start(role));
-  const roles = { query: started('query', queries), projector: started('projector', projectors) };
+  const roles = { query: started('query', query), projector: started('projector', projector) };
   const all = () => Object.values(roles).flat();
   opening.defer(async () => void (await Promise.all(all().map((role) => role[Symbol.asyncDispose]()))));
   const urls: (string | undefined)[] = [];
@@ -68,14 +76,15 @@ export const startFollowedRoles = async ({ projectors, queries, settings: own = 
   const resources = opening.move();
   return {
     side,
-    gateway: createHttpGateway({ url: String(url), key: gatewayKey(parseMasterKey(common.MASTER_KEY ?? '')), issuer: 'test' }),
+    gateway: createHttpGateway({ url: String(url), key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')), issuer: 'test' }),
     urls: () => urls.filter((each) => each !== undefined),
     query: (place) => roles.query[place] as RoleProcess,
     async replace(role, place, signal) {
       if (role === 'query') urls[place] = undefined;
-      await roles[role][place]?.kill(signal);
+      const ended = (await roles[role][place]?.kill(signal)) ?? null;
       roles[role][place] = start(role);
       if (role === 'query') void noteUrl(place);
+      return ended;
     },
     ready,
     async authorization({ userId, role }) {

@@ -11,6 +11,8 @@ export type Follower = {
   lastCursor(): string;
   /** From now on they go only when they are made to. */
   stay(): void;
+  /** It ends before its time only where something went wrong. */
+  isOver(): boolean;
   /** Answers once they have gone, and throws what went wrong meanwhile. */
   end(): Promise<void>;
 };
@@ -36,6 +38,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   const heard: string[] = [];
   let [last, visits, stays] = [from, 0, false];
   let current: Followed | undefined;
+  let isOver = false;
 
   const visit = async (stream: Followed): Promise<void> => {
     const [messagesMax, endMs] = [1 + random() * MESSAGES_MAX, performance.now() + random() * STAY_MS_MAX];
@@ -60,7 +63,9 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
       else throw new Error(`a stream after ${last} was refused with ${stream.status}`);
     }
   };
-  const following = comeAndGo();
+  const following = comeAndGo().finally(() => {
+    isOver = true;
+  });
   // It is told at the end.
   following.catch(() => {});
   return {
@@ -70,6 +75,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
     stay: () => {
       stays = true;
     },
+    isOver: () => isOver,
     async end() {
       leaving.abort();
       await following;

@@ -24,18 +24,20 @@ type Article = { readonly authorId: number | undefined; readonly isPublished: bo
 /** Tells the story again from the log alone, without the code that serves it. */
 export const happenedIn = (events: readonly DecodedEvent[], identity: LogIdentity): readonly Happened[] => {
   const articles = new Map<number | undefined, Article>();
-  return events.filter(({ type }) => PUBLIC.test(type)).map((event) => {
-    const { userId, authorId, articleId } = event.data as { userId?: number; authorId?: number; articleId?: number };
-    const before = articles.get(articleId);
-    const isPublished = PUBLISHED_AFTER.get(event.type) ?? before?.isPublished ?? false;
-    if (event.type.startsWith('article.')) articles.set(articleId, { authorId: before?.authorId ?? authorId, isPublished });
-    return {
-      ...{ type: event.type, position: event.position, cursor: formatCursor(identity, event.position) },
-      ...{ userId, authorId, articleId },
-      isOpen: (before?.isPublished ?? false) || isPublished,
-      articleAuthorId: articles.get(articleId)?.authorId,
-    };
-  });
+  return events
+    .filter(({ type }) => PUBLIC.test(type))
+    .map((event) => {
+      const { userId, authorId, articleId } = event.data as { userId?: number; authorId?: number; articleId?: number };
+      const before = articles.get(articleId);
+      const isPublished = PUBLISHED_AFTER.get(event.type) ?? before?.isPublished ?? false;
+      if (event.type.startsWith('article.')) articles.set(articleId, { authorId: before?.authorId ?? authorId, isPublished });
+      return {
+        ...{ type: event.type, position: event.position, cursor: formatCursor(identity, event.position) },
+        ...{ userId, authorId, articleId },
+        isOpen: (before?.isPublished ?? false) || isPublished,
+        articleAuthorId: articles.get(articleId)?.authorId,
+      };
+    });
 };
 
 const PUBLIC = /^(?:user\.registered|article\.|comment\.)/;

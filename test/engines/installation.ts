@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { runCommandLine } from '../../command-line/program.ts';
@@ -45,6 +46,12 @@ type Running = AsyncDisposable & Pick<Installation, 'origin' | 'printed' | 'sett
 /** `npm run test:engines` names it; `npm test` leaves it at one process. */
 const topologyOfRun = (): Topology => (process.env.ANNALS_TOPOLOGY === 'roles' ? 'roles' : 'one');
 
+/** By Kafka where the run has one: each installation has a topic of its own there. */
+const changesOfRun = (): Settings => {
+  const broker = inject('kafkaBroker');
+  return broker === undefined ? {} : { CHANGE_STREAM_URL: `kafka://${broker}/changes.${randomUUID()}` };
+};
+
 export const startInstallation = async ({ settings = {}, tls = false }: Options = {}): Promise<Installation> => {
   const topology = topologyOfRun();
   await using opening = new AsyncDisposableStack();
@@ -55,6 +62,7 @@ export const startInstallation = async ({ settings = {}, tls = false }: Options 
     DATA_DIR: dataDir.path,
     MASTER_KEY: randomBytes(32).toString('base64'),
     ...PLENTY,
+    ...changesOfRun(),
     ...settings,
   };
   const starting = topology === 'one' ? startInOne(given, tls) : startRoles(given, tls);

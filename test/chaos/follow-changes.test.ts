@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseCursor } from '#shared/cursor.ts';
+import { addComment, allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
+import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import { until } from '../engines/until.ts';
+import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
+import { kindsOf, shouldHear, startKind } from './follower-kinds.ts';
+import { createRandom } from './random.ts';
+import { faultsOf } from './sequence.ts';
+import { happenedIn } from './should-hear.ts';
+import { startWriters } from './writers.ts';
+
+const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const PROCESSES = { query: 2, projector: 2 };
+const KILLS = ['query', 'query', 'query', 'query', 'projector', 'projector', 'projector'] as const;
+/** How many there are of each kind of follower; those of one kind share what is rendered for them. */
+const COPIES = 2;
+/** How many events come between one kill and the next, at most. */
+const EVENTS_MAX = 120;
+const TOPIC = 'changes';
+const PATIENCE_MS = 60_000;
+const TEST_MS = 150_000;
+
+if (kafkaMissing !== undefined) process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
+
+test(
+  `on PostgreSQL alone, everybody hears exactly what happened, while processes are killed (CHAOS_SEED=${SEED})`,
+  async () => {
+    await followThrough(KILLS);
+  },
+  TEST_MS,
+);
+
+describe.skipIf(kafkaMissing !== undefined)('with Kafka', () => {
+  let kafka: TestKafka;
+  beforeAll(async () => {
+    kafka = await startKafka();
+  }, TEST_MS);
+  afterAll(() => kafka?.[Symbol.asyncDispose]());
+
+  test(
+    `everybody hears exactly what happened, while processes and the broker are killed (CHAOS_SEED=${SEED})`,
+    async () => {
+      await followThrough([...KILLS, 'broker'], kafka);
+    },
+    TEST_MS,
+  );
+});
+
+type Victim = (typeof KILLS)[number] | 'broker';
+
+const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Promise<void> => {
+  const random = createRandom(SEED);
+  const settings = { STREAM_HEARTBEAT_MS: '250', ...(kafka && { CHANGE_STREAM_URL: kafka.url(TOPIC) }) };
+  await using roles = await startFollowedRoles({ ...PROCESSES, settings });
+  const from = await roles.cursor();
+  const [ada, bob] = [await registerUser(roles.gateway), await registerUser(roles.gateway)];
+  const article = await draftArticle(roles.gateway, ada);
+  const writers = startWriters({ random: createRandom(SEED + 1), gateway: roles.gateway, authors: [ada, bob], article });
+  const followed = kindsOf({ ada, bob, article }).flatMap((kind) => Array.from({ length: COPIES }, () => kind));
+  const followers = followed.map((kind, place) => startKind(kind, { roles, from, random: createRandom(SEED + 2 + place) }));
+  let restarted: Promise<void> | undefined;
+  for (const victim of shuffled(random, victims)) {
+    await Promise.race([untilWritten(roles, 1 + random() * EVENTS_MAX), writers.failed]);
+    // It takes long to start, and processes start while there is none.
+    if (victim === 'broker') restarted = kafka?.kill().then(() => kafka.start());
+    else await roles.replace(victim, Math.floor(random() * PROCESSES[victim]), 'SIGKILL');
+  }
+  await writers.end();
+  await addComment(roles.gateway, ada, article);
+  await Promise.all([roles.ready(), restarted]);
+
+  const { eventLog } = roles.side;
+  const placeOf = (cursor: string) => parseCursor(eventLog.identity, cursor);
+  const happened = happenedIn(await allEvents(roles.side), eventLog.identity).filter(({ position }) => position > placeOf(from));
+  const end = happened.at(-1)?.position ?? 0;
+  for (const follower of followers) follower.stay();
+  const behind = () => followers.filter((each) => !each.isOver() && placeOf(each.lastCursor()) < end).map((each) => each.lastCursor());
+  await until(behind, (left) => left.length === 0, PATIENCE_MS);
+  await Promise.all(followers.map((follower) => follower.end()));
+  const found = followed.map((kind, place) => {
+    const [expected, heard] = [shouldHear(kind, happened), followers[place]?.heard() ?? []];
+    return { by: kind.viewer.role, asks: kind.asks, isTried: expected.length > EXPECTED_MIN, faults: faultsOf(expected, heard) };
+  });
+  const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+  console.log(
+    `${happened.length} changes and ${victims.length} kills; ${followers.length} followers heard ` +
+      `${total(followers.map(({ heard }) => heard().length))} messages in ${total(followers.map(({ visits }) => visits()))} visits`,
+  );
+  if (kafka) await untilPublished(kafka, happened.length);
+  expect(found.filter(({ isTried, faults }) => !isTried || faults.length > 0)).toEqual([]);
+};
+
+/** Less would say little. */
+const EXPECTED_MIN = 5;
+
+/** Else what was heard may all have come from the log. */
+const untilPublished = async (kafka: TestKafka, changes: number): Promise<void> => {
+  const messages = () => kafka.admin(async (admin) => Number((await admin.fetchTopicOffsets(TOPIC))[0]?.high));
+  await until(messages, (count) => count >= changes, PATIENCE_MS);
+};
+
+const untilWritten = async ({ side: { eventLog } }: FollowedRoles, events: number): Promise<void> => {
+  const target = (await eventLog.head()) + events;
+  await until(
+    () => eventLog.head(),
+    (head) => head >= target,
+    PATIENCE_MS,
+  );
+};
+
+const shuffled = <Each>(random: () => number, all: readonly Each[]): readonly Each[] =>
+  all
+    .map((each) => ({ each, rank: random() }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ each }) => each);

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
+import { until } from '../engines/until.ts';
+import { type Crowd, gatherCrowd, type Member } from './crowd.ts';
+import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
+import { faultsOf } from './sequence.ts';
+import { happenedIn } from './should-hear.ts';
+
+const SIZE_MAX = 10_000;
+/** So many of one user are let in unless the settings say otherwise. */
+const PER_USER = 100;
+const PATIENCE_MS = 60_000;
+/** What a process has open beside the connections. */
+const OTHER_FILES = 500;
+
+const filesMax = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
+const size = Number.isNaN(filesMax) ? SIZE_MAX : Math.min(SIZE_MAX, filesMax - OTHER_FILES);
+
+test(`${size} idle streams of one process come again at once after it was restarted, and each hears what happens once`, async () => {
+  const settings = { CONNECTIONS_MAX: String(2 * size), STREAM_HEARTBEAT_MS: '1000' };
+  await using roles = await startFollowedRoles({ projector: 1, query: 1, settings });
+  const author = await registerUser(roles.gateway);
+  using crowd = gatherCrowd({ size, tokens: await tokensFor(roles, Math.ceil(size / PER_USER)), query: 'types=article.published' });
+  const [memoryBefore, startedMs] = [await memoryOf(roles), performance.now()];
+  await crowd.comeTo(await urlOf(roles));
+  await untilAll(crowd, ({ cursor }) => cursor !== '');
+  const [memoryAfter, connectedMs] = [await memoryOf(roles), performance.now()];
+
+  // In good order, and in time.
+  expect(await roles.replace('query', 0, 'SIGTERM')).toBe(0);
+  await untilAll(crowd, ({ socket }) => socket === undefined);
+  // One happens while everybody is away, and two when they are back.
+  await draftArticle(roles.gateway, author);
+  await roles.ready();
+  const returningMs = performance.now();
+  await crowd.comeTo(await urlOf(roles));
+  const returnedMs = performance.now();
+  for (let heard = 2; heard <= 3; heard += 1) {
+    await draftArticle(roles.gateway, author);
+    await untilAll(crowd, (member) => member.heard.length >= heard);
+  }
+
+  const happened = happenedIn(await allEvents(roles.side), roles.side.eventLog.identity);
+  const expected = happened.filter(({ type }) => type === 'article.published').map(({ cursor }) => cursor);
+  expect(expected).toHaveLength(3);
+  expect(crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0)).toEqual([]);
+  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+  console.log(
+    `${size} streams came in ${seconds(connectedMs - startedMs)} s and again in ${seconds(returnedMs - returningMs)} s; resident memory was ` +
+      `${memoryBefore} MiB before, ${memoryAfter} MiB with them, ${await memoryOf(roles)} MiB after the storm`,
+  );
+}, 150_000);
+
+const tokensFor = (roles: FollowedRoles, users: number): Promise<readonly string[]> =>
+  Promise.all(
+    Array.from({ length: users }, async (_, user) => {
+      const { authorization = '' } = await roles.authorization({ role: 'reader', userId: 1_000_000 + user });
+      return authorization.replace('Bearer ', '');
+    }),
+  );
+
+const urlOf = async (roles: FollowedRoles): Promise<string> => String((await roles.query(0).logged('Annals is ready.')).url);
+
+const untilAll = async ({ members }: Crowd, isSo: (member: Member) => boolean): Promise<void> => {
+  const missing = () => members.reduce((count, member) => (isSo(member) ? count : count + 1), 0);
+  await until(missing, (count) => count === 0, PATIENCE_MS);
+};
+
+/** As Linux tells. */
+const memoryOf = async (roles: FollowedRoles): Promise<string> => {
+  const { pid } = await roles.query(0).logged('Annals is ready.');
+  try {
+    const [, kilobytes = '?'] = /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return (Number(kilobytes) / 1_024).toFixed(0);
+  } catch {
+    return 'unknown';
+  }
+};
