@@ -4,7 +4,7 @@ url=${ANNALS_URL:-http://localhost:4000}
 last=${1-}
 
 access_token() {
-  curl -sf "$url/token" -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials | sed -E 's/.*"access_token":"([^"]+)".*/\1/'
+  curl -sSf "$url/token" -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials | sed -E 's/.*"access_token":"([^"]+)".*/\1/'
 }
 
 # Ends when the stream does, for whatever reason. An empty Last-Event-ID means from now on.

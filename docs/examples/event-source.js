@@ -17,7 +17,7 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
 
   const connectAgain = () => {
     source?.close();
-    if (!isClosed) setTimeout(connect, 1_000 + Math.random() * 1_000);
+    if (!isClosed) setTimeout(connect, AGAIN_MS + Math.random() * AGAIN_MS);
   };
 
   const connect = async () => {
@@ -32,8 +32,8 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
       source.onopen = () => subscribe(name);
       source.onerror = ({ target }) => target.readyState === EventSource.CLOSED && connectAgain();
       source.addEventListener('next', ({ data }) => handle(JSON.parse(data)));
-      // Such as when the token has expired.
-      source.addEventListener('complete', () => subscribe(name));
+      // Such as when the token has expired. Where asking again does not help either, that is not found out in a loop.
+      source.addEventListener('complete', () => setTimeout(() => subscribe(name), AGAIN_MS));
     } catch (error) {
       onProblem(error);
       connectAgain();
@@ -41,6 +41,7 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
   };
 
   const subscribe = async (name) => {
+    if (isClosed) return;
     attempt += 1;
     const body = { query: PUBLISHED, variables: { after: last }, extensions: { operationId: String(attempt) } };
     try {
@@ -75,6 +76,8 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
     },
   };
 };
+
+const AGAIN_MS = 1_000;
 
 const PUBLISHED = /* GraphQL */ `
   subscription ($after: Cursor) {

@@ -58,7 +58,7 @@ def follow(last):
                 if data:
                     # What you do with it comes here; keep the cursor together with that.
                     change = json.loads(data)
-                    print(change["cursor"], change["type"], change["subject"], change["data"].get("title"), flush=True)
+                    print(change["cursor"], change["type"], change["subject"], flush=True)
                 last = id
         except (OSError, http.client.HTTPException) as error:
             print("cut off:", error, file=sys.stderr)
