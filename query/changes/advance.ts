@@ -1,16 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Written } from './lane.ts';
-import type { Ring } from './ring.ts';
+import type { RenderAhead, Rendered } from './render-ahead.ts';
+import type { Heard, Ring } from './ring.ts';
 import { topicsOf } from './topics.ts';
 
-/** Renders a change and writes it to the readers of a lane. */
-export type Deliver = (lane: Lane, change: Change) => Promise<Written>;
+/** How what a lane is to hear gets from being rendered to its readers. */
+export type Delivery = {
+  readonly renderAhead: RenderAhead;
+  write(lane: Lane, rendered: readonly [Rendered, ...Rendered[]]): Written;
+};
 
-type Sources = {
+type Sources = Delivery & {
   readonly ring: Ring;
   readonly history: Pick<ChangeStream, 'follow'>;
-  readonly deliver: Deliver;
   goLive(lane: Lane): void;
 };
 
@@ -22,12 +25,12 @@ const BYTES_PER_TURN = 65_536;
 const PART_MAX = 200;
 
 /** A live lane: what has come into its queue. It waits for nobody, because that would hold up all others of the cohort. */
-export const workOff = async (lane: Lane, deliver: Deliver): Promise<void> => {
+export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
   let [writes, bytes] = [0, 0];
-  for (let heard = lane.queue.shift(); heard !== undefined && lane.seats.size > 0; heard = lane.queue.shift()) {
-    const written = await deliver(lane, heard.change);
-    lane.delivered = heard.change.position;
-    writes += written.sent;
+  for await (const rendered of renderAhead(lane, () => lane.queue.shift()?.change)) {
+    if (lane.seats.size === 0) return;
+    const written = write(lane, rendered);
+    writes += written.writes;
     bytes += written.bytes;
     if (writes < WRITES_PER_TURN && bytes < BYTES_PER_TURN) continue;
     [writes, bytes] = [0, 0];
@@ -36,30 +39,36 @@ export const workOff = async (lane: Lane, deliver: Deliver): Promise<void> => {
 };
 
 /** A lane that is behind: one part of what it lacks. */
-export const catchUp = async (lane: Lane, { ring, history, deliver, goLive }: Sources): Promise<void> => {
+export const catchUp = async (lane: Lane, sources: Sources): Promise<void> => {
+  const { ring } = sources;
   const part = ring.after(lane.delivered, PART_MAX);
-  if (part === undefined) return readPast(lane, { ring, history, deliver });
-  const upTo = part.length === PART_MAX ? undefined : ring.upTo;
-  for (const { change, topics } of part) {
-    if (lane.isAbout(topics)) await await deliver(lane, change);
-    if (lane.seats.size === 0) return;
-    lane.delivered = change.position;
-  }
+  if (part === undefined) return readPast(lane, sources);
+  const upTo = part.length === PART_MAX ? part[PART_MAX - 1]?.change.position : ring.upTo;
+  if (part.length > 0) await handOver(lane, part, sources);
+  if (lane.seats.size === 0) return;
   if (upTo !== undefined && upTo > lane.delivered) lane.delivered = upTo;
   // In the same turn as the look at what was heard, or a change could come in between.
-  if (part.length === 0) return goLive(lane);
+  if (part.length === 0) return sources.goLive(lane);
   await nextTurn();
 };
 
+/** Waits for its readers, as long as it is behind. */
+const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write }: Delivery): Promise<void> => {
+  const wanted = part.values().filter(({ topics }) => lane.isAbout(topics));
+  for await (const rendered of renderAhead(lane, () => wanted.next().value?.change)) {
+    await write(lane, rendered).room;
+    if (lane.seats.size === 0) return;
+  }
+};
+
 /** Reads until the ring goes back as far as the lane is. */
-const readPast = async (lane: Lane, { ring, history, deliver }: Omit<Sources, 'goLive'>): Promise<void> => {
+const readPast = async (lane: Lane, { ring, history, ...delivery }: Omit<Sources, 'goLive'>): Promise<void> => {
   for await (const page of history.follow(lane.delivered, lane.left.signal)) {
-    for (const change of page.changes) {
-      if (change.position <= lane.delivered) continue;
-      if (lane.isAbout(topicsOf(change))) await await deliver(lane, change);
-      if (lane.seats.size === 0) return;
-      lane.delivered = change.position;
-    }
+    const part = page.changes
+      .filter(({ position }) => position > lane.delivered)
+      .map((change): Heard => ({ change, topics: topicsOf(change) }));
+    await handOver(lane, part, delivery);
+    if (lane.seats.size === 0) return;
     if (page.upTo > lane.delivered) lane.delivered = page.upTo;
     if (ring.after(lane.delivered, 1) !== undefined) return;
   }

@@ -49,6 +49,8 @@ export type Reader = {
   readonly after: Position | 'now';
   /** Takes the message of the change at a position. A promise asks to wait until there is room: heeded while catching up. */
   send(message: Buffer, position: Position): Promise<void> | undefined;
+  /** Whether messages that are ready together may come one behind the other in one buffer, at the position of the last. */
+  readonly takesSeveral?: boolean;
   /** There was nothing for the reader up to a position, from which it may now go on. Called at first for `now`, then now and then. */
   moveOn(position: Position): void;
   /** The last call: what comes next cannot be had. The reader may join again after the last position it has. */

@@ -3,6 +3,7 @@ import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Cohort, Reader } from './feed.ts';
+import type { Messages, Rendered } from './render-ahead.ts';
 import { strangerLike } from './renderings.ts';
 import type { Heard } from './ring.ts';
 import type { Topic } from './topics.ts';
@@ -12,11 +13,8 @@ export type Seat = { readonly reader: Reader; position: Position; lane: Lane };
 
 export type User = Extract<Caller, { kind: 'user' }>;
 
-/** The message for all, and for each of those whom the change concerns. */
-type Messages = { readonly message: Buffer | undefined; readonly own: ReadonlyMap<UserId, Buffer | undefined> };
-
-/** To how many, how much to each at most, and the room to wait for where one reader is alone. */
-export type Written = { readonly sent: number; readonly bytes: number; readonly room: Promise<void> | undefined };
+/** How many messages, in how many writes, how much to each reader at most, and the room to wait for where one reader is alone. */
+export type Written = { readonly sent: number; readonly writes: number; readonly bytes: number; readonly room: Promise<void> | undefined };
 
 /** After so many, others get their turn. */
 const TOLD_PER_TURN = 256;
@@ -70,12 +68,14 @@ export class Lane {
     return true;
   }
 
-  /** From now on the readers are another lane's. */
+  /** From now on the readers are another lane's, which does not know that they have not been told how far they are. */
   moveTo(other: Lane): void {
     for (const seat of this.seats) {
-      if (seat.position < this.delivered) seat.position = this.delivered;
       this.remove(seat);
       other.add(seat);
+      if (seat.position >= this.delivered) continue;
+      seat.position = this.delivered;
+      seat.reader.moveOn(this.delivered);
     }
   }
 
@@ -98,23 +98,53 @@ export class Lane {
     }
   }
 
-  /** The innermost loop of all: for one reader and message a comparison and a write. */
-  write(position: Position, { message, own }: Messages): Written {
-    let sent = 0;
-    let bytes = 0;
+  /** What is ready together, in its order. The innermost loop of all: for nearly every reader a comparison and a write. */
+  write(rendered: readonly [Rendered, ...Rendered[]]): Written {
+    const each = rendered.map(messageOf);
+    const together = join(each);
+    let [sent, writes, bytes] = [0, 0, 0];
     let room: Promise<void> | undefined;
     for (const seat of this.seats) {
-      if (seat.position >= position) continue;
-      const theirs = own.size === 0 ? message : messageFor(seat.reader, { message, own });
-      if (theirs === undefined) continue;
-      seat.position = position;
-      room = seat.reader.send(theirs, position);
-      sent += 1;
-      if (theirs.length > bytes) bytes = theirs.length;
+      let theirBytes = 0;
+      for (const message of together !== undefined && canHave(together, seat) ? [together] : each) {
+        const own = seat.position < message.first ? bytesFor(seat.reader, message) : undefined;
+        if (own === undefined) continue;
+        seat.position = message.last;
+        room = seat.reader.send(own, message.last);
+        sent += message.count;
+        writes += 1;
+        theirBytes += own.length;
+      }
+      if (theirBytes > bytes) bytes = theirBytes;
     }
-    return { sent, bytes, room: this.seats.size === 1 ? room : undefined };
+    this.delivered = rendered.at(-1)?.change.position ?? this.delivered;
+    return { sent, writes, bytes, room: this.seats.size === 1 ? room : undefined };
   }
 }
 
-const messageFor = ({ caller }: Reader, { message, own }: Messages): Buffer | undefined =>
-  caller.kind === 'user' && own.has(caller.userId) ? own.get(caller.userId) : message;
+/** What is written at once: of one change, or of several. */
+type Message = Messages & { readonly first: Position; readonly last: Position; readonly count: number };
+
+const messageOf = ({ change: { position }, messages }: Rendered): Message => ({ ...messages, first: position, last: position, count: 1 });
+
+/** All of them as one, which is for those whom none of them concerns. */
+const join = (each: readonly Message[]): Message | undefined => {
+  const parts = each.filter(({ message }) => message !== undefined);
+  const [first, last] = [each.at(0), parts.at(-1)];
+  if (each.length === 1 || first === undefined || last === undefined) return undefined;
+  return {
+    ...{ first: first.first, last: last.last, count: parts.length },
+    message: Buffer.concat(parts.flatMap(({ message }) => message ?? [])),
+    own: new Map(each.flatMap(({ own }) => [...own])),
+  };
+};
+
+const canHave = (joined: Message, { reader, position }: Seat): boolean =>
+  reader.takesSeveral === true && position < joined.first && !concerns(joined, reader);
+
+const concerns = ({ own }: Message, { caller }: Reader): boolean => own.size > 0 && caller.kind === 'user' && own.has(caller.userId);
+
+const bytesFor = (reader: Reader, message: Message): Buffer | undefined => {
+  const { caller } = reader;
+  return caller.kind === 'user' && concerns(message, reader) ? message.own.get(caller.userId) : message.message;
+};

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/log.ts';
-import { catchUp, type Deliver, workOff } from './advance.ts';
+import { catchUp, type Delivery, workOff } from './advance.ts';
 import type { Reader } from './feed.ts';
 import { Lane, type Seat } from './lane.ts';
 import { createLiveLanes, type LiveLanes } from './live-lanes.ts';
+import { createRenderAhead, type Messages } from './render-ahead.ts';
 import type { Renderings } from './renderings.ts';
 import type { Heard, Ring } from './ring.ts';
 
@@ -52,11 +53,9 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
     lanes.delete(lane);
     lane.left.abort();
   };
-  const deliver: Deliver = async (lane, change) => {
-    const concerned = lane.concerned(change);
-    const callers = [lane.stranger, ...concerned];
-    const [message, ...own] = await Promise.all(callers.map((caller) => renderings.of(lane.cohort, change, caller)));
-    const written = lane.write(change.position, { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) });
+  const renderAhead = createRenderAhead((lane, change) => renderFor(lane, change, renderings));
+  const write: Delivery['write'] = (lane, rendered) => {
+    const written = lane.write(rendered);
     if (written.sent > 0) onSent(written.sent);
     return written;
   };
@@ -66,7 +65,7 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
     lane.isRunning = true;
     try {
       while (lane.seats.size > 0 && !(lane.isLive && lane.queue.length === 0))
-        await (lane.isLive ? workOff(lane, deliver) : catchUp(lane, { ring, history, deliver, goLive }));
+        await (lane.isLive ? workOff(lane, { renderAhead, write }) : catchUp(lane, { ring, history, renderAhead, write, goLive }));
     } catch (error) {
       log.warn({ err: error, cohort: lane.cohort.key }, 'A change could not be handed to those who follow it.');
       const seats = [...lane.seats];
@@ -119,6 +118,14 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
       return { live: caughtUp, catchingUp: readersOf(lanes) - caughtUp };
     },
   };
+};
+
+/** For all of a lane, and for those of them whom the change concerns. */
+const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Promise<Messages> => {
+  const concerned = lane.concerned(change);
+  const callers = [lane.stranger, ...concerned];
+  const [message, ...own] = await Promise.all(callers.map((caller) => renderings.of(lane.cohort, change, caller)));
+  return { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) };
 };
 
 /** Answers with the lanes that have something to do. */

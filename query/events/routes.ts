@@ -8,6 +8,7 @@ import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller } from '#shared/policy.ts';
 import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
 import type { Cohort, Feed } from '../changes/feed.ts';
+import { createSharedCohorts } from '../changes/shared-cohorts.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 import type { EventStreams } from '../sse/event-streams.ts';
 import { eventMessage } from '../sse/messages.ts';
@@ -62,15 +63,16 @@ const placeAskedFor = async (
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
 
 const createFollow = ({ feed, eventLog, represent }: Omit<Dependencies, 'before' | 'streams'>) => {
-  const cohortOf = (filter: EventFilter, caller: Caller): Cohort => ({
-    key: JSON.stringify(['events', filter, ...kindOf(caller)]),
-    topics: topicsFor(filter),
-    async render(change, reader) {
-      if (!isAskedFor(filter, change) || !mayKnow(reader, change)) return undefined;
-      const event = await represent(change, reader);
-      return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
-    },
-  });
+  const sharedCohortOf = createSharedCohorts();
+  const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
+    sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => ({
+      topics: topicsFor(filter),
+      async render(change, reader) {
+        if (!isAskedFor(filter, change) || !mayKnow(reader, change)) return undefined;
+        const event = await represent(change, reader);
+        return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
+      },
+    }));
   return (stream: EventStream, { filter, after }: Asked): void => {
     const caller = callerOf(stream.request);
     const reader = new StreamReader(stream, { cohort: cohortOf(filter, caller), caller, after, identity: eventLog.identity });

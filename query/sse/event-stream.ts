@@ -31,7 +31,7 @@ export class EventStream {
   readonly #socket: Socket;
   readonly #watch: Watch;
   #state: 'open' | 'ending' | 'closed' = 'open';
-  #onClose: (() => void)[] = [];
+  #onClose: (() => void) | undefined;
   #isQuiet = false;
   #drained: PromiseWithResolvers<void> | undefined;
   /** How much the connection had taken when it was last looked at, and for how many looks that has not changed. */
@@ -45,14 +45,14 @@ export class EventStream {
     this.#response = response;
     this.#watch = watch;
     this.#socket = request.socket;
-    response.once('close', () => this.#closed());
-    this.#socket.on('drain', () => this.#letGo());
+    response.on('close', () => this.#closed());
     // A request without a body is not read by anybody else, and its end would not be noticed.
     request.resume();
     // The body ends with the connection (RFC 9112, section 6.3): in chunks, every write would be four.
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, HEADERS);
     response.write(COMMENT);
+    letGoOf(request);
   }
 
   get isOpen(): boolean {
@@ -62,7 +62,16 @@ export class EventStream {
   /** Called once, when the stream is over, whoever has ended it; at once where it already is. */
   onClose(callback: () => void): void {
     if (this.#state === 'closed') callback();
-    else this.#onClose.push(callback);
+    else {
+      const before = this.#onClose;
+      this.#onClose =
+        before === undefined
+          ? callback
+          : () => {
+              before();
+              callback();
+            };
+    }
   }
 
   /**
@@ -75,8 +84,7 @@ export class EventStream {
     this.#isQuiet = false;
     if (this.#socket.write(message)) return undefined;
     if (this.#socket.writableLength > this.#watch.bufferBytesMax) return this.#overflow();
-    this.#drained ??= Promise.withResolvers<void>();
-    return this.#drained.promise;
+    return this.#untilDrained();
   }
 
   /** Ends the stream after what was sent: all is said. What is not yet on its way still has some time. */
@@ -111,6 +119,14 @@ export class EventStream {
     this.#isQuiet = true;
   }
 
+  #untilDrained(): Promise<void> {
+    if (this.#drained === undefined) {
+      this.#drained = Promise.withResolvers<void>();
+      this.#socket.once('drain', () => this.#letGo());
+    }
+    return this.#drained.promise;
+  }
+
   #overflow(): undefined {
     this.#watch.onOverflow();
     this.fail(new HttpProblem('too_slow'));
@@ -124,12 +140,24 @@ export class EventStream {
   #closed(): void {
     this.#state = 'closed';
     this.#letGo();
-    const callbacks = this.#onClose;
-    this.#onClose = [];
+    const callback = this.#onClose;
+    this.#onClose = undefined;
     this.#watch.onClose(this);
-    for (const callback of callbacks) callback();
+    callback?.();
   }
 }
+
+/** What was read of a request and is not asked for any more, but would be kept for as long as the stream lasts, the token above all. */
+const letGoOf = (request: Request): void => {
+  request.rawHeaders = NO_RAW_HEADERS;
+  request.headers = NO_HEADERS;
+  request.headersDistinct = NO_HEADERS;
+  request.body = undefined;
+  request.next = undefined;
+};
+
+const NO_RAW_HEADERS: string[] = [];
+const NO_HEADERS = {};
 
 /** `no-transform` keeps proxies from compressing, which would hold messages back, and the last is nginx's own word for that. */
 const HEADERS = {

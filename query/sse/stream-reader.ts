@@ -23,6 +23,10 @@ export class StreamReader implements Reader {
     this.after = after;
   }
 
+  get takesSeveral(): boolean {
+    return true;
+  }
+
   send(message: Buffer): Promise<void> | undefined {
     return this.#stream.send(message);
   }

@@ -5,7 +5,7 @@ import { requestFact } from './request-fact.ts';
 
 type Watch = { readonly timer: NodeJS.Timeout | undefined; readonly windowMs: number; readonly cut: () => void };
 
-const watches = requestFact<Watch>('body time');
+const watches = requestFact<Watch | undefined>('body time');
 
 /** Ends a request whose body takes longer than this to come in, unless its route lets it take longer. */
 export const limitBodyTime = (request: IncomingMessage, response: ServerResponse, windowMs: number): void => {
@@ -21,7 +21,7 @@ export const limitBodyTime = (request: IncomingMessage, response: ServerResponse
   watches.set(request, watched);
   // Most bodies are small and come with their heads: they are whole by then, and need no timer.
   queueMicrotask(() => {
-    if (request.complete) return;
+    if (request.complete) return stop(request);
     if (watches.of(request) === watched) watch(request, { ...watched, timer: setTimeout(cut, windowMs) });
     request.once('close', () => stop(request));
   });
@@ -54,4 +54,7 @@ const watch = (request: IncomingMessage, watched: Watch): void => {
   watches.set(request, watched);
 };
 
-const stop = (request: IncomingMessage): void => clearTimeout(watches.of(request)?.timer);
+const stop = (request: IncomingMessage): void => {
+  clearTimeout(watches.of(request)?.timer);
+  watches.set(request, undefined);
+};

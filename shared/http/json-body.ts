@@ -46,12 +46,16 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
     // Node ends a body where its length says.
     if (encoding !== undefined || length === undefined || Number(length) > bytesMax) return readAnyBytes(request, response, next);
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const take = (chunk: Buffer): void => void chunks.push(chunk);
+    const fail = (cause: Error): void => next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
+    request.on('data', take);
+    request.once('error', fail);
     request.once('end', () => {
+      // An answer may go on for long, and they would keep the chunks.
+      request.off('data', take).off('error', fail);
       request.body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
       next();
     });
-    request.once('error', (cause) => next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause })));
   };
 };
 

@@ -82,12 +82,22 @@ const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 
 const trackResponses = (server: Server): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
+  let isClosingIdle = false;
+  // Looks at all connections, so once for all responses that end together: there may be ten thousand of them.
+  const closeIdleSoon = (): void => {
+    if (isClosingIdle) return;
+    isClosingIdle = true;
+    setImmediate(() => {
+      isClosingIdle = false;
+      server.closeIdleConnections();
+    });
+  };
   server.on('request', (_request, response) => {
     inFlight.add(response);
     response.once('close', () => {
       inFlight.delete(response);
       // While draining, a connection that has had its answer is of no more use.
-      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+      if (!server.listening) closeIdleSoon();
     });
     if (!server.listening) response.shouldKeepAlive = false;
   });

@@ -7,6 +7,9 @@ import { PROJECTOR } from './read-model.ts';
 
 /** How far the read model is, for those who wait to read what they wrote. */
 export type ReadPosition = AsyncDisposable & {
+  /** What it was found to have reached when somebody last had to wait. */
+  readonly reached: Position;
+
   /**
    * Answers whether the read model has taken in everything up to a position, as soon as it has. False is the answer when the
    * time has run out, the signal aborts, or too many wait already.
@@ -40,14 +43,15 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
   const closed = new AbortController();
   let isLooking = false;
   /** The checkpoint never moves back, so what was once reached is known for good. */
-  let reached: number = START;
+  let reached = START;
 
   const look = async (): Promise<void> => {
     isLooking = true;
     while (waiters.size > 0) {
       const { heard } = bell;
       // Where the database does not answer, it is asked again, and those who wait lose their patience by themselves.
-      reached = Math.max(reached, (await readReached(pool, eventLog).catch(() => undefined)) ?? START);
+      const found = (await readReached(pool, eventLog).catch(() => undefined)) ?? START;
+      if (found > reached) reached = found;
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
       if (waiters.size > 0) await bell.wait(heard, POLL_MS, closed.signal);
     }
@@ -55,6 +59,9 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
   };
 
   return {
+    get reached() {
+      return reached;
+    },
     async reaches(position, timeoutMs, signal) {
       if (position <= reached) return true;
       if (waiters.size >= waitersMax || closed.signal.aborted || signal?.aborted) return false;

@@ -7,6 +7,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/log.ts';
 import type { Cohort } from '../../changes/feed.ts';
+import { createSharedCohorts } from '../../changes/shared-cohorts.ts';
 import { eventMessage } from '../../sse/messages.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute, RequestFacts } from '../execute.ts';
@@ -21,17 +22,17 @@ type Options = { readonly identity: LogIdentity; readonly execute: Execute; read
 export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
 
 /** A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for `Last-Event-ID`. */
-export const createCohorts =
-  ({ identity, execute, log }: Options): CohortOf =>
-  (runnable, { topics, wants, variables }) => {
+export const createCohorts = ({ identity, execute, log }: Options): CohortOf => {
+  const cohortOf = createSharedCohorts();
+  return (runnable, { topics, wants, variables }) => {
     const { prepared, operation, caller: viewer } = runnable;
     const isOwn = dependsOnViewer(prepared, operation.node, viewer);
     const kind = isOwn ? viewer : { ...viewer, userId: null, client: null };
     const asked = [prepared.hash, operation.node.name?.value, variables];
-    return {
-      key: createHash('sha256')
-        .update(JSON.stringify([...asked, kind, viewer.kind === 'user' && [...viewer.scopes].sort()]))
-        .digest('base64url'),
+    const key = createHash('sha256')
+      .update(JSON.stringify([...asked, kind, viewer.kind === 'user' && [...viewer.scopes].sort()]))
+      .digest('base64url');
+    return cohortOf(key, () => ({
       topics,
       async render(change, concerned) {
         const caller = isOwn ? viewer : concerned;
@@ -42,8 +43,9 @@ export const createCohorts =
         const shown = errors && { errors: errors.map(createFormatError(log, change.id)) };
         return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
       },
-    };
+    }));
   };
+};
 
 /** It is no request's own: what it needs of one is told by the change. */
 const factsOf = ({ id }: Change): RequestFacts => ({

@@ -9,6 +9,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { openReadPosition, type ReadPosition, readReached } from '#shared/read-model/read-position.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { type ChangeReader, createChangeReader } from '../changes.ts';
+import { followReached } from './follow-reached.ts';
 
 export type PostgresChangeStreamOptions = {
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
@@ -38,14 +39,12 @@ type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & { readonly read
 
 async function* follow({ eventLog, reader, readPosition }: Following, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
   let last = after;
-  for await (const events of eventLog.follow(after, signal)) {
-    const upTo = events.at(-1)?.position ?? last;
-    // First, because what is parked is known no earlier.
-    while (!signal.aborted && !(await readPosition.reaches(upTo, PATIENCE_MS, signal))) await pause(signal);
+  // What is parked is known no earlier.
+  for await (const events of followReached({ eventLog, readPosition }, after, signal)) {
     const page = await toPage(reader, { events, after: last }, signal);
     if (signal.aborted || !page) return;
     yield page;
-    last = upTo;
+    last = page.upTo;
   }
 }
 
@@ -64,8 +63,6 @@ const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: A
   return undefined;
 };
 
-/** The projector may be away for as long as it likes; whoever waits for it is told to wait on. */
-const PATIENCE_MS = 30_000;
 const TRY_AGAIN_MS = 500;
 
 const pause = (signal: AbortSignal): Promise<void> => delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});

@@ -44,15 +44,15 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
     await this.#listening;
   }
 
-  /** Announces until nothing is due: each time a little later, and when the announcement before has been answered. */
+  /** Announces until nothing is due: at once, and then a little after the announcement before has been answered. */
   async #announce(): Promise<void> {
     this.#isAnnouncing = true;
     while (this.#isDue && !this.#closed.signal.aborted) {
-      await delay(RING_AT_MOST_EVERY_MS);
       this.#isDue = false;
       const client = this.#client;
       // A ring that fails is a hint lost; a connection that does not answer is of no use to listen on either.
       if (client) await client.query(`notify ${this.#options.channel}`).catch(() => void end(client));
+      await delay(RING_AT_MOST_EVERY_MS);
     }
     this.#isAnnouncing = false;
   }

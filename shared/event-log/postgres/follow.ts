@@ -27,12 +27,12 @@ export async function* follow(
       continue;
     }
     backoffMs = BACKOFF_FIRST_MS;
-    if (page.length === 0) {
-      await bell.wait(heard, POLL_MS, signal);
-      continue;
+    if (page.events.length > 0) {
+      last = checkDense(last, page.events);
+      yield page.events;
     }
-    last = checkDense(last, page);
-    yield page;
+    // Whatever was committed since then has rung, or will.
+    if (!page.isCut) await bell.wait(heard, POLL_MS, signal);
   }
 }
 

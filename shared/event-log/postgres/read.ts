@@ -44,10 +44,16 @@ const READ_LOG = {
     order by position`,
 };
 
-export const readLog = async (pool: pg.Pool, after: Position): Promise<readonly RecordedEvent[]> => {
+/** Consecutive events; where it was cut, there are more. */
+type LogPage = { readonly events: readonly RecordedEvent[]; readonly isCut: boolean };
+
+export const readLog = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
   const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after] });
-  return rows.map(toEvent);
+  return { events: rows.map(toEvent), isCut: isCut(rows) };
 };
+
+const isCut = (rows: readonly Row[]): boolean =>
+  rows.length >= PAGE_EVENTS_MAX || rows.reduce((sum, row) => sum + row[8], 0) >= PAGE_BYTES_MAX;
 
 const READ_STREAM = {
   name: 'event-log-read-stream',
@@ -65,9 +71,7 @@ export async function* readStreamPages(pool: pg.Pool, stream: StreamName, from: 
   for (let next: number = from; ; ) {
     const { rows } = await patiently(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next] }));
     if (rows.length > 0) yield rows.map(toEvent);
-    const bytes = rows.reduce((sum, row) => sum + row[8], 0);
-    // A page that was not cut, by its count or by its bytes, is the last.
-    if (rows.length < PAGE_EVENTS_MAX && bytes < PAGE_BYTES_MAX) return;
+    if (!isCut(rows)) return;
     next += rows.length;
   }
 }

@@ -105,7 +105,13 @@ const verify = async (jwt: string, { issuer, audience, keys }: Options): Promise
 };
 
 const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken => ({
-  caller: { kind: 'user', userId: claims.sub satisfies UserId, role: claims.role, scopes: new Set(claims.scope), client: claims.client_id },
+  caller: {
+    kind: 'user',
+    userId: claims.sub satisfies UserId,
+    role: claims.role,
+    scopes: scopesOf(claims.scope),
+    client: claims.client_id,
+  },
   clientId: claims.client_id,
   jti: claims.jti,
   grantId: claims.grant_id,
@@ -115,6 +121,17 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken
   kid,
   bound: claims.cnf,
 });
+
+/** Most tokens have the scopes of many others, and are kept for as long as they are used. */
+const scopesOf = (scopes: readonly string[]): ReadonlySet<string> => {
+  const key = scopes.join(' ');
+  const known = scopeSets.get(key) ?? new Set(scopes);
+  scopeSets.set(key, known);
+  return known;
+};
+
+const SCOPE_SETS_MAX = 1_000;
+const scopeSets = new LRUCache<string, ReadonlySet<string>>({ max: SCOPE_SETS_MAX });
 
 /** Enough for whoever mixes up two tokens or two servers, and nothing for who forges one. */
 const reasonOf = (error: unknown): string => {

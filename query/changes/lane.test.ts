@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { Cohort } from './feed.ts';
+import { Lane } from './lane.ts';
+import type { Rendered } from './render-ahead.ts';
+
+const author = (userId: number): Caller => ({ kind: 'user', userId: userId as UserId, role: 'author', scopes: new Set(), client: null });
+const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
+const at = (position: number) => position as Position;
+
+/** Each with a message for all, and another for the user whom it concerns. */
+const rendered = (position: number, message: string | undefined, own: Readonly<Record<number, string>> = {}): Rendered => ({
+  change: { position } as Change,
+  messages: {
+    message: message === undefined ? undefined : Buffer.from(message),
+    own: new Map(Object.entries(own).map(([userId, text]) => [Number(userId) as UserId, Buffer.from(text)])),
+  },
+});
+
+const laneOf = (...readers: readonly { readonly by: number; readonly takesSeveral: boolean; readonly after?: number }[]) => {
+  const lane = new Lane({ cohort, caller: author(1) }, at(0));
+  const written = readers.map(({ by, takesSeveral, after = 0 }) => {
+    const messages: (readonly [string, number])[] = [];
+    const send = (message: Buffer, position: Position) => void messages.push([message.toString(), position]);
+    const reader = { cohort, caller: author(by), after: at(after), takesSeveral, send, moveOn: () => {}, fail: () => {} };
+    lane.add({ reader, position: at(after), lane });
+    return messages;
+  });
+  return { lane, written };
+};
+
+test('what is ready together is one write, except to those who want it one by one or whom some of it concerns', () => {
+  const { lane, written } = laneOf({ by: 1, takesSeveral: true }, { by: 2, takesSeveral: true }, { by: 1, takesSeveral: false });
+  const told = lane.write([rendered(3, 'a'), rendered(5, 'b', { 2: 'B' }), rendered(6, 'c')]);
+  const oneByOne = (second: string) => [
+    ['a', 3],
+    [second, 5],
+    ['c', 6],
+  ];
+  expect(written).toEqual([[['abc', 6]], oneByOne('B'), oneByOne('b')]);
+  expect(told).toMatchObject({ sent: 9, writes: 7, bytes: 3 });
+  expect(lane.delivered).toBe(6);
+});
+
+test('who has some of it already gets the rest', () => {
+  const { lane, written } = laneOf({ by: 1, takesSeveral: true, after: 3 }, { by: 1, takesSeveral: true, after: 9 });
+  lane.write([rendered(3, 'a'), rendered(5, 'b')]);
+  expect(written).toEqual([[['b', 5]], []]);
+});
+
+test('what nobody is to hear of is not written', () => {
+  const { lane, written } = laneOf({ by: 1, takesSeveral: true });
+  lane.write([rendered(3, 'a'), rendered(5, undefined)]);
+  lane.write([rendered(7, undefined), rendered(8, undefined)]);
+  expect(written).toEqual([[['a', 3]]]);
+  expect(lane.delivered).toBe(8);
+});

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { createSharedCohorts } from './shared-cohorts.ts';
+
+test('those who ask by the same key have the same cohort', () => {
+  const cohortOf = createSharedCohorts();
+  const make = () => ({ topics: ['all'] as const, render: async () => undefined });
+  const [one, other] = [cohortOf('one', make), cohortOf('other', make)];
+  expect(one).toMatchObject({ key: 'one', topics: ['all'] });
+  expect(cohortOf('one', () => expect.fail('it is there'))).toBe(one);
+  expect(other).not.toBe(one);
+});
