@@ -149,6 +149,9 @@ export const closeLogInStep = async (world: KafkaWorld, stream: HeardStream, lis
     DEADLINE_MS,
   );
   stream.closeLog();
+  // What the log told before may not have come by Kafka yet; this can only come by Kafka, and after it.
+  await world.write(1);
+  await untilHeard(listener, await world.changes(listener.last()));
 };
 
 /** Waits until everything is in the topic, as the publisher's checkpoint says. */
