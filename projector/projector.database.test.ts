@@ -15,7 +15,7 @@ import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { digestOf } from './digest.ts';
-import { lockNames } from './service.ts';
+import { holdNames } from './service.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let world: CommandWorld;
@@ -115,7 +115,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
       (await side.pool.query(`select from pg_stat_activity where query like '%names of the read model%' and wait_event = 'advisory'`))
         .rowCount;
     await inTransaction(side.pool, async (connection) => {
-      await lockNames(connection, 'exclusive');
+      await holdNames(connection);
       await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
       await until(waiting, (count) => count === 1);
       expect((await side.pool.query('select * from read_model.users where id = $1', [author])).rows[0]).toEqual(before);

@@ -9,7 +9,7 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { findParked } from './list-parked.ts';
 import { type Parked, unpark } from './parked.ts';
 import { project } from './project.ts';
-import { lockNames, useReadModel } from './service.ts';
+import { holdNames, useReadModel } from './service.ts';
 
 export type Mending = { readonly pool: Pool; readonly eventLog: EventLog; readonly codec: Codec };
 
@@ -42,7 +42,7 @@ export const whileProjectorStands = <Result>(
         `The read model follows the event log ${checkpoint.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,
       );
     }
-    await lockNames(connection, 'exclusive');
+    await holdNames(connection);
     await useReadModel(connection, LIVE_SCHEMA);
     return work(connection, checkpoint.position);
   });

@@ -17,6 +17,9 @@ export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prep
   readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
 };
 
+/** Under steady writing a commit takes in several events; it shows to nobody, and each costs the same. */
+const REST_MS = 4;
+
 /** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, keys, bell, log, metrics } = dependencies;
@@ -28,14 +31,14 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const parkings = observeProjector({ pool, metrics });
   return startFollower({
     name: PROJECTOR,
+    restMs: REST_MS,
     pool,
     eventLog,
     log,
     metrics,
     prepare: (events) => prepare(codec, events),
     async write(_events, connection, ready) {
-      await lockNames(connection, 'shared');
-      await useReadModel(connection, LIVE_SCHEMA);
+      await connection.query(USE_LIVE);
       for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
         log.error({ parked }, 'An event could not be taken into the read model; its aggregate is parked.');
@@ -50,9 +53,14 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
  * transaction before other connections hear of a name that it changed, and of this only afterwards: without it, what is written in
  * between would go into the tables that were swapped out.
  */
-export const lockNames = async (connection: Connection, how: 'shared' | 'exclusive'): Promise<void> => {
-  await connection.query(`select pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(hashtext('annals names of the read model'))`);
+export const holdNames = async (connection: Connection): Promise<void> => {
+  await connection.query(`select pg_advisory_xact_lock(${NAMES})`);
 };
+
+const NAMES = `hashtext('annals names of the read model')`;
+
+/** Both at once, because it is done for every commit. */
+const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true)`;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {

@@ -7,6 +7,7 @@ import type { Parked } from './parked.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { write } from './rows.ts';
 import { projectUser, USERS, type UserEvent } from './users.ts';
+import { projectWebhook, WEBHOOK_TYPES, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
 
 /** Writes all at once; where the database refuses that, halves are tried, down to the events that it refuses. Answers with those. */
 export const takeIn = async (connection: Connection, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
@@ -35,7 +36,6 @@ const attempt = async (connection: Connection, events: readonly DecodedEvent[]) 
   await connection.query('savepoint taking_in');
   try {
     await writeAll(connection, events);
-    await connection.query('release savepoint taking_in');
     return undefined;
   } catch (error) {
     if (!isRefusalOfValues(error)) throw error;
@@ -50,9 +50,11 @@ const writeAll = async (connection: Connection, events: readonly DecodedEvent[])
     isOf<ArticleEvent>('article.drafted', 'article.edited', 'article.published', 'article.unpublished', 'article.deleted'),
   );
   const comments = events.filter(isOf<CommentEvent>('comment.added', 'comment.edited', 'comment.deleted'));
+  const webhooks = events.filter(isOf<WebhookEvent>(...WEBHOOK_TYPES));
   await write(connection, USERS, users.map(projectUser));
   await write(connection, ARTICLES, articles.map(projectArticle));
   await write(connection, COMMENTS, comments.map(projectComment));
+  await write(connection, WEBHOOKS, webhooks.map(projectWebhook));
 };
 
 export const isOf =

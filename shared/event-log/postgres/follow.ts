@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Doorbell } from '#shared/doorbell.ts';
 import type { RecordedEvent } from '../event-log.ts';
-import { readLog } from './read.ts';
+import type { ReadLog } from './read.ts';
 
 const POLL_MS = 250;
 const BACKOFF_FIRST_MS = 50;
@@ -12,7 +11,7 @@ const BACKOFF_MAX_MS = 1_000;
 
 /** Pages through the log from a position and waits at its end for the bell; a server that is away is waited for. */
 export async function* follow(
-  { pool, bell }: { pool: pg.Pool; bell: Doorbell },
+  { readLog, bell }: { readLog: ReadLog; bell: Doorbell },
   after: Position,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -20,7 +19,7 @@ export async function* follow(
   let backoffMs = BACKOFF_FIRST_MS;
   while (!signal.aborted) {
     const heard = bell.heard;
-    const page = await readLog(pool, last).catch(orPassing);
+    const page = await readLog(last).catch(orPassing);
     if (page === 'away') {
       await delay(backoffMs, undefined, { signal }).catch(() => {});
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);

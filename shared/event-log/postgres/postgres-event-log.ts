@@ -11,7 +11,7 @@ import { appendBatch, findRepeat, VERSION_MAX } from './append.ts';
 import { follow } from './follow.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { readHead, readIdentity, readStreamPages } from './read.ts';
+import { createLogReader, readHead, readIdentity, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -26,6 +26,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
   const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
   const bell = opening.use(new PostgresBell({ url, channel: 'annals_event_log' }));
+  const readLog = createLogReader(readers, bell);
   const commits = opening.use(
     new GroupCommit({
       isPassing,
@@ -46,7 +47,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
-    follow: (after, signal) => follow({ pool: readers, bell }, after, signal),
+    follow: (after, signal) => follow({ readLog, bell }, after, signal),
     head: () => patiently(() => readHead(readers)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

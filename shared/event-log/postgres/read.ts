@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { Doorbell } from '#shared/doorbell.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type RecordedEvent, START } from '../event-log.ts';
 import { patiently } from './patiently.ts';
@@ -47,7 +48,22 @@ const READ_LOG = {
 /** Consecutive events; where it was cut, there are more. */
 type LogPage = { readonly events: readonly RecordedEvent[]; readonly isCut: boolean };
 
-export const readLog = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
+/** The next events after a position. */
+export type ReadLog = (after: Position) => Promise<LogPage>;
+
+/** The followers of a process are woken together and mostly want the same: what is asked for after the same ring is read once. */
+export const createLogReader = (pool: pg.Pool, bell: Pick<Doorbell, 'heard'>): ReadLog => {
+  const reading = new Map<string, Promise<LogPage>>();
+  return (after) => {
+    // A look from before a ring may not have seen what was rung for.
+    const key = `${after} ${bell.heard}`;
+    const page = reading.get(key) ?? readLog(pool, after).finally(() => reading.delete(key));
+    reading.set(key, page);
+    return page;
+  };
+};
+
+const readLog = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
   const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after] });
   return { events: rows.map(toEvent), isCut: isCut(rows) };
 };
