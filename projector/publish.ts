@@ -30,8 +30,8 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
     const last = events.at(-1)?.position ?? START;
     // First, because what is parked is known no earlier.
     if (!(await isRead(readPosition, last, signal))) return;
-    const { changes } = await reader.toPage(events);
-    session = session?.signal === signal ? session : { signal, published: beforeFirst(events) };
+    session = session && isContinued(session, events, signal) ? session : beginSession(events, signal);
+    const { changes } = await reader.toPage(events, session.passed);
     const correlations = new Map(events.map(({ position, metadata }) => [position, String(metadata.$correlationId ?? '')]));
     const toPublish: ChangeToPublish[] = [];
     let { published: previous } = session;
@@ -40,7 +40,7 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
       previous = change.position;
     }
     await publication.publish(toPublish, signal);
-    session = { signal, published: previous };
+    session = { signal, published: previous, passed: last };
   };
   opening.use(await startFollower({ name: PUBLISHER, pool, eventLog, log, metrics, act }));
   const resources = opening.move();
@@ -69,9 +69,21 @@ const PUBLISHER = 'publisher';
  * The last change that was published while the lease was held. Under a new lease another owner may have published since, so that
  * only what the new one reads itself is known to be without a gap.
  */
-type Session = { readonly signal: AbortSignal; readonly published: Position };
+type Session = {
+  readonly signal: AbortSignal;
+  readonly published: Position;
+  /** Of the last event, whether or not it was a change. */
+  readonly passed: Position;
+};
 
-const beforeFirst = ([first]: readonly RecordedEvent[]): Position => ((first?.position ?? 1) - 1) as Position;
+/** Where a checkpoint could not be saved, events come again. */
+const isContinued = (session: Session, [first]: readonly RecordedEvent[], signal: AbortSignal): boolean =>
+  session.signal === signal && session.passed < (first?.position ?? START);
+
+const beginSession = ([first]: readonly RecordedEvent[], signal: AbortSignal): Session => {
+  const before = ((first?.position ?? 1) - 1) as Position;
+  return { signal, published: before, passed: before };
+};
 
 const PATIENCE_MS = 30_000;
 

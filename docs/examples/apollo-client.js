@@ -5,7 +5,6 @@ import { print } from 'graphql';
 import { createClient } from 'graphql-sse';
 import { Observable } from 'rxjs';
 import { ANNALS_URL, accessToken } from './access-token.js';
-import { cursorNow } from './cursor-now.js';
 
 const PUBLISHED = gql`
   subscription ($after: Cursor) {
@@ -26,7 +25,10 @@ const link = new ApolloLink(
 
 const client = new ApolloClient({ link, cache: new InMemoryCache() });
 
-let after = process.argv[2] ?? (await cursorNow(ANNALS_URL, await accessToken()));
+/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
+const cursorNow = async () => (await client.query({ query: gql`{ cursor }`, fetchPolicy: 'no-cache' })).data.cursor;
+
+let after = process.argv[2] ?? (await cursorNow());
 console.error('from', after);
 const handle = ({ data, error }) => {
   if (error) console.error('told:', error.message);

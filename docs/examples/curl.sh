@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Follows what is published by curl. The argument, if any, is the cursor to go on after.
+set -o pipefail
 url=${ANNALS_URL:-http://localhost:4000}
 last=${1-}
 
@@ -9,8 +10,10 @@ access_token() {
 
 # Ends when the stream does, for whatever reason. An empty Last-Event-ID means from now on.
 connect() {
+  local token
+  token=$(access_token) || return
   curl -sSNf --keepalive-time 30 "$url/events?types=article.published" -H 'Accept: text/event-stream' \
-    -H "Authorization: Bearer $(access_token)" -H "Last-Event-ID: $last"
+    -H "Authorization: Bearer $token" -H "Last-Event-ID: $last"
 }
 
 while true; do

@@ -1,5 +1,3 @@
-import { cursorNow } from './cursor-now.js';
-
 /**
  * Follows what is published by the browser's own `EventSource`. That cannot send a token, so the stream is opened without one, by
  * a name that only this page knows, and what to send on it is asked for by `fetch`, which can (GraphQL over SSE, single
@@ -22,7 +20,7 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
 
   const connect = async () => {
     try {
-      last ??= await cursorNow(url, await token());
+      last ??= await cursorNow(url);
       const answer = await fetch(`${url}/graphql`, { method: 'PUT' });
       if (!answer.ok) throw new Error(`no stream: ${answer.status}`);
       const name = await answer.text();
@@ -75,6 +73,13 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
       source?.close();
     },
   };
+};
+
+/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
+const cursorNow = async (url) => {
+  const answer = await fetch(`${url}/graphql?query={cursor}`, { cache: 'no-store' });
+  if (!answer.ok) throw new Error(`no cursor: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()).data.cursor;
 };
 
 const AGAIN_MS = 1_000;

@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { ANNALS_URL, accessToken } from './access-token.js';
-import { cursorNow } from './cursor-now.js';
 
 const PUBLISHED = /* GraphQL */ `
   subscription ($after: Cursor) {
@@ -17,7 +16,15 @@ const client = createClient({
   retryAttempts: 0,
 });
 
-let after = process.argv[2] ?? (await cursorNow(ANNALS_URL, await accessToken()));
+/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
+const cursorNow = async () => {
+  for await (const { data, errors } of client.iterate({ query: '{ cursor }' })) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    return data.cursor;
+  }
+};
+
+let after = process.argv[2] ?? (await cursorNow());
 console.error('from', after);
 for (;;) {
   try {

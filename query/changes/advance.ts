@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Written } from './lane.ts';
 import type { RenderAhead, Rendered } from './render-ahead.ts';
@@ -38,38 +38,62 @@ export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Pro
   }
 };
 
-/** A lane that is behind: one part of what it lacks. */
+/** A lane that is behind: one part of what it lacks. Who is slow is waited for with nothing in hand: pages are large, and such readers many. */
 export const catchUp = async (lane: Lane, sources: Sources): Promise<void> => {
+  const { room } = await advance(lane, sources);
+  await room;
+};
+
+/** Where a reader does not take what it is sent, what is to be waited for. */
+type Stopped = { readonly room: Promise<void> | undefined };
+const NOT_STOPPED: Stopped = { room: undefined };
+
+const advance = async (lane: Lane, sources: Sources): Promise<Stopped> => {
   const { ring } = sources;
   const part = ring.after(lane.delivered, PART_MAX);
   if (part === undefined) return readPast(lane, sources);
   const upTo = part.length === PART_MAX ? part[PART_MAX - 1]?.change.position : ring.upTo;
-  if (part.length > 0) await handOver(lane, part, sources);
-  if (lane.seats.size === 0) return;
+  const stopped = part.length > 0 ? await handOver(lane, part, sources) : NOT_STOPPED;
+  if (stopped.room !== undefined || lane.seats.size === 0) return stopped;
   if (upTo !== undefined && upTo > lane.delivered) lane.delivered = upTo;
   // In the same turn as the look at what was heard, or a change could come in between.
-  if (part.length === 0) return sources.goLive(lane);
-  await nextTurn();
+  if (part.length === 0) sources.goLive(lane);
+  else await nextTurn();
+  return NOT_STOPPED;
 };
 
 /** Waits for its readers, as long as it is behind. */
-const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write }: Delivery): Promise<void> => {
+const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write }: Delivery): Promise<Stopped> => {
   const wanted = part.values().filter(({ topics }) => lane.isAbout(topics));
   for await (const rendered of renderAhead(lane, () => wanted.next().value?.change)) {
-    await write(lane, rendered).room;
-    if (lane.seats.size === 0) return;
+    const { room } = write(lane, rendered);
+    if (room !== undefined && !(await isSoon(room))) return { room };
+    if (lane.seats.size === 0) return NOT_STOPPED;
   }
+  return NOT_STOPPED;
 };
 
 /** Reads until the ring goes back as far as the lane is. */
-const readPast = async (lane: Lane, { ring, history, ...delivery }: Omit<Sources, 'goLive'>): Promise<void> => {
+const readPast = async (lane: Lane, { ring, history, ...delivery }: Omit<Sources, 'goLive'>): Promise<Stopped> => {
   for await (const page of history.follow(lane.delivered, lane.left.signal)) {
     const part = page.changes
       .filter(({ position }) => position > lane.delivered)
       .map((change): Heard => ({ change, topics: topicsOf(change) }));
-    await handOver(lane, part, delivery);
-    if (lane.seats.size === 0) return;
+    const stopped = await handOver(lane, part, delivery);
+    if (stopped.room !== undefined || lane.seats.size === 0) return stopped;
     if (page.upTo > lane.delivered) lane.delivered = page.upTo;
-    if (ring.after(lane.delivered, 1) !== undefined) return;
+    if (ring.after(lane.delivered, 1) !== undefined) return NOT_STOPPED;
   }
+  return NOT_STOPPED;
+};
+
+/** Less than it costs to read the same page again. */
+const SOON_MS = 500;
+
+const isSoon = async (room: Promise<void>): Promise<boolean> => {
+  const over = new AbortController();
+  const late = delay(SOON_MS, false, { signal: over.signal }).catch(() => false);
+  const isRoom = await Promise.race([room.then(() => true), late]);
+  over.abort();
+  return isRoom;
 };

@@ -31,6 +31,8 @@ export type LanesOptions = {
 
 /** A lane with more than this to render leaves the live ones, and comes back once it has caught up. */
 const QUEUE_MAX = 2_000;
+/** After so many, others get their turn. */
+const LANES_PER_TURN = 256;
 
 /**
  * A lane is live, with a queue that changes come into by an index of topics, or behind, and reads for itself: from the ring, or from
@@ -105,7 +107,7 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
     },
     async moveOn() {
       renderings.purge();
-      for (const lane of lanes) await lane.moveOn(lane.isLive && !lane.isRunning ? ring.upTo : lane.delivered);
+      await moveAllOn(lanes, ring);
     },
     close() {
       for (const lane of [...lanes]) {
@@ -118,6 +120,15 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
       return { live: caughtUp, catchingUp: readersOf(lanes) - caughtUp };
     },
   };
+};
+
+const moveAllOn = async (lanes: ReadonlySet<Lane>, ring: Ring): Promise<void> => {
+  let visited = 0;
+  for (const lane of lanes) {
+    await lane.moveOn(lane.isLive && !lane.isRunning ? ring.upTo : lane.delivered);
+    visited += 1;
+    if (visited % LANES_PER_TURN === 0) await nextTurn();
+  }
 };
 
 /** For all of a lane, and for those of them whom the change concerns. */

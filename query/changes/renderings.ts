@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Cohort } from './feed.ts';
 
@@ -22,7 +23,7 @@ const KEPT_MS = 5_000;
 /** A reader that waits longer does better to come again. */
 const RENDER_MAX_MS = 10_000;
 
-export const createRenderings = (): Renderings => {
+export const createRenderings = (renderMaxMs = RENDER_MAX_MS): Renderings => {
   const made = new LRUCache<string, Buffer>({
     maxSize: BYTES_MAX,
     ttl: KEPT_MS,
@@ -32,7 +33,7 @@ export const createRenderings = (): Renderings => {
 
   const make = async (key: string, render: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> => {
     try {
-      const message = await inTime(render());
+      const message = await inTime(render(), renderMaxMs);
       made.set(key, message ?? NOTHING);
       return message;
     } finally {
@@ -55,10 +56,11 @@ export const createRenderings = (): Renderings => {
 
 const NOTHING = Buffer.alloc(0);
 
-const inTime = async <Value>(work: Promise<Value>): Promise<Value> => {
+const inTime = async <Value>(work: Promise<Value>, maxMs: number): Promise<Value> => {
   const done = new AbortController();
-  const late = delay(RENDER_MAX_MS, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`A message was not made within ${RENDER_MAX_MS} ms.`);
+  const late = delay(maxMs, undefined, { signal: done.signal }).then(() => {
+    // Told as what passes: clients of GraphQL do not come again after anything else.
+    throw new HttpProblem('unavailable', { cause: new Error(`a message was not made within ${maxMs} ms`) });
   });
   try {
     return await Promise.race([work, late]);

@@ -38,13 +38,20 @@ export class EventStream {
   #taken = 0;
   #looksWithoutProgress = 0;
 
-  /** Writes the headers and a first comment, so that the client knows at once that it is connected. */
+  /**
+   * Writes the headers and a first comment, so that the client knows at once that it is connected; where the client has gone
+   * meanwhile, nothing, and the stream is over.
+   */
   constructor(request: Request, response: Response, { owner, watch }: { readonly owner: string; readonly watch: Watch }) {
     this.request = request;
     this.owner = owner;
     this.#response = response;
     this.#watch = watch;
     this.#socket = request.socket;
+    if (response.destroyed) {
+      this.#state = 'closed';
+      return;
+    }
     response.on('close', () => this.#closed());
     // A request without a body is not read by anybody else, and its end would not be noticed.
     request.resume();
@@ -148,7 +155,7 @@ export class EventStream {
 }
 
 /** What was read of a request and is not asked for any more, but would be kept for as long as the stream lasts, the token above all. */
-const letGoOf = (request: Request): void => {
+export const letGoOf = (request: Request): void => {
   request.rawHeaders = NO_RAW_HEADERS;
   request.headers = NO_HEADERS;
   request.headersDistinct = NO_HEADERS;

@@ -17,7 +17,8 @@ import { plainFarewell } from './messages.ts';
 export type EventStreams = AsyncDisposable & {
   /**
    * Makes a stream of the response, which must not have begun. Throws, with an answer to give, where the owner (the user, or the
-   * address of whoever is none) has too many already (429) or the process is stopping (503).
+   * address of whoever is none) has too many already (429), or where it cannot begin now (503). Whoever has gone meanwhile gets one
+   * that is over.
    */
   open(request: Request, response: Response, options?: { readonly farewell?: Farewell }): EventStream;
   /** Ends all streams, and opens no others. Clients come again, to another process or to the next. */
@@ -75,6 +76,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   return {
     open(request, response, { farewell = plainFarewell } = {}) {
       if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
+      if (isBehindAnother(response)) throw new HttpProblem('unavailable', { detail: BEHIND_ANOTHER, headers: { 'Retry-After': '1' } });
       const owner = ownerOf(request);
       const open = owners.get(owner) ?? 0;
       if (open >= perOwnerMax)
@@ -85,6 +87,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
       const watch = watches.get(farewell) ?? watchWith(farewell);
       watches.set(farewell, watch);
       const stream = new EventStream(request, response, { owner, watch });
+      if (!stream.isOpen) return stream;
       owners.set(owner, open + 1);
       streams.add(stream);
       return stream;
@@ -98,7 +101,13 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   };
 };
 
-const ownerOf = (request: Request): string => {
+/** Of requests that were sent without waiting for answers, all but the first have no socket yet, to which we would write. */
+const isBehindAnother = ({ socket, destroyed }: Response): boolean => socket === null && !destroyed;
+
+const BEHIND_ANOTHER = 'The answer to an earlier request is still on its way by this connection: ask again after it, or by another one.';
+
+/** Under whom what a client has open is counted. */
+export const ownerOf = (request: Request): string => {
   const caller = callerOf(request);
   return caller.kind === 'user' ? `user ${caller.userId}` : clientAddress(request);
 };

@@ -31,8 +31,10 @@ const openStream = async (token: string, by?: TokenHolder): Promise<Followed> =>
 const send = (token: string, body: object, by?: TokenHolder): Promise<Reply> =>
   restClientOf(installation)('POST', '/graphql', { headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) }, body });
 const operation = (query: string, operationId: string, more: object = {}) => ({ query, ...more, extensions: { operationId } });
-const stop = (token: string, operationId: string): Promise<Reply> =>
-  restClientOf(installation)('DELETE', `/graphql?operationId=${operationId}`, { headers: { 'x-graphql-event-stream-token': token } });
+const stop = (token: string, operationId: string, by?: TokenHolder): Promise<Reply> =>
+  restClientOf(installation)('DELETE', `/graphql?operationId=${operationId}`, {
+    headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) },
+  });
 const publish = async (): Promise<void> => {
   const sent = { token: ada.token, body: { title: 'T', body: '', tags: [], publish: true } };
   await restClientOf(installation)('POST', '/articles', sent);
@@ -99,6 +101,8 @@ describe('the single connection mode', () => {
     const token = String((await reserve()).body);
     expect(await send(token, operation(PUBLISHED, 'early'))).toMatchObject({ status: 404 });
     expect((await openStream('of-my-own-making')).status).toBe(400);
+    const looked = await restClientOf(installation)('HEAD', `/graphql?token=${token}`, { headers: { accept: 'text/event-stream' } });
+    expect([looked.status, looked.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     await openStream(token, ada);
     const refused = async (body: object, by: TokenHolder | undefined = ada) => {
       const reply = await send(token, body, by);
@@ -115,6 +119,29 @@ describe('the single connection mode', () => {
     expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([202]));
     expect(await refused(operation(PUBLISHED, 'one more'))).toEqual([429, 'too_many_streams']);
     expect((await restClientOf(installation)('DELETE', '/graphql')).status).toBe(400);
+  });
+
+  test('keeps only so much for one client, until that ends something', async () => {
+    const wide = `${PUBLISHED} # ${'x'.repeat(8_000)}`;
+    const sendAll = async (token: string) => {
+      const replies: Reply[] = [];
+      while (replies.at(-1)?.status !== 429 && replies.length < 100)
+        replies.push(await send(token, operation(wide, String(replies.length)), ada));
+      return replies;
+    };
+    const [token, other] = [String((await reserve()).body), String((await reserve()).body)];
+    const stream = await openStream(token, ada);
+    await openStream(other, ada);
+    const replies = await sendAll(token);
+    expect([replies.length < 100, codeOf(replies.at(-1) as Reply)]).toEqual([true, 'too_many_streams']);
+    expect((await send(other, operation(wide, 'there'), ada)).status).toBe(429);
+    expect((await stop(token, '0', ada)).status).toBe(200);
+    expect((await send(other, operation(wide, 'there'), ada)).status).toBe(202);
+    await stream.close();
+    await until(
+      async () => (await send(other, operation(wide, 'once more'), ada)).status,
+      (status) => status === 202,
+    );
   });
 
   test('ends an operation whose token was revoked, and leaves the others', async () => {

@@ -70,6 +70,8 @@ const WRONG: Case[] = [
     'too_deep',
     `subscription { articlePublished { article ${'{ author { posts '.repeat(5)} { id } ${'} }'.repeat(5)} } }`,
   ],
+  ['a document that is too long to keep', 'subscription_too_large', `${PUBLISHED} # ${'x'.repeat(66_000)}`],
+  ['variables that are too long to keep', 'subscription_too_large', PUBLISHED, { variables: { unused: 'x'.repeat(66_000) } }],
   ['what costs too much', 'too_costly', 'subscription { articlePublished { article { comments(limit: 100) { id } } } }'],
   ['a longer list than there are', 'limit_out_of_range', 'subscription { articlePublished { article { comments(limit: 101) { id } } } }'],
   [

@@ -4,7 +4,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { Feed } from '../../changes/feed.ts';
-import type { EventStream } from '../../sse/event-stream.ts';
+import { type EventStream, letGoOf } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
 import { plainFarewell } from '../../sse/messages.ts';
 import { resultIn } from './cohort.ts';
@@ -23,7 +23,8 @@ export type Connections = Disposable & {
 export type Place = Disposable & {
   /** Sends what the operation has come to. */
   answer(result: string): void;
-  follow(subscription: Subscription): void;
+  /** What was taken for it is given back at its end. */
+  follow(subscription: Subscription, taken: DisposableStack): void;
 };
 
 type Dependencies = {
@@ -104,9 +105,9 @@ const reserve = (connection: Connection, { id, request, feed }: Reservation): Pl
       void stream.send(resultOfOperation(id, Buffer.from(result)));
       void stream.send(completeOfOperation(id));
     },
-    follow({ cohort, caller, after }) {
+    follow({ cohort, caller, after }, taken) {
       // The client has stopped it before it began, or has gone.
-      if (operations.get(id) !== operation) return;
+      if (operations.get(id) !== operation) return taken.dispose();
       isFollowed = true;
       const membership = feed.join({
         ...{ cohort, caller, after },
@@ -115,7 +116,10 @@ const reserve = (connection: Connection, { id, request, feed }: Reservation): Pl
         moveOn: () => {},
         fail: (error) => end(connection, id, problemOf(error)),
       });
-      operation.end = () => membership[Symbol.dispose]();
+      taken.use(membership);
+      operation.end = () => taken.dispose();
+      // Only whether it would still be let in is asked of it from now on.
+      letGoOf(request);
     },
     [Symbol.dispose]() {
       if (!isFollowed && operations.get(id) === operation) operations.delete(id);

@@ -24,13 +24,34 @@ const IN_CONNECTION = { edges: 'all', nodes: 'all', pageInfo: 'all', totalCount:
 const IN_EDGE = { cursor: 'all', node: 'all' } as const;
 const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } as const;
 
+/** There is nothing of a webhook but for its owner, and for administrators. */
+const OF_WEBHOOKS = Object.fromEntries(
+  Object.entries({
+    Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames enabled
+      disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection`,
+    Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
+    DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
+    DeliveryAnswer: 'headers text base64 truncated',
+    HttpHeader: 'name value',
+    Replay: 'id from since to at planned state requestedAt finishedAt',
+    WebhookConnection: 'edges nodes pageInfo totalCount',
+    WebhookEdge: 'cursor node',
+    DeliveryConnection: 'edges nodes pageInfo',
+    DeliveryEdge: 'cursor node',
+    DeliveryAttemptConnection: 'edges nodes pageInfo',
+    DeliveryAttemptEdge: 'cursor node',
+    ReplayConnection: 'edges nodes pageInfo',
+    ReplayEdge: 'cursor node',
+  }).map(([type, fields]) => [type, Object.fromEntries(fields.split(/\s+/).map((field) => [field, 'all' as const]))]),
+);
+
 /** A field that is not here counts as different for everybody; a test holds this to the schema. */
 const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
   Subscription: { articlePublished: 'all', articleChanged: 'all', commentAdded: 'all', userChanged: 'all', changes: 'all' },
   ArticleChange: { ...IN_PAYLOAD, article: 'all' },
   CommentChange: { ...IN_PAYLOAD, comment: 'all' },
   UserChange: { ...IN_PAYLOAD, user: 'all' },
-  Change: { ...IN_PAYLOAD, article: 'all', comment: 'all', user: 'all' },
+  Change: { ...IN_PAYLOAD, article: 'all', comment: 'all', user: 'all', webhook: 'all' },
   Node: { id: 'all' },
   User: {
     id: 'all',
@@ -43,6 +64,8 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     // Their drafts are among them.
     posts: 'all_but_its_own',
     postsConnection: 'all_but_its_own',
+    webhooks: 'all_but_its_own',
+    webhooksConnection: 'all_but_its_own',
   },
   Post: {
     id: 'all',
@@ -60,6 +83,7 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     commentsConnection: 'all_and_leads_to_others',
   },
   Comment: { id: 'all', text: 'all', author: 'all', post: 'all', createdAt: 'all', updatedAt: 'all', version: 'all' },
+  ...OF_WEBHOOKS,
   PostConnection: IN_CONNECTION,
   PostEdge: IN_EDGE,
   CommentConnection: IN_CONNECTION,

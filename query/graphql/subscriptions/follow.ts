@@ -20,6 +20,7 @@ type Options = { readonly feed: Pick<Feed, 'upTo'>; readonly eventLog: Pick<Even
 export const createSubscribe =
   ({ feed, eventLog, cohortOf }: Options): Subscribe =>
   async (runnable, request) => {
+    demandSize(runnable);
     const asked = askedChangesOf(runnable);
     // Who comes again sends what was asked for at first once more, and in the header how far they have come since.
     const lastEventId = request.get('Last-Event-ID') || undefined;
@@ -29,6 +30,16 @@ export const createSubscribe =
       text === undefined ? 'now' : await placeOf(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) => refuse(error));
     return { cohort: cohortOf(runnable, asked), caller: runnable.caller, after };
   };
+
+/** Of what is kept for as long as the subscription lasts. */
+const CHARACTERS_MAX = 65_536;
+
+const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
+  const found = (document.loc?.end ?? 0) + JSON.stringify(variables).length;
+  if (found <= CHARACTERS_MAX) return;
+  const message = `A subscription may have at most ${CHARACTERS_MAX} characters of document and variables together, and this has ${found}.`;
+  throw new Refused([new GraphQLError(message, { extensions: { code: 'subscription_too_large', max: CHARACTERS_MAX, found } })]);
+};
 
 /** As a value that is not right, which it is to GraphQL. */
 const refuse = (error: unknown): never => {

@@ -7,7 +7,7 @@ export type Happening = {
   readonly type: string;
   readonly at: string;
   /** What it has happened to; undefined for what has happened to none of these. */
-  readonly kind: 'article' | 'comment' | 'user' | undefined;
+  readonly kind: 'article' | 'comment' | 'user' | 'webhook' | undefined;
   readonly subjectId: string | null;
 };
 
@@ -17,4 +17,4 @@ export const happeningOf = ({ type, at, stream }: Change, cursor: Cursor): Happe
 };
 
 /** As `streamName` writes it. The stream is known where the data is not. */
-const SUBJECT = /^(article|comment|user)-(\d+)$/;
+const SUBJECT = /^(article|comment|user|webhook)-(\d+)$/;

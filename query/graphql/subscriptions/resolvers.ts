@@ -15,6 +15,7 @@ const subject =
 const article = subject('article', 'Post');
 const comment = subject('comment', 'Comment');
 const user = subject('user', 'User');
+const webhook = subject('webhook', 'Webhook');
 
 /** By type; every other field of a payload is a member of the happening. */
 export const SUBSCRIPTION: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
@@ -28,5 +29,5 @@ export const SUBSCRIPTION: Readonly<Record<string, Readonly<Record<string, Resol
   ArticleChange: { article },
   CommentChange: { comment },
   UserChange: { user },
-  Change: { article, comment, user },
+  Change: { article, comment, user, webhook },
 };

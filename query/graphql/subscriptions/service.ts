@@ -5,7 +5,7 @@ import { preferredType } from '#shared/http/media-type.ts';
 import type { Log } from '#shared/log.ts';
 import type { Feed } from '../../changes/feed.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
-import type { EventStreams } from '../../sse/event-streams.ts';
+import { type EventStreams, ownerOf } from '../../sse/event-streams.ts';
 import { StreamReader } from '../../sse/stream-reader.ts';
 import type { Execute } from '../execute.ts';
 import { prefersEvents, tokenOf } from '../http/answer.ts';
@@ -13,6 +13,7 @@ import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
 import { createToken, openConnections, type Place } from './connections.ts';
 import { createSubscribe } from './follow.ts';
+import { createKeptDocuments } from './kept-documents.ts';
 import { farewell } from './messages.ts';
 
 export type SubscriptionDependencies = {
@@ -41,6 +42,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
   const { feed, streams, eventLog } = dependencies;
   const subscribe = createSubscribe({ ...dependencies, cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }) });
   const connections = openConnections(dependencies);
+  const keptDocuments = createKeptDocuments();
   return {
     routes: connectionRoutes(connections),
     reserve(request, operationId) {
@@ -49,11 +51,17 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
     },
     async begin(runnable, { request, response }, place) {
       const subscription = await subscribe(runnable, request);
-      if (place) return place.follow(subscription);
-      demandEventStream(request);
+      if (!place) demandEventStream(request);
+      using taking = new DisposableStack();
+      const kept = taking.use(keptDocuments.take(ownerOf(request), runnable));
+      if (place) return place.follow(subscription, taking.move());
       const stream = streams.open(request, response, { farewell });
       const membership = feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
-      stream.onClose(() => membership[Symbol.dispose]());
+      taking.move();
+      stream.onClose(() => {
+        membership[Symbol.dispose]();
+        kept[Symbol.dispose]();
+      });
     },
     [Symbol.dispose]: () => connections[Symbol.dispose](),
   };
@@ -69,6 +77,7 @@ const connectionRoutes = (connections: ReturnType<typeof openConnections>): Rout
   const open: RequestHandler = (request, response, next) => {
     const token = tokenOf(request);
     if (token === undefined || !prefersEvents(request)) return next();
+    if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-store').end();
     connections.open(token, request, response);
   };
   return Router()

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
+import type { Caller } from '#shared/policy.ts';
+import { until } from '../../test/engines/until.ts';
+import { catchUp, type Delivery } from './advance.ts';
+import type { Cohort } from './feed.ts';
+import { Lane } from './lane.ts';
+import { createRenderAhead } from './render-ahead.ts';
+import { createRing } from './ring.ts';
+
+const at = (position: number) => position as Position;
+const reader: Caller = { kind: 'user', userId: 1 as UserId, role: 'reader', scopes: new Set(), client: null };
+const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
+const changeAt = (position: number) =>
+  ({ position: at(position), type: 'article.edited', stream: `article-${position}`, data: {} }) as Change;
+
+const END = 100;
+
+/** A log of one page, in which it is counted who holds it. */
+const openPast = () => {
+  let holders = 0;
+  async function* follow(after: Position): AsyncGenerator<ChangePage> {
+    holders += 1;
+    try {
+      const positions = Array.from({ length: END - after }, (_, place) => after + place + 1);
+      yield { changes: positions.map(changeAt), upTo: at(END) };
+    } finally {
+      holders -= 1;
+    }
+  }
+  return { follow, holders: () => holders };
+};
+
+test('a reader that takes nothing is waited for with no page in hand, and goes on after what it has', async () => {
+  const past = openPast();
+  const lane = new Lane({ cohort, caller: reader }, at(0));
+  const heard: Position[] = [];
+  const room = Promise.withResolvers<void>();
+  const send = (_message: Buffer, position: Position) => {
+    heard.push(position);
+    return room.promise;
+  };
+  lane.add({ reader: { cohort, caller: reader, after: at(0), send, moveOn: () => {}, fail: () => {} }, position: at(0), lane });
+  const renderAhead = createRenderAhead(async () => ({ message: Buffer.from('x'), own: new Map() }));
+  const write: Delivery['write'] = (to, rendered) => to.write(rendered);
+  const sources = { renderAhead, write, ring: createRing(at(END)), history: past, goLive: () => {} };
+
+  const first = catchUp(lane, sources);
+  await until(
+    () => heard.length,
+    (count) => count > 0,
+  );
+  expect(past.holders()).toBe(1);
+  await until(past.holders, (count) => count === 0);
+  const taken = heard.length;
+  expect(taken).toBeLessThan(END);
+  room.resolve();
+  await first;
+  expect([heard.length, lane.delivered]).toEqual([taken, taken]);
+  await catchUp(lane, sources);
+  expect(heard).toEqual(Array.from({ length: END }, (_, place) => place + 1));
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cohort, createReader, type FeedWorld, openFeedWorld, wordOf } from '../../test/engines/feed-world.ts';
+
+let world: FeedWorld;
+beforeAll(async () => {
+  world = await openFeedWorld();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('a cohort that renders slowly, or not at all, holds up nobody else', async () => {
+  await using feed = await world.open();
+  const never = createReader(feed, { after: 'now', of: cohort('never', () => new Promise(() => {})) });
+  const failing = createReader(feed, { after: 'now', of: cohort('failing', () => Promise.reject(new Error('no way'))) });
+  const fine = createReader(feed, { after: 'now' });
+  const ids = [await world.write(2), await world.write(2), await world.write(2)];
+  await fine.hears(3);
+  expect(fine.heard).toEqual(ids.map(String));
+  expect(never.heard).toEqual([]);
+  expect(failing.failure()).toMatchObject({ message: 'no way' });
+  expect(failing.heard).toEqual([]);
+});
+
+test('a change that comes while the last of the past is rendered is not lost', async () => {
+  await using feed = await world.open();
+  const start = feed.upTo;
+  const ids = [await world.write(2)];
+  await world.untilHeard(feed);
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const of = cohort('gated', async (change) => {
+    begun.resolve();
+    await gate.promise;
+    return Buffer.from(`${wordOf(change)}`);
+  });
+  const reader = createReader(feed, { after: start, of });
+  await begun.promise;
+  ids.push(await world.write(2));
+  await world.untilHeard(feed);
+  gate.resolve();
+  await reader.hears(2);
+  expect(reader.heard).toEqual(ids.map(String));
+});
+
+test('a cohort that has fallen behind by more than its queue catches up by itself, with nothing lost', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using feed = await world.open({ ringLimits: { changesMax: 50, bytesMax: 1_000_000 } });
+  const of = cohort('stalled', async (change) => {
+    await gate.promise;
+    return Buffer.from(`${wordOf(change)}`);
+  });
+  const readers = [createReader(feed, { after: 'now', of }), createReader(feed, { after: 'now', of })];
+  const start = feed.upTo;
+  const ids: number[] = [];
+  for (let batch = 0; batch < 21; batch += 1) ids.push(...(await Promise.all(Array.from({ length: 100 }, () => world.write(9)))));
+  await world.untilHeard(feed);
+  gate.resolve();
+  for (const reader of readers) {
+    await reader.hears(ids.length);
+    expect(reader.failure()).toBeUndefined();
+    expect(new Set(reader.heard)).toEqual(new Set(ids.map(String)));
+    expect(reader.heard).toHaveLength(ids.length);
+    expect(reader.positions).toEqual(reader.positions.toSorted((one, other) => one - other));
+    expect(reader.positions[0]).toBeGreaterThan(start);
+  }
+}, 120_000);

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Position } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createRenderings } from './renderings.ts';
+
+const caller: Caller = { kind: 'anonymous' };
+const change = { position: 5 as Position } as Change;
+
+test('who asks for the same at the same time waits for one message, and who asks soon after is given that', async () => {
+  let made = 0;
+  const cohort = {
+    key: 'a',
+    topics: [],
+    async render() {
+      made += 1;
+      return Buffer.from('x');
+    },
+  };
+  const renderings = createRenderings();
+  const [one, other] = await Promise.all([renderings.of(cohort, change, caller), renderings.of(cohort, change, caller)]);
+  expect(one).toBe(other);
+  expect(await renderings.of(cohort, change, caller)).toBe(one);
+  expect(made).toBe(1);
+});
+
+test('what takes too long is told as what passes, and is made anew for the next who asks', async () => {
+  let isSlow = true;
+  const cohort = { key: 'a', topics: [], render: () => (isSlow ? new Promise<Buffer>(() => {}) : Promise.resolve(Buffer.from('x'))) };
+  const renderings = createRenderings(10);
+  await expect(renderings.of(cohort, change, caller)).rejects.toMatchObject({ code: 'unavailable' });
+  isSlow = false;
+  expect(String(await renderings.of(cohort, change, caller))).toBe('x');
+});

@@ -1,0 +1,16 @@
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
+import { HOLE } from './objects.ts';
+import { literal, type Sql, sql } from './sql.ts';
+
+const DIGITS = literal('0123456789abcdefghijklmnopqrstuvwxyz');
+
+/** To the base of 36, as `formatCursor` writes a position. A safe integer has at most eleven such digits. */
+const base36 = (
+  position: Sql,
+): Sql => sql`(select string_agg(substr(${DIGITS}, (${position} / weight % 36)::integer + 1, 1), '' order by weight desc)
+  from (select power(36::numeric, place)::bigint as weight from generate_series(0, 10) place) weights where weight = 1 or weight <= ${position})`;
+
+const written = sql`'"' || left(k.log::text, 8) || '-' || ${base36(sql`k.position`)} || '"'`;
+
+/** Where the read model was when the statement looked at it, which is once for all that it reads: the cursor of the whole answer. */
+export const logCursorJson: Sql = sql`coalesce((select ${written} from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

@@ -1,0 +1,27 @@
+import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { readReached } from '#shared/read-model/read-position.ts';
+import { readFailureOf } from '../../statement.ts';
+import { fragmentsOf } from '../documents/measure.ts';
+import type { Runnable } from '../run.ts';
+
+/** Whether an operation asks for the cursor of its answer. */
+export const asksForCursor = ({ prepared: { document }, operation: { node } }: Runnable): boolean =>
+  hasCursor(node.selectionSet, fragmentsOf(document));
+
+/** Where the read model is. What is read after this has come has everything up to there in it. */
+export const readCursor = async (pool: Pool, eventLog: Pick<EventLog, 'identity'>): Promise<Cursor> => {
+  const position = await readReached(pool, eventLog).catch((cause: unknown) => {
+    throw readFailureOf(cause);
+  });
+  return formatCursor(eventLog.identity, position ?? START);
+};
+
+const hasCursor = ({ selections }: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): boolean =>
+  selections.some((selection) => {
+    if (selection.kind === Kind.FIELD) return selection.name.value === 'cursor';
+    const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    return inner !== undefined && hasCursor(inner.selectionSet, fragments);
+  });

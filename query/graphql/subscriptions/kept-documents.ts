@@ -1,0 +1,39 @@
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { bytesOfDocument } from '../documents/document-size.ts';
+import type { Runnable } from '../run.ts';
+
+/** Counts what the subscriptions of each owner keep: their documents, which take far more than their texts, and their variables. */
+export type KeptDocuments = {
+  /** Refuses what would be too much with all that the owner has; what is taken is given back by the disposal. */
+  take(owner: string, runnable: Runnable): Disposable;
+};
+
+/** Of one owner, in this process: more than a thousand documents as people write them. */
+const BYTES_MAX = 64 * 1_048_576;
+
+export const createKeptDocuments = (bytesMax = BYTES_MAX): KeptDocuments => {
+  const owners = new Map<string, number>();
+  const add = (owner: string, bytes: number): void => {
+    const sum = (owners.get(owner) ?? 0) + bytes;
+    if (sum === 0) owners.delete(owner);
+    else owners.set(owner, sum);
+  };
+  return {
+    take(owner, { prepared, variables }) {
+      const bytes = bytesOfDocument(prepared.document.loc?.end ?? 0) + JSON.stringify(variables).length;
+      if ((owners.get(owner) ?? 0) + bytes > bytesMax)
+        throw new HttpProblem('too_many_streams', { detail: TOO_MUCH, headers: RETRY_AFTER });
+      add(owner, bytes);
+      let isKept = true;
+      return {
+        [Symbol.dispose]() {
+          if (isKept) add(owner, -bytes);
+          isKept = false;
+        },
+      };
+    },
+  };
+};
+
+const TOO_MUCH = 'Your subscriptions keep more than may be kept for one client: end some, or ask for less in each.';
+const RETRY_AFTER = { 'Retry-After': '10' };

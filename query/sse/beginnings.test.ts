@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { answerErrors } from '#shared/http/answer-errors.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { follow } from '../../test/engines/event-source.ts';
+import { until } from '../../test/engines/until.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import { openEventStreams } from './event-streams.ts';
+
+const closing: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+/** Streams at `/`, one for each owner, and what is to happen before. */
+const serve = async (before: Router): Promise<{ readonly url: string; readonly asked: () => number }> => {
+  const streams = openEventStreams({ heartbeatMs: 60_000, perOwnerMax: 1, bufferBytesMax: 100_000, metrics: createMetrics() });
+  let asked = 0;
+  const routes = Router().get('/', (request, response) => {
+    asked += 1;
+    streams.open(request, response);
+  });
+  const server = await serveRoutes(before, routes, answerErrors(pino({ level: 'silent' })));
+  closing.push(streams, server);
+  return { url: server.url, asked: () => asked };
+};
+
+test('a client that has gone before its stream begins leaves its place to the next', async () => {
+  let isWaiting = false;
+  const before = Router().get('/', async (request, response, next) => {
+    if (request.query.slowly === undefined) return next();
+    isWaiting = true;
+    await once(response, 'close');
+    next();
+  });
+  const { url, asked } = await serve(before);
+  const leaving = get(`${url}/?slowly`).on('error', () => {});
+  await until(() => isWaiting, Boolean);
+  leaving.destroy();
+  await until(asked, (count) => count === 1);
+  const next = await follow(url);
+  expect(next.status).toBe(200);
+  await next.close();
+});
+
+test('a stream that is asked for behind an unfinished answer is refused, and that answer stays whole', async () => {
+  const isAsked = Promise.withResolvers<void>();
+  const before = Router().get('/answer', async (_request, response) => {
+    await isAsked.promise;
+    response.send('the whole answer');
+  });
+  const { url, asked } = await serve(before);
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  let text = '';
+  socket.on('data', (part: string) => {
+    text += part;
+  });
+  const requestOf = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n${more}\r\n`;
+  socket.write(requestOf('/answer') + requestOf('/', 'Connection: close\r\n'));
+  await until(asked, (count) => count === 1);
+  isAsked.resolve();
+  await once(socket, 'close');
+  const [first = '', second = ''] = text.split(/(?=HTTP\/1.1 )/);
+  expect(first).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\nthe whole answer$/);
+  expect(second).toMatch(/^HTTP\/1.1 503 [\s\S]*ask again after it, or by another one/);
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { numbered, openPublishing, type Publishing } from '../engines/publishing.ts';
+
+let installation: Installation;
+let publishing: Publishing;
+beforeAll(async () => {
+  installation = await startInstallation();
+  publishing = await openPublishing(installation);
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+type Shown = { readonly cursor: string; readonly posts: readonly { readonly id: string }[] };
+type Told = { readonly articlePublished: { readonly subjectId: string } };
+
+const LOOKED_AT_MAX = 20;
+const READ = '{ posts(limit: 100) { id } cursor }';
+const FOLLOW = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId } }';
+
+test('what an answer shows and what comes after its cursor is all that happens, each once, though it happens meanwhile', async () => {
+  const next = numbered('Meanwhile');
+  const writing = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const ids: string[] = [];
+      for (let count = 0; count < 10; count += 1) ids.push(await publishing.publish(next()));
+      return ids;
+    }),
+  );
+  const answers: Shown[] = [];
+  let isWritten = false;
+  const written = writing.finally(() => {
+    isWritten = true;
+  });
+  while (!isWritten) answers.push((await graphqlClientOf(installation)<Shown>(READ)).data);
+  const all = (await written).flat();
+  expect(new Set(answers.map(({ cursor }) => cursor)).size).toBeGreaterThan(2);
+  for (const { cursor, posts } of answers.filter((_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0)) {
+    const shown = posts.map(({ id }) => id);
+    const stream = await streamOf(installation, FOLLOW, { variables: { after: cursor } });
+    const told = await stream.results<Told>(all.length - shown.length);
+    await stream.close();
+    expect([...shown, ...told.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(all.toSorted());
+  }
+});
+
+test('an answer that waited for a write stands for no less', async () => {
+  const ask = graphqlClientOf(installation);
+  for (const query of ['{ cursor }', '{ ...C } fragment C on Query { now: cursor cursor _service { sdl } }']) {
+    const token = await publishing.cursor();
+    const { data } = await ask<{ cursor: string }>(query, { headers: { 'consistency-token': token } });
+    const [log, position] = data.cursor.split('-');
+    const [ofToken, positionOfToken] = token.split('-');
+    expect(log).toBe(ofToken);
+    expect(Number.parseInt(position ?? '', 36)).toBeGreaterThanOrEqual(Number.parseInt(positionOfToken ?? '', 36));
+  }
+});

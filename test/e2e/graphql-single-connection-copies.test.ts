@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../engines/event-source.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
+import { openPublishing, type Publishing } from '../engines/publishing.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { until } from '../engines/until.ts';
+
+/** The single connection mode where query runs in two processes, of which each knows its own streams alone. */
+if (nginxMissing !== undefined) process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);
+
+describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingress', () => {
+  const open = new AsyncDisposableStack();
+  let copies: readonly string[];
+  let nginx: Nginx;
+  let publishing: Publishing;
+  beforeAll(async () => {
+    const installation: Installation = open.use(await startInstallation());
+    publishing = await openPublishing(installation);
+    const started: RoleProcess[] = [1, 2].map(() => open.use(startRole('query/main.ts', { ...installation.settings, TRUST_PROXY: '1' })));
+    copies = await Promise.all(started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)));
+    nginx = open.use(await startNginx({ secret: 'between-ingress-and-roles' }));
+    const { host } = new URL(installation.origin);
+    await nginx.lead({ command: [host], auth: [host], query: copies.map((url) => new URL(url).host) });
+  });
+  afterAll(() => open.disposeAsync());
+
+  /** A token, and where it is known: a stream is not open by it anywhere else. */
+  const openStream = async () => {
+    const token = String((await restClientOf(nginx)('PUT', '/graphql')).body);
+    const stream = open.adopt(await follow(`${nginx.url}/graphql?token=${token}`), (each) => each.close());
+    const send = (to: string, operationId: string) =>
+      restClientOf({ url: to, fetch })('POST', '/graphql', {
+        headers: { 'x-graphql-event-stream-token': token },
+        body: { query: 'subscription { articlePublished { type } }', extensions: { operationId } },
+      });
+    return { token, stream, send };
+  };
+
+  test('all that is asked for by one token comes to the process that has its stream, and by many to both', async () => {
+    const streams = await Promise.all(Array.from({ length: 20 }, openStream));
+    expect(new Set(streams.map(({ stream }) => stream.status))).toEqual(new Set([200]));
+    for (const { send } of streams) expect((await send(nginx.url, 'by the ingress')).status).toBe(202);
+    await publishing.publish('To all of them');
+    for (const { stream } of streams)
+      await until(
+        () => stream.messages.map(({ data }) => (JSON.parse(data) as { id: string }).id),
+        (ids) => ids.includes('by the ingress'),
+      );
+    const places = await Promise.all(
+      streams.map(({ send }) => Promise.all(copies.map(async (copy) => (await send(copy, 'direct')).status))),
+    );
+    expect(new Set(places.map(String))).toEqual(new Set(['202,404', '404,202']));
+    for (const { token } of streams) {
+      const stopped = await restClientOf(nginx)('DELETE', '/graphql?operationId=direct', {
+        headers: { 'x-graphql-event-stream-token': token },
+      });
+      expect(stopped.status).toBe(200);
+    }
+  });
+});

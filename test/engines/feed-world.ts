@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { startProjector } from '../../projector/service.ts';
+import { type Cohort, type Feed, openFeed, type Reader } from '../../query/changes/feed.ts';
+import { createCommandWorld } from './command-side.ts';
+import { appendRaw, untilProjected } from './projection.ts';
+import { until } from './until.ts';
+
+/** A log that is projected, and feeds of what is written to it. */
+export type FeedWorld = AsyncDisposable & {
+  open(options?: Partial<Parameters<typeof openFeed>[0]>): Promise<Feed>;
+  /** A draft of somebody's; which one, says its id. */
+  write(authorId: number): Promise<number>;
+  writeAt(authorId: number): Promise<{ readonly id: number; readonly position: Position }>;
+  /** What the next draft is called. */
+  nextId(): number;
+  head(): Promise<Position>;
+  untilProjected(): Promise<unknown>;
+  /** Until the feed has heard of all that is written. */
+  untilHeard(feed: Feed): Promise<void>;
+};
+
+export const openFeedWorld = async (): Promise<FeedWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const side = opening.use(await opening.use(await createCommandWorld()).open());
+  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
+  opening.use(await startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() }));
+  const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
+  let lastId = 8_000;
+  const head = () => side.eventLog.head();
+  const writeAt: FeedWorld['writeAt'] = async (authorId) => {
+    lastId += 1;
+    const articleId = lastId;
+    const data = { articleId, authorId, title: 'T', body: '', tags: [], cover: null };
+    const { position } = await appendRaw(side, `article-${articleId}`, { type: 'article.drafted', data, id: randomUUID() as never });
+    return { id: articleId, position };
+  };
+  const resources = opening.move();
+  return {
+    open: (options = {}) => openFeed({ changes, moveOnMs: 20, log: pino({ level: 'silent' }), metrics: createMetrics(), ...options }),
+    write: async (authorId) => (await writeAt(authorId)).id,
+    writeAt,
+    nextId: () => lastId + 1,
+    head,
+    untilProjected: () => untilProjected(side),
+    async untilHeard(feed) {
+      const end = await head();
+      await until(
+        () => feed.upTo,
+        (upTo) => upTo >= end,
+        PATIENCE_MS,
+      );
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const PATIENCE_MS = 60_000;
+
+export const user = (userId: number): Caller => ({
+  kind: 'user',
+  userId: userId as UserId,
+  role: 'author',
+  scopes: new Set(SCOPES),
+  client: null,
+});
+
+export const wordOf = ({ data }: Change) => Number(data.articleId);
+
+/** Renders the ids of articles; to their authors with a sign that they are theirs. */
+export const cohort = (key: string, render?: Cohort['render']): Cohort => ({
+  key,
+  topics: ['all'],
+  render:
+    render ??
+    (async (change, caller) => {
+      await nextTurn();
+      const isOwn = caller.kind === 'user' && caller.userId === change.resource.ownerId;
+      return Buffer.from(`${wordOf(change)}${isOwn ? ' own' : ''}\n`);
+    }),
+});
+
+export type ReaderOptions = { after: Position | 'now'; by?: Caller; of?: Cohort; slow?: boolean; takesSeveral?: boolean };
+
+export type TestReader = {
+  readonly heard: readonly string[];
+  readonly positions: readonly Position[];
+  place(): Position | undefined;
+  failure(): unknown;
+  leave(): void;
+  /** Until it has heard so much. */
+  hears(count: number): Promise<unknown>;
+};
+
+/** A reader that writes down what it is told, and takes its time where it is asked to. */
+export const createReader = (
+  feed: Feed,
+  { after, by = user(1), of = cohort('all'), slow = false, takesSeveral = false }: ReaderOptions,
+): TestReader => {
+  const heard: string[] = [];
+  const positions: Position[] = [];
+  let place: Position | undefined = after === 'now' ? undefined : after;
+  let failure: unknown;
+  const reader: Reader = {
+    cohort: of,
+    caller: by,
+    after,
+    takesSeveral,
+    send(message, position) {
+      heard.push(...linesIn(message));
+      positions.push(position);
+      place = position;
+      return slow ? delay(1) : undefined;
+    },
+    moveOn(position) {
+      expect(position).toBeGreaterThanOrEqual(place ?? START);
+      place = position;
+    },
+    fail(error) {
+      failure = error;
+    },
+  };
+  const membership = feed.join(reader);
+  return {
+    heard,
+    positions,
+    place: () => place,
+    failure: () => failure,
+    leave: () => membership[Symbol.dispose](),
+    hears: (count) =>
+      until(
+        () => heard.length,
+        (seen) => seen >= count,
+        PATIENCE_MS,
+      ),
+  };
+};
+
+const linesIn = (message: Buffer): readonly string[] => message.toString().trimEnd().split('\n');
