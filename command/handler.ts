@@ -1,6 +1,10 @@
 import type { UserId } from '#shared/brands.ts';
+import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command, CommandType } from '#shared/commands/command.ts';
-import type { Appended } from '#shared/event-log/event-log.ts';
+import type { WebhookSettings } from '#shared/config.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
 import { authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
@@ -16,19 +20,34 @@ type Handler<Type extends CommandType> = {
   /** What the caller must at least be admitted to, before anything is read. */
   readonly operation: Operation;
   handle(command: Extract<Command, { type: Type }>, sent: Sent): Promise<Outcome>;
+  /** What an outcome made beside a version. It is read from the event: outcomes are kept, and secrets stand nowhere but there, sealed. */
+  reveal?(outcome: Outcome): Promise<Revealed>;
 };
+
+export type Revealed = Pick<CommandResult, 'secret' | 'eventId'>;
 
 export type HandlersOf<Type extends CommandType> = { readonly [Each in Type]: Handler<Each> };
 
 export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 
-export type HandlerDependencies = { readonly executor: Executor; readonly states: States; readonly claims: EmailClaims };
+export type HandlerDependencies = {
+  readonly log: EventLog;
+  readonly codec: Codec;
+  readonly executor: Executor;
+  readonly states: States;
+  readonly claims: EmailClaims;
+  readonly pool: Pick<Pool, 'query'>;
+  readonly webhooks: WebhookRules;
+};
 
-/** Who is the author of what a caller creates: whoever is named, else the caller. */
-export const authorOf = (caller: Caller, named: UserId | undefined): UserId => {
+/** What the operator lets webhooks be. */
+export type WebhookRules = Pick<WebhookSettings, 'guard' | 'perOwnerMax'>;
+
+/** Whose is what a caller creates: whoever is named, else the caller. */
+export const authorOf = (caller: Caller, named: UserId | undefined, pointer = '/authorId'): UserId => {
   if (named !== undefined) return named;
   if (caller.kind === 'user') return caller.userId;
-  throw new Rejection('invalid_command', { errors: [{ pointer: '/authorId', detail: 'Is missing.' }] });
+  throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Is missing.' }] });
 };
 
 /** Refuses what the policy does not allow. What the caller could not see is refused as absent. */

@@ -18,7 +18,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context);
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log }));
+  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));

@@ -13,7 +13,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, admit, type Caller, type Operation } from '#shared/policy.ts';
 import { freshIds } from './circumstances.ts';
-import type { HandlersOf, Outcome, Sent } from './handler.ts';
+import type { HandlersOf, Outcome, Revealed, Sent } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 import { observeCommands } from './observe-commands.ts';
 
@@ -39,8 +39,10 @@ const send = async (dependencies: Dependencies, given: Command, { caller, ...res
   const handler = handlerOf(dependencies.handlers, command.type);
   const admission = admit(caller, handler.operation);
   if (admission !== 'allowed') throw admission;
-  const { id, version, position } = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
-  return { id, version, cursor: formatCursor(dependencies.log.identity, position) };
+  const outcome = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
+  const revealed = await handler.reveal?.(outcome).catch(tellUnknown);
+  const { id, version, position } = outcome;
+  return { id, version, cursor: formatCursor(dependencies.log.identity, position), ...revealed };
 };
 
 const tellUnknown = (error: unknown): never => {
@@ -49,7 +51,11 @@ const tellUnknown = (error: unknown): never => {
 };
 
 /** A handler that takes any command: the table has each under its own type, so that it is given what it expects. */
-type AnyHandler = { readonly operation: Operation; handle(command: Command, sent: Sent): Promise<Outcome> };
+type AnyHandler = {
+  readonly operation: Operation;
+  handle(command: Command, sent: Sent): Promise<Outcome>;
+  reveal?(outcome: Outcome): Promise<Revealed>;
+};
 
 const handlerOf = (handlers: Handlers, type: CommandType): AnyHandler => handlers[type] as AnyHandler;
 

@@ -11,7 +11,7 @@ import { articleHandlers } from './articles/handle.ts';
 import { commentHandlers } from './comments/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { createExecutor } from './execute.ts';
-import type { HandlerDependencies } from './handler.ts';
+import type { HandlerDependencies, WebhookRules } from './handler.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createIdMaker } from './new-id.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
@@ -19,6 +19,7 @@ import { createSender, type Handlers } from './send.ts';
 import { createStates } from './states.ts';
 import { createEmailClaims } from './users/email-claims.ts';
 import { userHandlers } from './users/handle.ts';
+import { webhookHandlers } from './webhooks/handle.ts';
 
 /** What the command side works with; all of it is the caller's own, and outlives the service. */
 export type CommandDependencies = {
@@ -30,18 +31,22 @@ export type CommandDependencies = {
   readonly blobs: Pick<Blobs, 'remove'>;
   readonly log: Log;
   readonly metrics: Registry;
+  /** Unless told, only to the public Internet. */
+  readonly webhooks?: WebhookRules;
 };
+
+const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, blobs, log, metrics } = dependencies;
+  const { pool, eventLog, keys, masterKey, blobs, log, metrics, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const handlers = handlersOf({ executor, states: base.states, claims });
+  const handlers = handlersOf({ ...base, executor, claims, pool, webhooks });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
   await using opening = new AsyncDisposableStack();
   opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys }));
@@ -55,4 +60,5 @@ const handlersOf = (dependencies: HandlerDependencies): Handlers => ({
   ...userHandlers(dependencies),
   ...articleHandlers(dependencies),
   ...commentHandlers(dependencies),
+  ...webhookHandlers(dependencies),
 });

@@ -60,7 +60,10 @@ export const createStates = ({ log, codec, weightMax = WEIGHT_MAX }: { log: Even
   };
 };
 
-const weigh = (state: unknown): number => {
-  const values = typeof state === 'object' && state !== null ? Object.values(state) : [];
-  return values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), WEIGHT_OF_EACH);
+const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state);
+
+const lengthOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + lengthOf(each), 0);
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, CommentId, EventId, Position, UserId, Version } from '#shared/brands.ts';
+import type { ArticleId, CommentId, EventId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -38,6 +38,28 @@ const comment = fc.record({
   authorId: id as fc.Arbitrary<UserId>,
 });
 
+const CIRCUMSTANCES = {
+  at: '2026-01-02T03:04:05.678Z',
+  actor: 'system:test',
+  client: null,
+  request: 'r',
+  correlation: 'c',
+  causation: null,
+} as const;
+
+const webhook = fc.record({ webhookId: id as fc.Arbitrary<WebhookId>, ownerId: id as fc.Arbitrary<UserId> });
+const registration = fc.record({
+  ...{ webhookId: id as fc.Arbitrary<WebhookId>, ownerId: id as fc.Arbitrary<UserId>, description: text, enabled: fc.boolean() },
+  ...{
+    url: fc.constant('https://example.com/1'),
+    eventTypes: fc.constant(['*']),
+    filter: fc.constant({}),
+    payload: fc.constant('thin' as const),
+  },
+  ...{ ordered: fc.boolean(), limits: fc.constant({ ratePerSecond: 50, concurrency: 10 }), headers: fc.constant({}) },
+  secret: fc.constant('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
+});
+
 /** Few rows and many events, in orders that the deciders would never allow too. */
 const event = fc.oneof(
   fc
@@ -56,6 +78,20 @@ const event = fc.oneof(
     .tuple(comment, text, fc.constantFrom('comment.added' as const, 'comment.edited' as const))
     .map(([data, written, type]) => ({ type, data: { ...data, text: written } })),
   comment.map((data) => ({ type: 'comment.deleted' as const, data })),
+  registration.map((data) => ({ type: 'webhook.registered' as const, data })),
+  webhook.chain((data) =>
+    fc.constantFrom(
+      { type: 'webhook.changed' as const, data: { ...data, url: 'https://example.com/2', filter: { authorId: data.ownerId } } },
+      { type: 'webhook.changed' as const, data: { ...data, headers: { 'X-Team': 'red' }, description: null } },
+      {
+        type: 'webhook.disabled' as const,
+        data: { ...data, reason: 'gone' as const, missed: { since: 3 as Position, at: CIRCUMSTANCES.at } },
+      },
+      { type: 'webhook.enabled' as const, data },
+      { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID() } },
+      { type: 'webhook.deleted' as const, data },
+    ),
+  ),
 ) satisfies fc.Arbitrary<AnnalsEvent>;
 
 /** What may be wrong with a recorded event. PostgreSQL has no year 0, and RFC 3339 has. */
@@ -112,17 +148,9 @@ const record = async (happened: readonly Happened[]): Promise<readonly RecordedE
   );
 };
 
-const CIRCUMSTANCES = {
-  at: '2026-01-02T03:04:05.678Z',
-  actor: 'system:test',
-  client: null,
-  request: 'r',
-  correlation: 'c',
-  causation: null,
-} as const;
-
 const streamOf = ({ data }: AnnalsEvent) => {
   if ('commentId' in data) return streamName('comment', data.commentId);
+  if ('webhookId' in data) return streamName('webhook', data.webhookId);
   if ('articleId' in data) return streamName('article', data.articleId);
   return streamName('user', 'userId' in data ? Number(data.userId) : 0);
 };
@@ -135,7 +163,9 @@ const skipOnly = async (events: readonly RecordedEvent[]): Promise<void> => {
 
 /** Projects into an empty read model, with a batch up to each cut. */
 const projected = async (schema: string, events: readonly RecordedEvent[], cuts: readonly number[]) => {
-  await pool.query(['users', 'articles', 'comments', 'departed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'));
+  await pool.query(
+    ['users', 'articles', 'comments', 'webhooks', 'departed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'),
+  );
   let from = 0;
   for (const to of [...cuts, events.length]) {
     await inTransaction(pool, async (connection) => {

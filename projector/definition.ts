@@ -10,8 +10,8 @@ export type Definition = {
   readonly fingerprint: string;
 };
 
-/** What a deleted user wrote is found by it, also while a read model is being filled. */
-const NEEDED_BY_WRITES = 'create index comments_by_author ';
+/** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
+const NEEDED_BY_WRITES = /^create index (?:comments_by_author|webhooks_by_owner) /;
 
 export const readDefinition = async (): Promise<Definition> => {
   const text = await readFile(new URL('./read-model.sql', import.meta.url), 'utf8');
@@ -20,7 +20,7 @@ export const readDefinition = async (): Promise<Definition> => {
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean);
-  const isIndex = (statement: string) => statement.startsWith('create index ') && !statement.startsWith(NEEDED_BY_WRITES);
+  const isIndex = (statement: string) => statement.startsWith('create index ') && !NEEDED_BY_WRITES.test(statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),

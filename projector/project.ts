@@ -10,6 +10,7 @@ import { type Prepared, prepare } from './prepared.ts';
 import { type Change, write } from './rows.ts';
 import { isOf, takeIn } from './take-in.ts';
 import { USERS } from './users.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 /**
  * Takes events into the read model that comes first in the connection's search path. Answers with the aggregates that had to be
@@ -29,9 +30,15 @@ export const projectPrepared = async (connection: Connection, { own, decoded, da
   await moveVersionsOn(connection, own.filter(isSkipped));
   const parkings = [...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values()];
   await park(connection, parkings);
-  await eraseTexts(connection, { departures: decoded.filter(isDeparture), comments: whole.filter(isOf<CommentEvent>(...WRITING)) });
+  await eraseTexts(connection, {
+    departures: decoded.filter(isDeparture),
+    comments: whole.filter(isOf<CommentEvent>(...WRITING)),
+    webhooks: whole.filter(isOf<Registered>('webhook.registered')),
+  });
   return parkings;
 };
+
+type Registered = DecodedEvent<'webhook.registered'>;
 
 const WRITING = ['comment.added', 'comment.edited'] as const;
 
@@ -56,22 +63,32 @@ const moveVersionsOn = async (connection: Connection, skipped: readonly Recorded
   await write<string>(connection, USERS, to('users'));
   await write<string>(connection, ARTICLES, to('articles'));
   await write<string>(connection, COMMENTS, to('comments'));
+  await write<string>(connection, WEBHOOKS, to('webhooks'));
 };
 
-type Texts = { readonly departures: readonly DecodedEvent[]; readonly comments: readonly CommentEvent[] };
+type Texts = {
+  readonly departures: readonly DecodedEvent[];
+  readonly comments: readonly CommentEvent[];
+  readonly webhooks: readonly Registered[];
+};
 
-/** What a deleted user wrote is theirs: it goes with them, also where it is taken in later, so that every replay ends the same. */
-const eraseTexts = async (connection: Connection, { departures, comments }: Texts): Promise<void> => {
+/** What a deleted user wrote or registered is theirs: it goes with them, also where it is taken in later, so that every replay ends the same. */
+const eraseTexts = async (connection: Connection, { departures, comments, webhooks }: Texts): Promise<void> => {
   const gone = departures.flatMap(({ stream }) => rowOf(stream)?.id ?? []);
   const written = comments.map(({ data }) => data.commentId);
   if (gone.length > 0) {
     await connection.query('insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', [gone]);
     await connection.query('update comments set text = null where author_id = any($1) and text is not null', [gone]);
+    await connection.query('delete from webhooks where owner_id = any($1)', [gone]);
   }
   if (written.length > 0) {
     await connection.query(
       'update comments c set text = null from departed d where c.id = any($1) and d.user_id = c.author_id and c.text is not null',
       [written],
     );
+  }
+  const registered = webhooks.map(({ data }) => data.webhookId);
+  if (registered.length > 0) {
+    await connection.query('delete from webhooks w using departed d where w.id = any($1) and d.user_id = w.owner_id', [registered]);
   }
 };

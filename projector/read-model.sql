@@ -50,6 +50,32 @@ create table comments (
 create index comments_by_article on comments (article_id, created_at, id);
 create index comments_by_author on comments (author_id, id);
 
+create table webhooks (
+  id bigint primary key,
+  owner_id bigint not null,
+  -- Null only where its owner's key was destroyed and their deletion is still to come.
+  url text,
+  description text,
+  event_types text[] not null,
+  filter_article_id bigint,
+  filter_author_id bigint,
+  payload text not null,
+  is_ordered boolean not null,
+  rate_per_second integer not null,
+  concurrency integer not null,
+  header_names text[] not null,
+  is_enabled boolean not null,
+  disabled_reason text,
+  -- After which position changes were not delivered, until they are replayed.
+  missed_since bigint,
+  old_secrets_end_at timestamptz,
+  version integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+create index webhooks_by_creation on webhooks (created_at desc, id desc);
+create index webhooks_by_owner on webhooks (owner_id, created_at desc, id desc);
+
 -- Users who were deleted, whatever became of their row: what they wrote goes with them.
 create table departed (user_id bigint primary key);
 

@@ -100,7 +100,7 @@ const INDEX_MEMORY = '128MB';
 /** And what the planner knows of the tables. */
 const addIndexes = async (work: Work, next: Held): Promise<void> => {
   const { indexes } = await readDefinition();
-  const statements = [...indexes, 'analyze users, articles, comments'];
+  const statements = [...indexes, 'analyze users, articles, comments, webhooks'];
   for (const [done, statement] of statements.entries()) {
     work.onProgress({ step: 'indexes', done, of: statements.length });
     await inBackground(work.pool, (connection) =>

@@ -20,3 +20,4 @@ export type LogIdentity = Branded<string, 'LogIdentity'>;
 export type UserId = Branded<number, 'UserId'>;
 export type ArticleId = Branded<number, 'ArticleId'>;
 export type CommentId = Branded<number, 'CommentId'>;
+export type WebhookId = Branded<number, 'WebhookId'>;

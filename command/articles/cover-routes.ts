@@ -5,9 +5,9 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { ARTICLE_OPERATIONS } from '#shared/rest/articles.ts';
 import { routeOf } from '#shared/rest/operation.ts';
-import { answerWritten } from '../rest/answer.ts';
-import { contextOf } from '../rest/context.ts';
-import { itemOf } from '../rest/item.ts';
+import { answerWritten } from '#shared/rest/writes/answer.ts';
+import { contextOf } from '#shared/rest/writes/context.ts';
+import { itemOf } from '#shared/rest/writes/item.ts';
 import { demandPicture, receiveBody } from './receive-picture.ts';
 
 export type CoverDependencies = {

@@ -1,5 +1,5 @@
 import { v5 } from 'uuid';
-import type { ArticleId, CommentId, EventId, StreamName } from '#shared/brands.ts';
+import type { ArticleId, CommentId, EventId, StreamName, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -7,6 +7,7 @@ import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
 import { comment } from '../comments/comment.ts';
 import type { Executor } from '../execute.ts';
+import { webhook } from '../webhooks/webhook.ts';
 import { join, leave, markAsGone, orphansOf } from './membership.ts';
 import type { Cause, Link, Step } from './steps.ts';
 
@@ -20,7 +21,7 @@ export type FollowUpDependencies = {
 const AT_ONCE = 100;
 
 /**
- * Carries out steps of one kind: the comments of a deleted article, the drafts and the key of a deleted user.
+ * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a deleted user.
  * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
  * have ids made from the event that they follow from. It stops early where the signal says so.
  */
@@ -81,6 +82,10 @@ const end = ({ executor }: FollowUpDependencies, stream: StreamName, cause: Caus
     case 'article': {
       const command = { type: 'DiscardDraft', articleId: Number(id) as ArticleId } as const;
       return executor.change({ decider: article, stream, decide: (state) => article.decide(command, state) }, circumstances);
+    }
+    case 'webhook': {
+      const command = { type: 'DeleteWebhook', webhookId: Number(id) as WebhookId } as const;
+      return executor.change({ decider: webhook, stream, decide: (state) => webhook.decide(command, state) }, circumstances);
     }
     default:
       throw new Error(`${stream} belongs to nothing that can be deleted`);

@@ -1,5 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { type StreamKind, streamName } from '#shared/events/streams.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
@@ -35,6 +36,19 @@ export const orphansOf = async (pool: Pool, parent: StreamName, limit: number): 
   const { rows } = await pool.query<{ child: StreamName }>(
     'select child from process_manager.member where parent = $1 order by child limit $2',
     [parent, limit],
+  );
+  return rows.map(({ child }) => child);
+};
+
+/** Those of one kind, as far as the process manager has come. */
+export const childrenOf = async (
+  pool: Pick<Pool, 'query'>,
+  parent: StreamName,
+  { kind, limit }: { readonly kind: StreamKind; readonly limit: number },
+): Promise<readonly StreamName[]> => {
+  const { rows } = await pool.query<{ child: StreamName }>(
+    'select child from process_manager.member where parent = $1 and starts_with(child, $2) limit $3',
+    [parent, streamName(kind, ''), limit],
   );
   return rows.map(({ child }) => child);
 };

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import type { ArticleId, CommentId, EventId, StreamName, UserId } from '#shared/brands.ts';
+import type { ArticleId, CommentId, EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
 import { articleStream } from '../articles/article.ts';
 import { commentStream } from '../comments/comment.ts';
 import { userStream } from '../users/user.ts';
+import { webhookStream } from '../webhooks/webhook.ts';
 
 /** The event that something follows from. */
 export type Cause = { readonly id: EventId; readonly metadata: MetadataContext };
@@ -21,6 +22,7 @@ export type Step =
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
 const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
 const commentIds = z.object({ articleId: z.int().positive(), commentId: z.int().positive() });
+const webhookIds = z.object({ webhookId: z.int().positive(), ownerId: z.int().positive() });
 const userIds = z.object({ userId: z.int().positive() });
 
 /** The steps of an event, in their order; most events have none. Throws where the event is damaged. */
@@ -43,6 +45,10 @@ export const stepsOf = (event: RecordedEvent): readonly Step[] => {
       return [{ kind: 'join', ...commentLink(data), cause: causeOf() }];
     case 'comment.deleted':
       return [{ kind: 'leave', ...commentLink(data), cause: causeOf() }];
+    case 'webhook.registered':
+      return [{ kind: 'join', ...webhookLink(data), cause: causeOf() }];
+    case 'webhook.deleted':
+      return [{ kind: 'leave', ...webhookLink(data), cause: causeOf() }];
     case 'user.deleted': {
       const userId = userIds.parse(data).userId as UserId;
       return [{ kind: 'orphan', parent: userStream(userId), cause: causeOf(), erased: userId }];
@@ -60,6 +66,11 @@ const articleLink = (data: unknown): { parent: StreamName; child: StreamName } =
 const commentLink = (data: unknown): { parent: StreamName; child: StreamName } => {
   const { articleId, commentId } = commentIds.parse(data);
   return { parent: articleStream(articleId as ArticleId), child: commentStream(commentId as CommentId) };
+};
+
+const webhookLink = (data: unknown): { parent: StreamName; child: StreamName } => {
+  const { webhookId, ownerId } = webhookIds.parse(data);
+  return { parent: userStream(ownerId as UserId), child: webhookStream(webhookId as WebhookId) };
 };
 
 /** Steps of one kind that follow each other can be taken together. */

@@ -62,17 +62,17 @@ describe.each(GOOD_WRITES)('$name', (write) => {
   const isOnItem = operation.path.includes('{');
 
   test.each(isOnItem ? GARBAGE_IDS : [])('does not find the id %s', async (garbage) => {
-    const path = pathOf(operation, { userId: garbage, articleId: garbage, commentId: garbage });
+    const path = pathOf(operation, { userId: garbage, articleId: garbage, commentId: garbage, webhookId: garbage });
     const answer = await refuse(write, { path });
-    expect(answer).toMatchObject({ status: 404, body: { code: expect.stringMatching(/^(user|article|comment)_not_found$/) } });
+    expect(answer).toMatchObject({ status: 404, body: { code: expect.stringMatching(/^(user|article|comment|webhook)_not_found$/) } });
     expect(answer.headers.get('set-cookie')).toBeNull();
     // As for an item that is not there.
-    const absent = await refuse(write, { path: pathOf(operation, { userId: 5, articleId: 5, commentId: 5 }) });
+    const absent = await refuse(write, { path: pathOf(operation, { userId: 5, articleId: 5, commentId: 5, webhookId: 5 }) });
     expect({ ...answer.body, requestId: 0 }).toEqual({ ...absent.body, requestId: 0 });
   });
 
   test.each(isOnItem ? ['%ff', '%2'] : [])('refuses the path %s, which is no UTF-8', async (id) => {
-    const path = pathOf(operation, { userId: id, articleId: id, commentId: id });
+    const path = pathOf(operation, { userId: id, articleId: id, commentId: id, webhookId: id });
     expect(await refuse(write, { path })).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
   });
 

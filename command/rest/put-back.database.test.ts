@@ -12,6 +12,11 @@ afterAll(async () => {
 const READ = { createdAt: '2026-01-02T03:04:05.678Z', updatedAt: '2026-01-02T03:04:05.678Z', _links: { self: { href: '/x' } } };
 const COVER = 'https://example.com/a.png';
 
+const WEBHOOK = {
+  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['*'], filter: {}, payload: 'thin', ordered: false },
+  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
+};
+
 /** Items as they are read, each by its path. */
 const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: object }>])[] = [
   [
@@ -37,6 +42,14 @@ const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: obj
       return { path: `/comments/${id}`, item: { ...READ, id, articleId, text: 'One', author: { id: world.author.id, name: 'A author' } } };
     },
   ],
+  [
+    'a webhook',
+    async () => {
+      const id = await make(world, '/webhooks', WEBHOOK);
+      const state = { enabled: true, status: 'enabled', ownerId: world.author.id };
+      return { path: `/webhooks/${id}`, item: { ...READ, ...WEBHOOK, id, ...state, headers: { 'X-Team': '********' } } };
+    },
+  ],
 ];
 
 test.each(ITEMS)('%s is put back as it was got, and nothing happens', async (_, prepare) => {
@@ -56,6 +69,13 @@ test('a role may be named by anybody where it stays, and by nobody else where it
 describe('what would be erased by its absence must be there', () => {
   test.each<[string, () => Promise<string>, object, string]>([
     ['an e-mail address', async () => `/users/${world.author.id}`, { name: 'Ada' }, '/email'],
+    [
+      'a webhook’s description',
+      async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`,
+      { ...WEBHOOK, description: undefined },
+      '/description',
+    ],
+    ['headers', async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`, { ...WEBHOOK, headers: undefined }, '/headers'],
     ['a cover', async () => `/articles/${await make(world, '/articles', ARTICLE)}`, ARTICLE, '/cover'],
   ])('%s', async (_, pathOf, body, pointer) => {
     const errors = [{ pointer, detail: 'Is missing.' }];

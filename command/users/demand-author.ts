@@ -4,20 +4,20 @@ import type { States } from '../states.ts';
 import { user, userStream } from './user.ts';
 
 /**
- * Demands that whoever is to be the author is there. Whoever is remembered is taken to be there still:
+ * Demands that whoever is to be the author, or the owner, is there. Whoever is remembered is taken to be there still:
  * what a deletion that comes between leaves behind is followed up by the process manager.
  */
-export const demandAuthor = async (
-  states: States,
-  { authorId, named }: { readonly authorId: UserId; readonly named: UserId | undefined },
-): Promise<void> => {
+export const demandAuthor = async (states: States, { authorId, named, pointer = '/authorId' }: Author): Promise<void> => {
   const absence = await absenceOf(states, authorId);
   if (absence === undefined) return;
   // Whoever is named is a field of the command; whoever is not is the caller.
-  throw named === undefined ? new Rejection(absence) : new Rejection('invalid_command', { errors: [ABSENT] });
+  throw named === undefined
+    ? new Rejection(absence)
+    : new Rejection('invalid_command', { errors: [{ pointer, detail: 'There is no such user.' }] });
 };
 
-const ABSENT = { pointer: '/authorId', detail: 'There is no such user.' } as const;
+/** `pointer` is where the command names them, if it does. */
+type Author = { readonly authorId: UserId; readonly named: UserId | undefined; readonly pointer?: string };
 
 const absenceOf = async (states: States, userId: UserId): Promise<RejectionCode | undefined> => {
   const stream = userStream(userId);

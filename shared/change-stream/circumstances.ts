@@ -39,7 +39,7 @@ type Told = { readonly right: Operation; readonly resource: Resource };
 
 /** Who may know of an event: whoever has this right to this resource, which is as things stood then. */
 export const tell = ({ id, type, position }: RecordedEvent, clear: ClearEvent, { articles, renamings }: Circumstances): Told => {
-  const { articleId, authorId, userId } = factsOf(clear.data);
+  const { articleId, authorId, userId, ownerId } = factsOf(clear.data);
   const article = articleId === undefined ? undefined : articles.get(articleId);
   const before = article && statusBefore(article, position);
   switch (concernOf(clear.type)) {
@@ -54,6 +54,8 @@ export const tell = ({ id, type, position }: RecordedEvent, clear: ClearEvent, {
         right: 'comment.read',
         resource: resource({ ownerId: authorId, articleAuthorId: article?.authorId, articleStatus: before }),
       };
+    case 'webhook':
+      return { right: 'webhook.manage', resource: resource({ ownerId }) };
     case 'profile':
       return { right: 'user.read', resource: resource({ ownerId: userId }) };
     case 'profile_change':
@@ -66,7 +68,7 @@ export const tell = ({ id, type, position }: RecordedEvent, clear: ClearEvent, {
 
 /** The data was checked by the definition of its type, so that these names hold these ids. */
 const factsOf = (data: JsonObject) =>
-  data as { readonly articleId?: ArticleId; readonly authorId?: UserId; readonly userId?: UserId | null };
+  data as { readonly articleId?: ArticleId; readonly authorId?: UserId; readonly userId?: UserId | null; readonly ownerId?: UserId };
 
 type Known = { readonly [Name in keyof Resource]: Resource[Name] | null | undefined };
 

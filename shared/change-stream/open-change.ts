@@ -1,15 +1,21 @@
+import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import { CATALOGUE, type EventType, isEventType } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Change } from './change-stream.ts';
 import { isDamage } from './damage.ts';
 
-/** The data of a change with its personal fields, `null` where the person was erased. For those alone who may read them. */
+/**
+ * The data of a change as clients see it: with its personal fields, `null` where the person was erased, without those that are told to
+ * nobody, and with places in the log as cursors. For those alone who may read it.
+ */
 export type OpenChange = (change: Change) => Promise<JsonObject>;
 
-type Dependencies = { readonly eventLog: Pick<EventLog, 'read'>; readonly keys: Pick<KeyStore, 'obtain' | 'find'> };
+type Dependencies = { readonly eventLog: Pick<EventLog, 'identity' | 'read'>; readonly keys: Pick<KeyStore, 'obtain' | 'find'> };
 
 /** Those who ask for the same change at the same time share one look at the log; nothing that is personal is kept. */
 export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange => {
@@ -20,7 +26,7 @@ export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange
     const event = await readEvent(eventLog, change);
     try {
       const [decoded] = await codec.decodeAll([event]);
-      return decoded ? (decoded.data as JsonObject) : change.data;
+      return decoded ? withoutConcealed(decoded.type, decoded.data as JsonObject) : change.data;
     } catch (error) {
       // What is damaged has nothing more to tell than the change does.
       if (isDamage(error)) return change.data;
@@ -28,12 +34,24 @@ export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange
     }
   };
 
-  return async (change) => {
-    if (!isEventType(change.type) || CATALOGUE[change.type].personal === null) return change.data;
+  const openShared = (change: Change): Promise<JsonObject> => {
     const shared = opening.get(change.id) ?? open(change).finally(() => opening.delete(change.id));
     opening.set(change.id, shared);
     return shared;
   };
+
+  return async (change) => {
+    if (!isEventType(change.type)) return change.data;
+    const { personal, schema }: EventDefinition = CATALOGUE[change.type];
+    const data = personal === null ? change.data : await openShared(change);
+    return withCursors(schema, data, (position) => formatCursor(eventLog.identity, position));
+  };
+};
+
+const withoutConcealed = (type: EventType, data: JsonObject): JsonObject => {
+  const { personal }: EventDefinition = CATALOGUE[type];
+  const { concealed } = personal ?? {};
+  return concealed ? Object.fromEntries(Object.entries(data).filter(([name]) => !concealed.includes(name))) : data;
 };
 
 const readEvent = async (eventLog: Pick<EventLog, 'read'>, { stream, version, id }: Change): Promise<RecordedEvent> => {

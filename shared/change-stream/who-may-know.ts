@@ -8,6 +8,8 @@ type Concern =
   | 'article'
   /** Whoever may read the comment. */
   | 'comment'
+  /** Its owner, and administrators. */
+  | 'webhook'
   /** Whoever may read that user's name. */
   | 'profile'
   /** As a profile where the name has changed, else as what is private. */
@@ -31,6 +33,16 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
   'comment.added': 'comment',
   'comment.edited': 'comment',
   'comment.deleted': 'comment',
+  'webhook.registered': 'webhook',
+  'webhook.changed': 'webhook',
+  'webhook.secret_rotated': 'webhook',
+  'webhook.enabled': 'webhook',
+  'webhook.disabled': 'webhook',
+  'webhook.deleted': 'webhook',
+  'webhook.test_requested': 'webhook',
+  'webhook.replay_requested': 'webhook',
+  'webhook.redelivery_requested': 'webhook',
+  'webhook.redrive_requested': 'webhook',
   'email.claimed': 'internal',
   'email.released': 'internal',
   'command.reserved': 'internal',
@@ -56,10 +68,11 @@ export const concernOf = (type: EventType): Concern => CONCERNS[type];
 export const isPublic = ({ type, stream }: { readonly type: string; readonly stream: StreamName }): boolean =>
   isEventType(type) ? CONCERNS[type] !== 'internal' : AGGREGATE.test(stream);
 
-const AGGREGATE = /^(user|article|comment)-/;
+const AGGREGATE = /^(user|article|comment|webhook)-/;
 
 /** What only administrators have with a resource of which nothing is known. */
 export const rightToDamaged = (stream: StreamName): Operation => {
   if (stream.startsWith('article-')) return 'article.read';
+  if (stream.startsWith('webhook-')) return 'webhook.manage';
   return stream.startsWith('comment-') ? 'comment.read' : 'user.read_private';
 };

@@ -30,6 +30,10 @@ export type CommandResult = {
   readonly version: Version;
   /** Where the change stands in the log; a read that waits for it sees it. */
   readonly cursor: Cursor;
+  /** The secret that it made: for the caller alone, and read from the event again where the command is a repetition. */
+  readonly secret?: string;
+  /** The event that a request came to, where what becomes of it is found by the id of that. */
+  readonly eventId?: EventId;
 };
 
 /** The command could not be handed over, or the log did not answer: it may or may not have been carried out. */

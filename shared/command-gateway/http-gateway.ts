@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Version } from '#shared/brands.ts';
+import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { signAssertion } from './assertion.ts';
@@ -44,8 +44,9 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
   if (response.ok) {
     const parsed = CommandAnswer.safeParse(answer);
     if (!parsed.success) throw new CommandUnavailable('the command role answered what is no answer', { cause: parsed.error });
-    const { id, version, cursor } = parsed.data;
-    return { id, version: version as Version, cursor: cursor as Cursor };
+    const { version, cursor, eventId, ...same } = parsed.data;
+    const named = eventId !== undefined && { eventId: eventId as EventId };
+    return { ...same, version: version as Version, cursor: cursor as Cursor, ...named };
   }
   const refusal = Refusal.safeParse(answer);
   if (refusal.success && isRejectionCode(refusal.data.code)) throw new Rejection(refusal.data.code, refusal.data.details ?? {});

@@ -42,7 +42,13 @@ export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): C
   unlessVersion: sent.unlessVersion,
 });
 
-export const CommandAnswer = z.strictObject({ id: z.int().positive(), version: z.int().nonnegative(), cursor: z.string().max(100) });
+export const CommandAnswer = z.strictObject({
+  id: z.int().positive(),
+  version: z.int().nonnegative(),
+  cursor: z.string().max(100),
+  secret: z.string().max(200).exactOptional(),
+  eventId: z.uuid().exactOptional(),
+});
 
 /** The caller as the assertion holds it. */
 export const AssertedCaller = z.discriminatedUnion('kind', [

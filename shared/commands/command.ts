@@ -2,6 +2,20 @@ import * as z from 'zod';
 import { DeleteArticle, DraftArticle, EditArticle, PatchArticle, PublishArticle, UnpublishArticle } from './article.ts';
 import { AddComment, DeleteComment, EditComment, PatchComment } from './comment.ts';
 import { DeleteUser, PatchUser, RegisterUser, UpdateUser } from './user.ts';
+import {
+  DeleteWebhook,
+  DisableWebhook,
+  EditWebhook,
+  EnableWebhook,
+  PatchWebhook,
+  RedeliverDelivery,
+  RedriveWebhook,
+  RegisterWebhook,
+  ReplaceWebhook,
+  ReplayWebhook,
+  RotateWebhookSecret,
+  TestWebhook,
+} from './webhook.ts';
 
 /** Every command that a client can send, however it came. */
 export const Command = z.discriminatedUnion('type', [
@@ -19,6 +33,18 @@ export const Command = z.discriminatedUnion('type', [
   EditComment,
   PatchComment,
   DeleteComment,
+  RegisterWebhook,
+  ReplaceWebhook,
+  EditWebhook,
+  PatchWebhook,
+  RotateWebhookSecret,
+  EnableWebhook,
+  DisableWebhook,
+  DeleteWebhook,
+  TestWebhook,
+  ReplayWebhook,
+  RedeliverDelivery,
+  RedriveWebhook,
 ]);
 export type Command = Readonly<z.infer<typeof Command>>;
 

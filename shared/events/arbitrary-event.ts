@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import type { ArticleId, CommentId, UserId, Version } from '#shared/brands.ts';
+import type { ArticleId, CommentId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
 import * as fields from './fields.ts';
+import { DISABLED_REASONS } from './webhook.ts';
 
 /** For property tests: values that the fields accept, odd ones among them. */
 const ids = fc.oneof(
@@ -13,7 +14,9 @@ const ids = fc.oneof(
 const userId = ids as fc.Arbitrary<UserId>;
 const articleId = ids as fc.Arbitrary<ArticleId>;
 const commentId = ids as fc.Arbitrary<CommentId>;
+const webhookId = ids as fc.Arbitrary<WebhookId>;
 const version = fc.nat() as fc.Arbitrary<Version>;
+const position = fc.nat() as fc.Arbitrary<Position>;
 
 const storable = (maxLength: number) =>
   fc.string({ unit: 'binary', maxLength }).filter((value) => fields.text(maxLength).safeParse(value).success);
@@ -39,6 +42,22 @@ const { name, email, role, title, body, tags, cover, text } = arbitrary;
 const user = { userId };
 const article = { articleId, authorId: userId };
 const comment = { commentId, articleId, authorId: userId };
+const webhook = { webhookId, ownerId: userId };
+
+const webhookContent = {
+  url: fc.webUrl(),
+  description: fc.option(storable(200)),
+  eventTypes: fc.uniqueArray(fc.constantFrom('*', 'article.*', 'comment.added', 'user.email_abandoned'), { minLength: 1 }),
+  filter: fc.record({ articleId, authorId: userId }, { requiredKeys: [] }),
+  payload: fc.constantFrom('thin' as const, 'full' as const),
+  ordered: fc.boolean(),
+  limits: fc.record({ ratePerSecond: fc.integer({ min: 1, max: 1_000 }), concurrency: fc.integer({ min: 1, max: 50 }) }),
+  headers: fc.dictionary(fc.constantFrom('X-Team', 'Authorization', 'constructor'), fc.constantFrom('blue', 'Bearer a b'), {
+    noNullPrototype: true,
+  }),
+};
+const secret = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
+const missed = fc.option(fc.record({ since: position, at: timestamp }));
 
 /** A type that is missing here does not compile. */
 const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> } = {
@@ -54,6 +73,19 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'comment.added': fc.record({ ...comment, text }),
   'comment.edited': fc.record({ ...comment, text }),
   'comment.deleted': fc.record(comment),
+  'webhook.registered': fc.record({ ...webhook, ...webhookContent, enabled: fc.boolean(), secret }),
+  'webhook.changed': fc.record({ ...webhook, ...webhookContent }, { requiredKeys: ['webhookId', 'ownerId'] }),
+  'webhook.secret_rotated': fc.record({ ...webhook, secret, oldSecretsEndAt: timestamp }),
+  'webhook.enabled': fc.record(webhook),
+  'webhook.disabled': fc.record({ ...webhook, reason: fc.constantFrom(...DISABLED_REASONS), missed }),
+  'webhook.deleted': fc.record(webhook),
+  'webhook.test_requested': fc.record({ ...webhook, testId: fc.uuid() }),
+  'webhook.replay_requested': fc.record({
+    ...{ ...webhook, replayId: fc.uuid(), missed },
+    ...{ from: fc.option(position), to: position, time: fc.option(timestamp) },
+  }),
+  'webhook.redelivery_requested': fc.record({ ...webhook, redeliveryId: fc.uuid(), deliveryId: fc.uuid() }),
+  'webhook.redrive_requested': fc.record({ ...webhook, redriveId: fc.uuid() }),
   'email.claimed': fc.record({ userId, userVersion: version, at: timestamp }),
   'email.released': fc.record(user),
   'command.reserved': fc.record({ digest: token, seed: token, at: timestamp, by: token }),

@@ -5,12 +5,14 @@ import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { SECURITY_EVENTS } from './security.ts';
 import { USER_EVENTS } from './user.ts';
+import { WEBHOOK_EVENTS } from './webhook.ts';
 
 /** Every type of event that was ever written. */
 export const CATALOGUE = {
   ...USER_EVENTS,
   ...ARTICLE_EVENTS,
   ...COMMENT_EVENTS,
+  ...WEBHOOK_EVENTS,
   ...EMAIL_CLAIM_EVENTS,
   ...RESERVATION_EVENTS,
   ...SECURITY_EVENTS,

@@ -19,7 +19,7 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   /** The data in clear, by strict zod objects. */
   readonly schema: Schema;
   /** Which fields are sealed under a person's key, and which field holds that person's id. */
-  readonly personal: { readonly subject: string; readonly fields: readonly Personal[] } | null;
+  readonly personal: PersonalPart<string, Personal> | null;
   /**
    * From each earlier version to the one after it, by the earlier version; pure.
    * After an erasure it is called without the personal fields, which become `null` afterwards.
@@ -29,6 +29,13 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   readonly example: JsonObject;
   /** The schema of data whose personal fields were erased. */
   readonly erasedSchema: z.ZodObject;
+};
+
+type PersonalPart<Subject extends string, Personal extends string> = {
+  readonly subject: Subject;
+  readonly fields: readonly Personal[];
+  /** Those of them that are told to nobody, whoever may read the rest: secrets. */
+  readonly concealed?: readonly Personal[];
 };
 
 type Upcaster = (data: JsonObject) => JsonObject;
@@ -44,10 +51,7 @@ type Authored<Type extends string, Schema extends z.ZodObject, Personal extends 
   'erasedSchema' | 'personal' | 'example' | 'stream'
 > & {
   readonly stream: { readonly kind: StreamKind; readonly key: (keyof z.infer<Schema> & string) | null };
-  readonly personal: {
-    readonly subject: keyof z.infer<Schema> & string;
-    readonly fields: readonly (Personal & keyof z.infer<Schema>)[];
-  } | null;
+  readonly personal: PersonalPart<keyof z.infer<Schema> & string, Personal & keyof z.infer<Schema>> | null;
   readonly example: z.input<Schema> & JsonObject;
 };
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ArticleId, CommentId, UserId, Version } from '#shared/brands.ts';
+import type { ArticleId, CommentId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 
 /**
  * What every value of the domain must satisfy, once for events and commands.
@@ -10,9 +10,13 @@ import type { ArticleId, CommentId, UserId, Version } from '#shared/brands.ts';
 export const userId = z.int().positive() as unknown as z.ZodType<UserId, number>;
 export const articleId = z.int().positive() as unknown as z.ZodType<ArticleId, number>;
 export const commentId = z.int().positive() as unknown as z.ZodType<CommentId, number>;
+export const webhookId = z.int().positive() as unknown as z.ZodType<WebhookId, number>;
 
 /** A version of a stream; 0 is the version of a stream without events. */
 export const version = z.int().nonnegative() as unknown as z.ZodType<Version, number>;
+
+/** A place in the log; 0 is the place before the first event. */
+export const position = z.int().nonnegative() as unknown as z.ZodType<Position, number>;
 
 const NUL = '\u0000';
 

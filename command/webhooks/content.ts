@@ -1,0 +1,68 @@
+import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
+import { HEADERS_MAX } from '#shared/events/webhook.ts';
+import type { Json } from '#shared/json.ts';
+import { pointerTo } from '#shared/json-pointers.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { areEqual } from '../json-patch.ts';
+import type { PresentWebhook } from './webhook.ts';
+
+/** What its owner can change. Without the owner's key nothing more can be sealed for them. */
+export const contentOf = (state: PresentWebhook): WebhookContent => {
+  const { url, description, eventTypes, filter, payload, ordered, limits, headers } = state;
+  if (url === null || headers === null) throw new Rejection('user_deleted');
+  return { url, description, eventTypes, filter, payload, ordered, limits, headers };
+};
+
+/** What of its content a webhook is to have otherwise. */
+export const changesTo = (before: WebhookContent, after: WebhookContent): Partial<WebhookContent> => {
+  const wanted = { ...after, headers: withValues(before.headers, after.headers) };
+  const names = (Object.keys(before) as (keyof WebhookContent)[]).filter((name) => !areEqual(before[name] as Json, wanted[name] as Json));
+  return Object.fromEntries(names.map((name) => [name, wanted[name]]));
+};
+
+/** As a merge patch (RFC 7396) has it. */
+export const merged = (
+  before: WebhookContent,
+  { type: _, webhookId: __, filter, limits, headers, ...changes }: EditWebhook,
+): WebhookContent => ({
+  ...before,
+  ...named(changes),
+  filter: without(null, { ...before.filter, ...named({ ...filter }) }),
+  limits: { ...before.limits, ...named({ ...limits }) },
+  headers: mergedHeaders(before.headers, headers ?? {}),
+});
+
+type Headers = WebhookContent['headers'];
+
+/** With the values that are there already in place of hidden ones. Names are compared as HTTP does. */
+export const withValues = (before: Headers, after: Headers): Headers => {
+  const values = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => {
+      const known = value === HIDDEN_VALUE ? values.get(name.toLowerCase()) : value;
+      if (known === undefined) throw refusalOf(['headers', name], 'There is no such header that could keep its value.');
+      return [name, known];
+    }),
+  );
+};
+
+const mergedHeaders = (before: Headers, changes: Readonly<Record<string, string | null>>): Headers => {
+  const changed = new Set(Object.keys(changes).map((name) => name.toLowerCase()));
+  const kept = Object.entries(before).filter(([name]) => !changed.has(name.toLowerCase()));
+  const set = Object.entries(changes).filter((change): change is [string, string] => change[1] !== null);
+  const { length } = [...kept, ...set];
+  if (length > HEADERS_MAX) throw refusalOf(['headers'], `Must be at most ${HEADERS_MAX} headers.`);
+  // A hidden value is that of the header before, which may be written in other letters.
+  return withValues(before, Object.fromEntries([...kept, ...set]));
+};
+
+const refusalOf = (path: readonly string[], detail: string): Rejection =>
+  new Rejection('invalid_command', { errors: [{ pointer: pointerTo(path), detail }] });
+
+type Without<Nothing, Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], Nothing> };
+
+const without = <Nothing, Fields extends object>(nothing: Nothing, fields: Fields): Without<Nothing, Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== nothing)) as Without<Nothing, Fields>;
+
+/** A field that is undefined is not named. */
+const named = <Fields extends object>(fields: Fields): Without<undefined, Fields> => without(undefined, fields);

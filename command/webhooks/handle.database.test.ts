@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import type { RegisterWebhook } from '#shared/commands/webhook.ts';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  Died,
+  mortal,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { webhookStream } from './webhook.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const REGISTER = {
+  ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['*'] },
+  ...{ filter: {}, payload: 'thin', ordered: false, enabled: true },
+  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
+} as const satisfies RegisterWebhook;
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
+
+const register = async (owner: UserId, more: Partial<RegisterWebhook> = {}): Promise<WebhookId> =>
+  (await side.send({ ...REGISTER, ...more }, by(as(owner)))).id as WebhookId;
+const eventsOf = async (webhookId: WebhookId) => (await allEvents(side)).filter(({ stream }) => stream === webhookStream(webhookId));
+const refused = (code: string, pointer?: string) => ({
+  code,
+  ...(pointer !== undefined && { details: { errors: [expect.objectContaining({ pointer })] } }),
+});
+
+describe('a secret', () => {
+  test('is shown once, and again to a repetition by the same key', async () => {
+    const owner = await registerUser(side);
+    const context = by(as(owner), { idempotencyKey: 'register' });
+    const first = await side.send(REGISTER, context);
+    expect(first.secret).toMatch(SECRET);
+    expect(await side.send(REGISTER, context)).toEqual(first);
+    expect((await side.send(REGISTER, by(as(owner)))).secret).not.toBe(first.secret);
+  });
+
+  test('is that of the event also where the process died before it could say so', async () => {
+    let appends = 0;
+    // The reservation and the event are written, and the outcome is not.
+    const dies = (stream: StreamName) => (stream.startsWith('command-') && ++appends === 2 ? 'before' : undefined);
+    await using dying = await world.open(mortal(dies));
+    const owner = await registerUser(side);
+    const context = by(as(owner), { idempotencyKey: 'died' });
+    await expect(dying.send(REGISTER, context)).rejects.toThrow(Died);
+    const { id, secret } = await dying.send(REGISTER, context);
+    const events = await eventsOf(id as WebhookId);
+    expect(events).toMatchObject([{ type: 'webhook.registered', data: { secret } }]);
+    expect(await dying.send(REGISTER, context)).toMatchObject({ id, secret });
+  });
+
+  test('is another one after a rotation, which is shown as well', async () => {
+    const owner = await registerUser(side);
+    const { id, secret } = await side.send(REGISTER, by(as(owner)));
+    const rotate = { type: 'RotateWebhookSecret', webhookId: id as WebhookId } as const;
+    const context = by(as(owner), { idempotencyKey: 'rotate' });
+    const rotated = await side.send(rotate, context);
+    expect(rotated.secret).toMatch(SECRET);
+    expect(rotated.secret).not.toBe(secret);
+    expect(await side.send(rotate, context)).toEqual(rotated);
+    const [, event] = await eventsOf(id as WebhookId);
+    expect(event?.data).toMatchObject({ secret: rotated.secret, oldSecretsEndAt: expect.any(String) });
+    const edited = await side.send({ type: 'EditWebhook', webhookId: id as WebhookId, ordered: true }, by(as(owner)));
+    expect(edited).not.toHaveProperty('secret');
+  });
+
+  test('stands in clear nowhere in the log, and neither do the address and the headers', async () => {
+    const owner = await registerUser(side);
+    const { id, secret } = await side.send(REGISTER, by(as(owner), { idempotencyKey: 'sealed' }));
+    const stored = await Array.fromAsync(side.eventLog.read(webhookStream(id as WebhookId)));
+    const { rows } = await side.pool.query<{ data: string }>('select data::text as data from event_log.event');
+    const text = [JSON.stringify(stored), ...rows.map(({ data }) => data)].join();
+    for (const hidden of [secret, REGISTER.url, REGISTER.description, REGISTER.headers.Authorization]) expect(text).not.toContain(hidden);
+  });
+});
+
+describe('somebody else’s webhook', () => {
+  test('is absent, but for administrators', async () => {
+    const [owner, other] = [await registerUser(side), await registerUser(side)];
+    const webhookId = await register(owner);
+    const commands: readonly Command[] = [
+      { type: 'EditWebhook', webhookId, ordered: true },
+      { type: 'RotateWebhookSecret', webhookId },
+      { type: 'DisableWebhook', webhookId, reason: 'owner' },
+      { type: 'EnableWebhook', webhookId },
+      { type: 'TestWebhook', webhookId },
+      { type: 'PatchWebhook', webhookId, patch: [{ op: 'test', path: '/url', value: 'x' }] },
+      { type: 'DeleteWebhook', webhookId },
+    ];
+    for (const command of commands) {
+      await expect(side.send(command, by(as(other, 'reader')))).rejects.toMatchObject(refused('webhook_not_found'));
+    }
+    expect(await eventsOf(webhookId)).toHaveLength(1);
+    expect((await side.send({ type: 'EditWebhook', webhookId, ordered: true }, by(as(other, 'admin')))).version).toBe(2);
+  });
+
+  test('is registered by administrators alone, for somebody who is there', async () => {
+    const [owner, other] = [await registerUser(side), await registerUser(side)];
+    const named = { ...REGISTER, ownerId: owner };
+    await expect(side.send(named, by(as(other)))).rejects.toMatchObject(refused('forbidden'));
+    const { id } = await side.send(named, by(as(other, 'admin')));
+    expect((await eventsOf(id as WebhookId))[0]?.data).toMatchObject({ ownerId: owner });
+    const nobody = { ...REGISTER, ownerId: 987_654 as UserId };
+    await expect(side.send(nobody, by(as(other, 'admin')))).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
+    await expect(side.send(REGISTER, by(system))).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
+  });
+});
+
+test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://example.com:22/'])(
+  'an address inside is refused: %s',
+  async (url) => {
+    const owner = await registerUser(side);
+    await expect(register(owner, { url })).rejects.toMatchObject(refused('invalid_command', '/url'));
+    const webhookId = await register(owner);
+    await expect(side.send({ type: 'EditWebhook', webhookId, url }, by(as(owner)))).rejects.toMatchObject(
+      refused('invalid_command', '/url'),
+    );
+  },
+);
+
+test('nobody but the system disables for another reason than that somebody wants it', async () => {
+  const owner = await registerUser(side);
+  const webhookId = await register(owner);
+  const disable = { type: 'DisableWebhook', webhookId, reason: 'failing' } as const;
+  await expect(side.send(disable, by(as(owner, 'admin')))).rejects.toMatchObject(refused('forbidden'));
+  await side.send(disable, by(system));
+  const [first, event] = await eventsOf(webhookId);
+  expect(event).toMatchObject({ type: 'webhook.disabled', data: { reason: 'failing', missed: { at: event?.metadata.at } } });
+  const missed = event?.type === 'webhook.disabled' ? event.data.missed : null;
+  expect(missed?.since).toBeGreaterThanOrEqual(first?.position ?? 0);
+  expect(missed?.since).toBeLessThan(event?.position ?? 0);
+});
+
+describe('a replay', () => {
+  test('covers what the log says its cursors and times are', async () => {
+    const owner = await registerUser(side);
+    const { id, cursor } = await side.send(REGISTER, by(as(owner)));
+    const ask = { type: 'ReplayWebhook', webhookId: id as WebhookId } as const;
+    await side.send({ ...ask, from: cursor, to: cursor }, by(as(owner)));
+    await side.send({ ...ask, from: '2026-01-02T04:04:05+01:00' }, by(as(owner)));
+    const [first, byCursor, byTime] = await eventsOf(id as WebhookId);
+    expect(byCursor).toMatchObject({
+      type: 'webhook.replay_requested',
+      data: { replayId: byCursor?.id, from: first?.position, to: first?.position, time: null, missed: null },
+    });
+    expect(byTime?.data).toMatchObject({ from: null, time: '2026-01-02T03:04:05.000Z', to: byCursor?.position });
+    const foreign = side.send({ ...ask, from: '00000000-1' }, by(as(owner)));
+    await expect(foreign).rejects.toMatchObject(refused('invalid_command', '/from'));
+    await expect(side.send(ask, by(as(owner)))).rejects.toMatchObject(refused('invalid_command', '/from'));
+  });
+});
+
+describe('a JSON patch', () => {
+  const patch = (webhookId: WebhookId, owner: UserId, operations: readonly object[]) =>
+    side.send({ type: 'PatchWebhook', webhookId, patch: operations as never }, by(as(owner)));
+
+  test('changes what it says, and leaves the values of headers', async () => {
+    const owner = await registerUser(side);
+    const webhookId = await register(owner);
+    await patch(webhookId, owner, [
+      { op: 'test', path: '/headers/Authorization', value: '********' },
+      { op: 'test', path: '/status', value: 'enabled' },
+      { op: 'add', path: '/headers/X-Team', value: 'blue' },
+      { op: 'replace', path: '/limits/concurrency', value: 1 },
+      { op: 'remove', path: '/description' },
+    ]);
+    const [, changed] = await eventsOf(webhookId);
+    expect(changed?.data).toEqual({
+      ...{ webhookId, ownerId: owner, description: null },
+      ...{ limits: { ratePerSecond: 50, concurrency: 1 }, headers: { ...REGISTER.headers, 'X-Team': 'blue' } },
+    });
+  });
+
+  test('changes nothing that is not the owner’s to change', async () => {
+    const owner = await registerUser(side);
+    const webhookId = await register(owner);
+    const change = (path: string, value: unknown) => patch(webhookId, owner, [{ op: 'replace', path, value }]);
+    await expect(change('/ownerId', 1)).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
+    await expect(change('/status', 'disabled')).rejects.toMatchObject(refused('invalid_command', '/status'));
+    await expect(change('/url', 'ftp://example.com')).rejects.toMatchObject(refused('invalid_command', '/url'));
+    await expect(change('/headers', { Host: 'x' })).rejects.toMatchObject(refused('invalid_command', '/headers'));
+  });
+});
+
+test('with a deleted user go their webhooks, and then the key to what they hold', async () => {
+  const owner = await registerUser(side);
+  const webhooks = await Promise.all([register(owner), register(owner)]);
+  await side.send({ type: 'DeleteUser', userId: owner }, by(as(owner)));
+  await until(
+    () => side.keys.find([owner]),
+    (keys) => keys.get(owner) === 'destroyed',
+  );
+  for (const webhookId of webhooks) {
+    const events = await eventsOf(webhookId);
+    expect(events.map(({ type }) => type)).toEqual(['webhook.registered', 'webhook.deleted']);
+    expect(events[0]?.data).toMatchObject({ url: null, description: null, headers: null, secret: null });
+  }
+  await expect(register(owner)).rejects.toMatchObject(refused('user_deleted'));
+  expect(await Array.fromAsync(side.eventLog.read(`webhook-${webhooks[0]}` as StreamName))).toHaveLength(1);
+});

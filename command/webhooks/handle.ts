@@ -1,0 +1,134 @@
+import type { WebhookId } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
+import type { Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import type { Target } from '../execute.ts';
+import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
+import { demandAuthor } from '../users/demand-author.ts';
+import { replacementByPatch } from './patch.ts';
+import { createQuota, type Quota } from './quota.ts';
+import { requestReader, secretReader } from './reveal.ts';
+import { newSecret } from './secrets.ts';
+import { spanOf } from './span.ts';
+import { type WebhookCommand, type WebhookEvent, type WebhookState, webhook, webhookStream } from './webhook.ts';
+
+type WebhookTarget = Target<WebhookState, WebhookEvent>;
+type WebhookChange = Extract<Command, { webhookId: WebhookId }>;
+/** The command as the decider takes it, with what it cannot know. */
+type CommandOn<Change> = (command: Change, sent: Sent, state: WebhookState) => WebhookCommand | Promise<WebhookCommand>;
+
+const OPERATION = 'webhook.manage';
+const POINTER = '/ownerId';
+
+export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
+  const { executor, log, pool, webhooks } = dependencies;
+  const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
+  const reveal = secretReader(dependencies);
+  const requested = { reveal: requestReader(dependencies) };
+
+  const decide = decidingOutside(webhooks.guard);
+
+  const handling = <Change extends WebhookChange>(commandOn: CommandOn<Change>) =>
+    ({
+      operation: OPERATION,
+      async handle(command: Change, sent: Sent): Promise<Outcome> {
+        const { webhookId } = command;
+        const target: WebhookTarget = {
+          decider: webhook,
+          stream: webhookStream(webhookId),
+          async decide(state) {
+            demandOn(sent.caller, state);
+            return decide(await commandOn(command, sent, state), state);
+          },
+        };
+        return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
+      },
+    }) as const;
+  const asItIs = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook | DeleteWebhook) => command);
+
+  return {
+    RegisterWebhook: { operation: OPERATION, reveal, handle: registering(dependencies, { decide, quota }) },
+    ReplaceWebhook: asItIs,
+    EditWebhook: asItIs,
+    PatchWebhook: handling((command, _, state) => replacementByPatch(command, state)),
+    RotateWebhookSecret: {
+      ...handling((command, { circumstances }) => ({ ...command, secret: newSecret(), at: circumstances.metadata.at })),
+      reveal,
+    },
+    EnableWebhook: asItIs,
+    DisableWebhook: handling(async (command, { caller, circumstances }) => {
+      if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
+      return { ...command, head: await log.head(), at: circumstances.metadata.at };
+    }),
+    DeleteWebhook: {
+      operation: OPERATION,
+      async handle(command, sent) {
+        const outcome = await asItIs.handle(command, sent);
+        quota.note(webhookStream(command.webhookId), undefined);
+        return outcome;
+      },
+    },
+    TestWebhook: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
+    ReplayWebhook: {
+      ...handling(async ({ from, to, ...command }, sent) => ({
+        ...command,
+        ...spanOf(log.identity, { from, to }),
+        head: await log.head(),
+        requestId: requestIdOf(sent),
+      })),
+      ...requested,
+    },
+    RedeliverDelivery: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
+    RedriveWebhook: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
+  };
+};
+
+type Decide = (command: WebhookCommand, state: WebhookState) => readonly WebhookEvent[];
+
+/** Decides, and refuses an address that the operator lets nobody be sent to. */
+const decidingOutside =
+  (guard: GuardRules): Decide =>
+  (command, state) => {
+    const events = webhook.decide(command, state);
+    for (const { data } of events) {
+      const detail = 'url' in data && data.url !== null ? checkUrl(data.url, guard) : undefined;
+      if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
+    }
+    return events;
+  };
+
+type Registering = { readonly decide: Decide; readonly quota: Quota };
+
+const registering =
+  ({ executor, states }: HandlerDependencies, { decide, quota }: Registering) =>
+  async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
+    const ownerId = authorOf(caller, command.ownerId, POINTER);
+    const secret = newSecret();
+    const targetOf = (id: number): WebhookTarget => ({
+      decider: webhook,
+      stream: webhookStream(id as WebhookId),
+      async decide(state) {
+        demand(caller, OPERATION, { resource: { ownerId } });
+        await demandAuthor(states, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
+        await quota.demandRoom(ownerId);
+        return decide({ ...command, webhookId: id as WebhookId, ownerId, secret }, state);
+      },
+    });
+    return quota.take(ownerId, async () => {
+      const outcome = await executor.create(targetOf, circumstances);
+      quota.note(webhookStream(outcome.id as WebhookId), ownerId);
+      return outcome;
+    });
+  };
+
+/** A request is one event, and has its id. */
+const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);
+
+/** Whose it is not, and who is no administrator, is not told that it is there. */
+const demandOn = (caller: Caller, state: WebhookState): void => {
+  // The decider says that there is nothing.
+  if (state.status === 'absent') return;
+  demand(caller, OPERATION, { resource: { ownerId: state.ownerId }, hidden: new Rejection('webhook_not_found') });
+};

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { RegisterWebhook } from '#shared/commands/webhook.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { as, by, type CommandSide, createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+
+const PER_OWNER_MAX = 3;
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+const open = () => world.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const REGISTER = {
+  ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' },
+  ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
+} as const satisfies RegisterWebhook;
+
+const register = (owner: UserId, context: { idempotencyKey?: string } = {}) => side.send(REGISTER, by(as(owner), context));
+const codeOf = (error: unknown) => (error instanceof Rejection ? error.code : error);
+
+test('of many registrations at once no more are done than there may be', async () => {
+  const owner = await registerUser(side);
+  const settled = await Promise.allSettled(Array.from({ length: 20 }, () => register(owner)));
+  const refusals = settled.flatMap((each) => (each.status === 'rejected' ? [codeOf(each.reason)] : []));
+  expect(refusals).toEqual(Array.from({ length: 20 - PER_OWNER_MAX }, () => 'quota_exceeded'));
+  // Another owner has a quota of their own.
+  await register(await registerUser(side));
+});
+
+test('what is deleted makes room, and what was registered before a restart counts', async () => {
+  const owner = await registerUser(side);
+  const made = [await register(owner), await register(owner), await register(owner)];
+  await side.send({ type: 'DeleteWebhook', webhookId: made[0]?.id as WebhookId }, by(as(owner)));
+  await until(
+    () => register(owner).then(({ id }) => id, codeOf),
+    (answer) => typeof answer === 'number',
+  );
+  await until(
+    () => side.pool.query(`select from process_manager.member where parent = $1`, [`user-${owner}`]),
+    ({ rowCount }) => rowCount === PER_OWNER_MAX,
+  );
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  await expect(register(owner)).rejects.toMatchObject({ code: 'quota_exceeded', details: { max: PER_OWNER_MAX } });
+});
+
+test('a repetition by the same key is answered as the first time, though there is no room any more', async () => {
+  const owner = await registerUser(side);
+  await register(owner);
+  await register(owner);
+  const last = await register(owner, { idempotencyKey: 'last' });
+  expect(await register(owner, { idempotencyKey: 'last' })).toEqual(last);
+});

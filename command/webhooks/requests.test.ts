@@ -1,0 +1,107 @@
+import { describe, test } from 'vitest';
+import { given } from '../../test/given.ts';
+import { type WebhookCommand, type WebhookEvent, webhook } from './webhook.ts';
+import {
+  askTest,
+  at,
+  deleted,
+  disable,
+  disabled,
+  enable,
+  enabled,
+  later,
+  MISSED,
+  mark,
+  registered,
+  replay,
+  replayed,
+  requestId,
+  webhookId,
+} from './webhook-setting.ts';
+
+describe('disabling', () => {
+  test('by its owner, who misses nothing', () =>
+    given(webhook, [registered])
+      .when(disable('owner'))
+      .yields([disabled('owner', null)]));
+  test('by the system, with the place from where on changes are missed', () =>
+    given(webhook, [registered])
+      .when(disable('failing'))
+      .yields([disabled('failing', MISSED)]));
+  test('again, while something is still missed', () =>
+    given(webhook, [registered, disabled('gone', MISSED), enabled])
+      .when(disable('failing', 20))
+      .yields([disabled('failing', MISSED)]));
+  test('by its owner, while something is still missed', () =>
+    given(webhook, [registered, disabled('gone', MISSED), enabled])
+      .when(disable('owner', 20))
+      .yields([disabled('owner', MISSED)]));
+  test('what is disabled', () =>
+    given(webhook, [registered, disabled('owner', null)])
+      .when(disable('failing'))
+      .changesNothing());
+});
+
+describe('enabling', () => {
+  test('what is disabled', () =>
+    given(webhook, [registered, disabled('gone', MISSED)])
+      .when(enable)
+      .yields([enabled]));
+  test('what is enabled', () => given(webhook, [registered]).when(enable).changesNothing());
+});
+
+describe('asking for a replay', () => {
+  const missing = [registered, disabled('failing', MISSED), enabled];
+  test('of what was missed, which nothing is then', () =>
+    given(webhook, missing)
+      .when(replay(undefined))
+      .yields([replayed({ from: 10 })]));
+  test('from further back', () =>
+    given(webhook, missing)
+      .when(replay(5))
+      .yields([replayed({ from: 5 })]));
+  test('from later, which leaves what was missed', () =>
+    given(webhook, missing)
+      .when(replay(11))
+      .yields([replayed({ from: 11 }, MISSED)]));
+  test('of a part, which leaves the rest', () =>
+    given(webhook, missing)
+      .when(replay(5, 15))
+      .yields([replayed({ from: 5, to: 15 }, { since: 15, at })]));
+  test('of what was before', () =>
+    given(webhook, missing)
+      .when(replay(5, 9))
+      .yields([replayed({ from: 5, to: 9 }, MISSED)]));
+  test('since a time before', () =>
+    given(webhook, missing)
+      .when(replay(at))
+      .yields([replayed({ time: at })]));
+  test('since a time after', () =>
+    given(webhook, missing)
+      .when(replay(later(1)))
+      .yields([replayed({ time: later(1) }, MISSED)]));
+  test('of nothing', () => given(webhook, [registered]).when(replay(undefined)).refuses('invalid_command'));
+  test('of the future', () => given(webhook, [registered]).when(replay(5, 101)).refuses('invalid_command'));
+  test('that ends before it begins', () => given(webhook, [registered]).when(replay(6, 5)).refuses('invalid_command'));
+});
+
+describe('asking for deliveries', () => {
+  test.each<[WebhookCommand, WebhookEvent]>([
+    [askTest, { type: 'webhook.test_requested', data: { ...mark, testId: requestId } }],
+    [
+      { type: 'RedeliverDelivery', webhookId, deliveryId: requestId, requestId },
+      { type: 'webhook.redelivery_requested', data: { ...mark, redeliveryId: requestId, deliveryId: requestId } },
+    ],
+    [
+      { type: 'RedriveWebhook', webhookId, requestId },
+      { type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId } },
+    ],
+  ])('%j', (command, event) => {
+    given(webhook, [registered]).when(command).yields([event]);
+    given(webhook, [registered, event]).when(command).changesNothing();
+    given(webhook, [registered, disabled('owner', null)])
+      .when(command)
+      .refuses('webhook_disabled');
+    given(webhook, [registered, deleted]).when(command).refuses('webhook_deleted');
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+
+let world: WriteWorld;
+beforeAll(async () => {
+  world = await createWriteWorld();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+const WEBHOOK = {
+  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
+};
+const send: WriteWorld['send'] = (...sent) => world.send(...sent);
+const webhook = async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`;
+const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
+
+test('the answer to a registration shows the secret, and the same to the same request', async () => {
+  const registration = { body: { url: WEBHOOK.url, eventTypes: ['*'] }, headers: { 'Idempotency-Key': 'one' } };
+  const answer = await send('POST', '/webhooks', registration);
+  expect(answer).toMatchObject({ status: 201, body: { version: 1, secret: SECRET } });
+  expect(answer.headers.get('location')).toBe(`/webhooks/${answer.body.id}`);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect((await send('POST', '/webhooks', registration)).body).toEqual(answer.body);
+});
+
+test('every write does what it says, and only a rotation shows a secret again', async () => {
+  const path = await webhook();
+  const answers = [
+    await send('PATCH', path, { body: { limits: { concurrency: 1 }, headers: { 'X-Team': null } } }),
+    await send('PUT', path, { body: { ...WEBHOOK, description: null } }),
+    await send('POST', `${path}/disable`),
+    await send('POST', `${path}/disable`),
+    await send('POST', `${path}/enable`),
+    await send('POST', `${path}/rotate-secret`),
+  ];
+  expect(answers.map(({ status, body }) => [status, body.version, 'secret' in body])).toEqual([
+    ...[2, 3, 4, 4, 5].map((version) => [200, version, false]),
+    [200, 6, true],
+  ]);
+  expect(answers.at(-1)?.body.secret).toEqual(SECRET);
+  expect((await send('DELETE', path)).status).toBe(204);
+  expect(await send('POST', `${path}/enable`)).toMatchObject({ status: 404, body: { code: 'webhook_deleted' } });
+});
+
+test('the sixth secret within a day is refused', async () => {
+  const path = await webhook();
+  const rotations = [];
+  for (let n = 0; n < 5; n += 1) rotations.push(await send('POST', `${path}/rotate-secret`));
+  expect(rotations.map(({ status }) => status)).toEqual([200, 200, 200, 200, 409]);
+  expect(rotations.at(-1)?.body.code).toBe('too_many_secrets');
+});
+
+test('an address inside is a field that is wrong', async () => {
+  const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
+  const refused = { status: 422, body: { code: 'invalid_request', errors } };
+  expect(await send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } })).toMatchObject(refused);
+  expect(await send('PATCH', await webhook(), { body: { url: 'http://2130706433/' } })).toMatchObject(refused);
+});
+
+test('somebody else’s is not there', async () => {
+  const path = await webhook();
+  const absent = { status: 404, body: { code: 'webhook_not_found' } };
+  for (const [method, at] of [
+    ['PATCH', path],
+    ['DELETE', path],
+    ['POST', `${path}/rotate-secret`],
+  ] as const) {
+    expect(await send(method, at, { ...(method === 'PATCH' && { body: {} }), by: world.reader })).toMatchObject(absent);
+  }
+});

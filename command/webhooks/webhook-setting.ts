@@ -1,0 +1,72 @@
+import type { Position, UserId, WebhookId } from '#shared/brands.ts';
+import type { WebhookCommand, WebhookEvent } from './webhook.ts';
+
+/** For tests of the decider: one webhook, what happens to it, and what is asked of it. */
+export const webhookId = 6 as WebhookId;
+export const ownerId = 1 as UserId;
+export const mark = { webhookId, ownerId };
+export const at = '2026-01-02T03:04:05.678Z';
+export const later = (hours: number) => new Date(Date.parse(at) + hours * 3_600_000).toISOString();
+const position = (value: number) => value as Position;
+
+const content = {
+  url: 'https://example.com/hooks',
+  description: null,
+  eventTypes: ['article.*'],
+  filter: {},
+  payload: 'thin',
+  ordered: false,
+  limits: { ratePerSecond: 50, concurrency: 10 },
+  headers: { 'X-Team': 'blue' },
+} as const;
+const secretOf = (sign: string) => `whsec_${sign.repeat(32)}`;
+export const registered: WebhookEvent = { type: 'webhook.registered', data: { ...mark, ...content, enabled: true, secret: secretOf('a') } };
+export const erased: WebhookEvent = {
+  ...registered,
+  data: { ...registered.data, url: null, description: null, headers: null, secret: null },
+};
+export const changed = (data: object): WebhookEvent => ({ type: 'webhook.changed', data: { ...mark, ...data } });
+export const rotated = (sign: string, oldSecretsEndAt: string): WebhookEvent => ({
+  type: 'webhook.secret_rotated',
+  data: { ...mark, secret: secretOf(sign), oldSecretsEndAt },
+});
+export const enabled: WebhookEvent = { type: 'webhook.enabled', data: mark };
+export const MISSED = { since: position(10), at };
+export const disabled = (reason: 'owner' | 'failing' | 'gone', missed: typeof MISSED | null): WebhookEvent => ({
+  type: 'webhook.disabled',
+  data: { ...mark, reason, missed },
+});
+export const deleted: WebhookEvent = { type: 'webhook.deleted', data: mark };
+
+export const register = {
+  type: 'RegisterWebhook',
+  ...mark,
+  ...content,
+  enabled: true,
+  secret: secretOf('a'),
+} as const satisfies WebhookCommand;
+export const replace = (changes: object): WebhookCommand => ({ type: 'ReplaceWebhook', webhookId, ...content, ...changes });
+export const edit = (changes: object): WebhookCommand => ({ type: 'EditWebhook', webhookId, ...changes });
+export const rotate = (sign: string, when = at): WebhookCommand => ({
+  type: 'RotateWebhookSecret',
+  webhookId,
+  secret: secretOf(sign),
+  at: when,
+});
+export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId };
+export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10): WebhookCommand => ({
+  ...{ type: 'DisableWebhook', webhookId, reason },
+  ...{ head: position(head), at },
+});
+export const remove: WebhookCommand = { type: 'DeleteWebhook', webhookId };
+export const requestId = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+export const askTest: WebhookCommand = { type: 'TestWebhook', webhookId, requestId };
+export const replay = (from: number | string | undefined, to?: number): WebhookCommand => ({
+  ...{ type: 'ReplayWebhook', webhookId, requestId, head: position(100) },
+  ...{ from: typeof from === 'number' ? position(from) : from, to: to === undefined ? undefined : position(to) },
+});
+export const replayed = (span: object, missed: object | null = null): WebhookEvent =>
+  ({
+    type: 'webhook.replay_requested',
+    data: { ...mark, replayId: requestId, from: null, time: null, to: 100, ...span, missed },
+  }) as WebhookEvent;

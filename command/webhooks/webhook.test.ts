@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
+import { describeDecider } from '../../test/decider-properties.ts';
+import { given } from '../../test/given.ts';
+import { type WebhookCommand, type WebhookEvent, webhook, webhookStream } from './webhook.ts';
+import {
+  askTest,
+  at,
+  changed,
+  deleted,
+  disable,
+  edit,
+  enable,
+  erased,
+  later,
+  ownerId,
+  register,
+  registered,
+  remove,
+  replace,
+  replay,
+  rotate,
+  rotated,
+  webhookId,
+} from './webhook-setting.ts';
+
+test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));
+
+describe('registering', () => {
+  test('an address', () => given(webhook, []).when(register).yields([registered]));
+  test('under the id of a webhook', () => given(webhook, [registered]).when(register).refuses('id_taken'));
+  test('under the id of a deleted one', () => given(webhook, [registered, deleted]).when(register).refuses('id_taken'));
+  test('with a hidden value, which stands for none', () =>
+    given(webhook, [])
+      .when({ ...register, headers: { 'X-Team': HIDDEN_VALUE } })
+      .refuses('invalid_command'));
+});
+
+describe('editing', () => {
+  test('what is named', () =>
+    given(webhook, [registered])
+      .when(edit({ url: 'https://example.com/2', payload: 'thin' }))
+      .yields([changed({ url: 'https://example.com/2' })]));
+  test('within limits and filter', () =>
+    given(webhook, [registered])
+      .when(edit({ limits: { concurrency: 1 }, filter: { articleId: 8 } }))
+      .yields([changed({ limits: { ratePerSecond: 50, concurrency: 1 }, filter: { articleId: 8 } })]));
+  test('by null, which takes away', () =>
+    given(webhook, [registered, changed({ filter: { articleId: 8 as ArticleId } })])
+      .when(edit({ filter: { articleId: null }, headers: { 'x-team': null } }))
+      .yields([changed({ filter: {}, headers: {} })]));
+  test('one header beside others', () =>
+    given(webhook, [registered])
+      .when(edit({ headers: { 'X-More': 'yes' } }))
+      .yields([changed({ headers: { 'X-Team': 'blue', 'X-More': 'yes' } })]));
+  test('a header to its hidden value, which leaves it', () =>
+    given(webhook, [registered])
+      .when(edit({ headers: { 'X-Team': HIDDEN_VALUE } }))
+      .changesNothing());
+  test('a header that is not there to a hidden value', () =>
+    given(webhook, [registered])
+      .when(edit({ headers: { 'X-Other': HIDDEN_VALUE } }))
+      .refuses('invalid_command'));
+  test('to more headers than there may be', () =>
+    given(webhook, [registered])
+      .when(edit({ headers: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`X-${n}`, 'x'])) }))
+      .refuses('invalid_command'));
+  test('what is not there', () => given(webhook, []).when(edit({})).refuses('webhook_not_found'));
+  test('what was deleted', () => given(webhook, [registered, deleted]).when(edit({})).refuses('webhook_deleted'));
+  test('what was an erased person’s', () =>
+    given(webhook, [erased])
+      .when(edit({ ordered: true }))
+      .refuses('user_deleted'));
+});
+
+describe('replacing', () => {
+  test('by what is there', () => given(webhook, [registered]).when(replace({})).changesNothing());
+  test('the headers as a whole, in whatever letters', () =>
+    given(webhook, [registered])
+      .when(replace({ headers: { 'x-team': HIDDEN_VALUE, 'X-More': 'yes' } }))
+      .yields([changed({ headers: { 'x-team': 'blue', 'X-More': 'yes' } })]));
+  test('by nothing where there was something', () =>
+    given(webhook, [registered])
+      .when(replace({ headers: {} }))
+      .yields([changed({ headers: {} })]));
+});
+
+describe('rotating the secret', () => {
+  test('leaves the old one for a day', () =>
+    given(webhook, [registered])
+      .when(rotate('b'))
+      .yields([rotated('b', later(24))]));
+  test('is refused where five sign', () => {
+    const four = ['b', 'c', 'd', 'e'].map((sign, n) => rotated(sign, later(n + 1)));
+    given(webhook, [registered, ...four])
+      .when(rotate('f'))
+      .refuses('too_many_secrets');
+    given(webhook, [registered, ...four])
+      .when(rotate('f', later(1)))
+      .yields([rotated('f', later(25))]);
+  });
+  test('of an erased person', () => given(webhook, [erased]).when(rotate('b')).refuses('user_deleted'));
+});
+
+describe('deleting', () => {
+  test('a webhook', () => given(webhook, [registered]).when(remove).yields([deleted]));
+  test('that of an erased person', () => given(webhook, [erased]).when(remove).yields([deleted]));
+  test('a deleted one', () => given(webhook, [registered, deleted]).when(remove).changesNothing());
+  test('none', () => given(webhook, []).when(remove).refuses('webhook_not_found'));
+});
+
+test('the state of a deleted webhook keeps its owner and no secret', () =>
+  given(webhook, [registered, deleted]).is({ status: 'deleted', ownerId }));
+
+describe('in general', () => {
+  const sign = fc.constantFrom(...'abcdefg');
+  const reason = fc.constantFrom('owner' as const, 'failing' as const, 'gone' as const);
+  const place = fc.integer({ min: 0, max: 120 });
+  const changes = fc.record(
+    {
+      url: fc.constantFrom('https://example.com/1', 'https://example.com/2'),
+      filter: fc.constantFrom({}, { authorId: 1 }, { articleId: 8 }),
+      limits: fc.constantFrom({ ratePerSecond: 1, concurrency: 1 }, { ratePerSecond: 50, concurrency: 10 }),
+      headers: fc.constantFrom({}, { 'X-Team': HIDDEN_VALUE }, { 'x-team': 'red' }),
+    },
+    { requiredKeys: [] },
+  );
+  describeDecider<typeof webhook.initial, WebhookCommand, WebhookEvent>(
+    webhook,
+    fc.oneof<fc.Arbitrary<WebhookCommand>[]>(
+      fc.constant(register),
+      changes.map(replace),
+      changes.map(edit),
+      fc.tuple(sign, fc.constantFrom(at, later(30))).map(([each, when]) => rotate(each, when)),
+      fc.constant(enable),
+      fc.tuple(reason, place).map(([each, head]) => disable(each, head)),
+      fc.constantFrom(remove, askTest),
+      fc.tuple(fc.option(place, { nil: undefined }), fc.option(place, { nil: undefined }), fc.uuid()).map(
+        ([from, to, id]) =>
+          ({
+            ...replay(from, to),
+            requestId: id,
+          }) as WebhookCommand,
+      ),
+    ),
+  );
+});

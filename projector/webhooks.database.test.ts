@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import { as, by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
+import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { until } from '../test/engines/until.ts';
+import { digestOf } from './digest.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+let projector: AsyncDisposable;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  projector = await startProjecting(side);
+});
+afterAll(async () => {
+  await projector?.[Symbol.asyncDispose]();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const rowOf = async (webhookId: number): Promise<Record<string, unknown> | undefined> => {
+  await untilProjected(side);
+  return (await side.pool.query('select * from read_model.webhooks where id = $1', [webhookId])).rows[0];
+};
+
+const register = (owner: UserId) =>
+  side.send(
+    {
+      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'] },
+      ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
+      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
+    },
+    by(as(owner)),
+  );
+
+test('a webhook is there as the events say, with no secret and no value of a header', async () => {
+  const owner = await registerUser(side);
+  const { id, secret } = await register(owner);
+  const row = await rowOf(id);
+  expect(row).toMatchObject({
+    ...{ owner_id: owner, url: 'https://example.com/hooks', description: 'The shop', event_types: ['article.*'], payload: 'thin' },
+    ...{ filter_article_id: null, filter_author_id: owner, is_ordered: false, rate_per_second: 50, concurrency: 10 },
+    ...{
+      header_names: ['Authorization'],
+      is_enabled: true,
+      disabled_reason: null,
+      missed_since: null,
+      old_secrets_end_at: null,
+      version: 1,
+    },
+  });
+  expect(JSON.stringify(row)).not.toContain('of.tokens');
+  expect(JSON.stringify(row)).not.toContain(secret);
+
+  const webhookId = id as WebhookId;
+  const context = by(as(owner));
+  await side.send({ type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: { authorId: null } }, context);
+  await side.send({ type: 'RotateWebhookSecret', webhookId }, context);
+  expect(await rowOf(id)).toMatchObject({
+    ...{ is_ordered: true, header_names: ['Authorization', 'X-Team'], filter_author_id: null, url: 'https://example.com/hooks' },
+    ...{ old_secrets_end_at: expect.any(Date), version: 3 },
+  });
+  await side.send({ type: 'DeleteWebhook', webhookId }, context);
+  expect(await rowOf(id)).toBeUndefined();
+});
+
+test('what was missed is told until it is asked for again', async () => {
+  const owner = await registerUser(side);
+  const webhookId = (await register(owner)).id as WebhookId;
+  const context = by(as(owner));
+  await side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by(system));
+  expect(await rowOf(webhookId)).toMatchObject({ is_enabled: false, disabled_reason: 'failing', missed_since: expect.any(Number) });
+  await side.send({ type: 'EnableWebhook', webhookId }, context);
+  const enabled = await rowOf(webhookId);
+  expect(enabled).toMatchObject({ is_enabled: true, disabled_reason: null, missed_since: expect.any(Number), version: 3 });
+  await side.send({ type: 'ReplayWebhook', webhookId }, context);
+  // A request changes nothing of the webhook but counts as a version.
+  expect(await rowOf(webhookId)).toMatchObject({ missed_since: null, version: 4, updated_at: enabled?.updated_at });
+  await side.send({ type: 'DisableWebhook', webhookId, reason: 'owner' }, context);
+  expect(await rowOf(webhookId)).toMatchObject({ is_enabled: false, disabled_reason: 'owner', missed_since: null });
+});
+
+test('with a deleted user go their webhooks, and a replay ends the same', async () => {
+  const owner = await registerUser(side);
+  const { id } = await register(owner);
+  await rowOf(id);
+  await side.send({ type: 'DeleteUser', userId: owner }, by(as(owner)));
+  await until(
+    () => side.keys.find([owner]),
+    (keys) => keys.get(owner) === 'destroyed',
+  );
+  expect(await rowOf(id)).toBeUndefined();
+  expect(await replayed(side)).toEqual(await digestOf(side.pool, 'read_model'));
+});

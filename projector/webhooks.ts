@@ -1,0 +1,118 @@
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { Change, Table } from './rows.ts';
+
+type Column =
+  | 'owner_id'
+  | 'url'
+  | 'description'
+  | 'event_types'
+  | 'filter_article_id'
+  | 'filter_author_id'
+  | 'payload'
+  | 'is_ordered'
+  | 'rate_per_second'
+  | 'concurrency'
+  | 'header_names'
+  | 'is_enabled'
+  | 'disabled_reason'
+  | 'missed_since'
+  | 'old_secrets_end_at'
+  | 'created_at'
+  | 'updated_at';
+
+export const WEBHOOKS: Table<Column> = {
+  name: 'webhooks',
+  columns: {
+    id: 'bigint',
+    owner_id: 'bigint',
+    url: 'text',
+    description: 'text',
+    event_types: 'text[]',
+    filter_article_id: 'bigint',
+    filter_author_id: 'bigint',
+    payload: 'text',
+    is_ordered: 'boolean',
+    rate_per_second: 'integer',
+    concurrency: 'integer',
+    header_names: 'text[]',
+    is_enabled: 'boolean',
+    disabled_reason: 'text',
+    missed_since: 'bigint',
+    old_secrets_end_at: 'timestamptz',
+    version: 'integer',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+  },
+};
+
+const TYPES = [
+  'webhook.registered',
+  'webhook.changed',
+  'webhook.secret_rotated',
+  'webhook.enabled',
+  'webhook.disabled',
+  'webhook.deleted',
+  'webhook.test_requested',
+  'webhook.replay_requested',
+  'webhook.redelivery_requested',
+  'webhook.redrive_requested',
+] as const;
+
+export type WebhookEvent = DecodedEvent<(typeof TYPES)[number]>;
+export const WEBHOOK_TYPES: readonly WebhookEvent['type'][] = TYPES;
+
+type Content = Partial<Extract<WebhookEvent, { type: 'webhook.registered' }>['data']>;
+
+/** Secrets are nowhere in the read model, and of headers only their names. */
+export const projectWebhook = (event: WebhookEvent): Change<Column> => {
+  const { version } = event;
+  const at = event.metadata.at;
+  const { webhookId: id, ownerId } = event.data;
+  const patch = (row: Partial<Record<Column, unknown>>): Change<Column> => ({
+    kind: 'patch',
+    row: { id, ...row, version, updated_at: at },
+  });
+  switch (event.type) {
+    case 'webhook.registered': {
+      const { enabled } = event.data;
+      const state = { is_enabled: enabled, disabled_reason: enabled ? null : 'owner', missed_since: null, old_secrets_end_at: null };
+      return { kind: 'put', row: { id, owner_id: ownerId, ...contentOf(event.data), ...state, version, created_at: at, updated_at: at } };
+    }
+    case 'webhook.changed':
+      return patch(named(contentOf(event.data)));
+    case 'webhook.secret_rotated':
+      return patch({ old_secrets_end_at: event.data.oldSecretsEndAt });
+    case 'webhook.enabled':
+      return patch({ is_enabled: true, disabled_reason: null });
+    case 'webhook.disabled': {
+      const { reason, missed } = event.data;
+      return patch({ is_enabled: false, disabled_reason: reason, missed_since: missed?.since ?? null });
+    }
+    case 'webhook.deleted':
+      return { kind: 'drop', row: { id, version } };
+    case 'webhook.replay_requested':
+      return { kind: 'patch', row: { id, missed_since: event.data.missed?.since ?? null, version } };
+    // Say nothing of the webhook, but count as versions, which writers compare.
+    case 'webhook.test_requested':
+    case 'webhook.redelivery_requested':
+    case 'webhook.redrive_requested':
+      return { kind: 'patch', row: { id, version } };
+  }
+};
+
+/** What an event does not name is undefined. */
+const contentOf = ({ url, description, eventTypes, filter, payload, ordered, limits, headers }: Content) => ({
+  url,
+  description,
+  event_types: eventTypes,
+  filter_article_id: filter && (filter.articleId ?? null),
+  filter_author_id: filter && (filter.authorId ?? null),
+  payload,
+  is_ordered: ordered,
+  rate_per_second: limits?.ratePerSecond,
+  concurrency: limits?.concurrency,
+  header_names: headers === undefined ? undefined : Object.keys(headers ?? {}),
+});
+
+const named = (columns: ReturnType<typeof contentOf>) =>
+  Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));

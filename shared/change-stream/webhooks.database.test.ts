@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
+import { as } from '../../test/engines/command-side.ts';
+import { mayKnow } from './may-know.ts';
+import { createChangeOpener } from './open-change.ts';
+
+let reading: ChangeReading;
+beforeAll(async () => {
+  reading = await openChangeReading();
+});
+afterAll(() => reading?.[Symbol.asyncDispose]());
+
+const mark = { webhookId: 6 as WebhookId, ownerId: 1 as UserId };
+const shown = {
+  ...{ ...mark, eventTypes: ['*'], filter: {}, payload: 'thin' as const, enabled: true, ordered: false },
+  limits: { ratePerSecond: 50, concurrency: 10 },
+};
+const registered: AnnalsEvent = {
+  type: 'webhook.registered',
+  data: {
+    ...shown,
+    url: 'https://example.com/',
+    description: 'The shop',
+    headers: { 'X-Team': 'blue' },
+    secret: `whsec_${'a'.repeat(32)}`,
+  },
+};
+const rotated: AnnalsEvent = {
+  type: 'webhook.secret_rotated',
+  data: { ...mark, secret: `whsec_${'b'.repeat(32)}`, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+};
+
+test('of a webhook its owner and administrators may know, and nobody is told its secrets and the values of its headers', async () => {
+  const start = await reading.eventLog.head();
+  const end = await reading.record('webhook-6' as StreamName, registered, rotated);
+  const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
+  const callers = [{ kind: 'anonymous' } as const, as(1, 'reader'), as(2), as(3, 'admin'), as(1, 'reader', ['read:events'])];
+  expect(changes.map((change) => callers.map((caller) => mayKnow(caller, change)))).toEqual([
+    [false, true, false, true, false],
+    [false, true, false, true, false],
+  ]);
+  expect(changes.map(({ data }) => data)).toEqual([shown, { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' }]);
+  const open = createChangeOpener(reading);
+  expect(await Promise.all(changes.map(open))).toEqual([
+    { ...shown, url: 'https://example.com/', description: 'The shop' },
+    { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+  ]);
+});
+
+test('places in the log stay what they are inside, and are cursors to whoever reads the event', async () => {
+  const start = await reading.eventLog.head();
+  const at = '2026-01-02T03:04:05.678Z';
+  const missed = { since: 12 as Position, at };
+  const replay = { ...mark, replayId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', from: null, to: 15 as Position, time: at, missed };
+  const end = await reading.record(
+    'webhook-6' as StreamName,
+    { type: 'webhook.disabled', data: { ...mark, reason: 'failing', missed } },
+    { type: 'webhook.replay_requested', data: replay },
+    { type: 'webhook.disabled', data: { ...mark, reason: 'owner', missed: null } },
+  );
+  const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
+  expect(changes[1]?.data).toEqual(replay);
+  const cursor = (position: number) => formatCursor(reading.eventLog.identity, position as Position);
+  expect(await Promise.all(changes.map(createChangeOpener(reading)))).toEqual([
+    { ...mark, reason: 'failing', missed: { since: cursor(12), at } },
+    { ...replay, to: cursor(15), missed: { since: cursor(12), at } },
+    { ...mark, reason: 'owner', missed: null },
+  ]);
+});

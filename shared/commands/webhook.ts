@@ -1,0 +1,165 @@
+import * as z from 'zod';
+import { CURSOR_PATTERN } from '#shared/cursor.ts';
+import { userId, webhookId } from '#shared/events/fields.ts';
+import * as events from '#shared/events/webhook.ts';
+import { typesOf } from '#shared/webhooks/event-patterns.ts';
+import { JsonPatch } from './json-patch.ts';
+
+/** What stands for the value of a header, which is never shown; sent back, it leaves the value as it is. */
+export const HIDDEN_VALUE = '********';
+
+/** RFC 3986, and neither user nor password, which a header can bring; whether it leads inside is for the guard to say. */
+const URL_CHARACTERS = /^https?:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
+
+const isAddress = (value: string): boolean => {
+  const url = URL_CHARACTERS.test(value) ? URL.parse(value) : null;
+  return url !== null && url.username === '' && url.password === '';
+};
+
+const url = events.url.refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' });
+
+const eventTypes = events.eventTypes.refine((patterns) => patterns.every((pattern) => typesOf(pattern).length > 0), {
+  error: 'Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).',
+});
+
+/** What says how a request is sent and read, and what we say of ourselves, is ours. */
+const RESERVED = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'date',
+  'expect',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+]);
+const RESERVED_FAMILY = /^(?:proxy|sec|webhook|x-forwarded)-/;
+
+const isOurs = (name: string): boolean => RESERVED.has(name) || RESERVED_FAMILY.test(name);
+
+const areAllowed = (names: readonly string[]): boolean => {
+  const lower = names.map((name) => name.toLowerCase());
+  return new Set(lower).size === names.length && !lower.some(isOurs);
+};
+
+const ALLOWED = { error: 'Must not name a header twice, and none that is ours, such as Host, Content-Type and Webhook-….' };
+
+const headers = events.headers.refine((values) => areAllowed(Object.keys(values)), ALLOWED);
+
+const RATE_PER_SECOND = 50;
+const CONCURRENCY = 10;
+const { ratePerSecond, concurrency } = events.limits.shape;
+const limits = z.strictObject({ ratePerSecond: ratePerSecond.default(RATE_PER_SECOND), concurrency: concurrency.default(CONCURRENCY) });
+
+/** What a JSON patch of a webhook applies to, and must leave behind. */
+export const WebhookContent = z.strictObject({
+  url,
+  description: events.description.default(null),
+  eventTypes,
+  filter: events.filter.prefault({}),
+  payload: events.payload.default('thin'),
+  ordered: z.boolean().default(false),
+  limits: limits.prefault({}),
+  headers: headers.prefault({}),
+});
+export type WebhookContent = Readonly<z.infer<typeof WebhookContent>>;
+
+/** Without an owner, the caller is it. */
+export const RegisterWebhook = WebhookContent.extend({
+  type: z.literal('RegisterWebhook'),
+  ownerId: userId.optional(),
+  enabled: z.boolean().default(true),
+});
+export type RegisterWebhook = Readonly<z.infer<typeof RegisterWebhook>>;
+
+/** Puts other content in its place, all of it; a header whose value is the hidden one keeps its value. */
+export const ReplaceWebhook = z.strictObject({
+  type: z.literal('ReplaceWebhook'),
+  webhookId,
+  url,
+  description: events.description,
+  eventTypes,
+  filter: events.filter,
+  payload: events.payload,
+  ordered: z.boolean(),
+  limits: events.limits,
+  headers,
+});
+export type ReplaceWebhook = Readonly<z.infer<typeof ReplaceWebhook>>;
+
+const { articleId, authorId } = events.filter.shape;
+const headerChanges = z
+  .record(events.headerName, events.headerValue.nullable())
+  .refine((values) => Object.keys(values).length <= 2 * events.HEADERS_MAX && areAllowed(Object.keys(values)), ALLOWED);
+
+/** Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well, where `null` takes away. */
+export const EditWebhook = z.strictObject({
+  type: z.literal('EditWebhook'),
+  webhookId,
+  url: url.optional(),
+  description: events.description.optional(),
+  eventTypes: eventTypes.optional(),
+  filter: z
+    .strictObject({ articleId: articleId.unwrap().nullable().optional(), authorId: authorId.unwrap().nullable().optional() })
+    .optional(),
+  payload: events.payload.optional(),
+  ordered: z.boolean().optional(),
+  limits: z.strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() }).optional(),
+  headers: headerChanges.optional(),
+});
+export type EditWebhook = Readonly<z.infer<typeof EditWebhook>>;
+
+/** Changes what a replacement can change, by a JSON patch. */
+export const PatchWebhook = z.strictObject({ type: z.literal('PatchWebhook'), webhookId, patch: JsonPatch });
+export type PatchWebhook = Readonly<z.infer<typeof PatchWebhook>>;
+
+export const RotateWebhookSecret = z.strictObject({ type: z.literal('RotateWebhookSecret'), webhookId });
+export type RotateWebhookSecret = Readonly<z.infer<typeof RotateWebhookSecret>>;
+
+export const EnableWebhook = z.strictObject({ type: z.literal('EnableWebhook'), webhookId });
+export type EnableWebhook = Readonly<z.infer<typeof EnableWebhook>>;
+
+/** Only the system itself has another reason than that its owner, or an administrator, wants it. */
+export const DisableWebhook = z.strictObject({
+  type: z.literal('DisableWebhook'),
+  webhookId,
+  reason: events.disabledReason.default('owner'),
+});
+export type DisableWebhook = Readonly<z.infer<typeof DisableWebhook>>;
+
+export const DeleteWebhook = z.strictObject({ type: z.literal('DeleteWebhook'), webhookId });
+export type DeleteWebhook = Readonly<z.infer<typeof DeleteWebhook>>;
+
+export const TestWebhook = z.strictObject({ type: z.literal('TestWebhook'), webhookId });
+export type TestWebhook = Readonly<z.infer<typeof TestWebhook>>;
+
+const cursor = z.string().regex(new RegExp(CURSOR_PATTERN), { error: 'Must be a cursor.' });
+
+/** Without a beginning, since what was missed; without an end, up to now. */
+export const ReplayWebhook = z.strictObject({
+  type: z.literal('ReplayWebhook'),
+  webhookId,
+  from: z
+    .union([cursor, z.iso.datetime({ offset: true })], { error: 'Must be a cursor, or a time as RFC 3339 writes it.' })
+    .optional()
+    .meta({ description: 'A cursor: what happened after it; or a time: what happened then or later. Without it, since what was missed.' }),
+  to: cursor.optional().meta({ description: 'A cursor: what happened up to it. Without it, up to now.' }),
+});
+export type ReplayWebhook = Readonly<z.infer<typeof ReplayWebhook>>;
+
+/** `deliveryId` is the id of the event that was, or was to be, delivered. */
+export const RedeliverDelivery = z.strictObject({ type: z.literal('RedeliverDelivery'), webhookId, deliveryId: z.uuid() });
+export type RedeliverDelivery = Readonly<z.infer<typeof RedeliverDelivery>>;
+
+/** Everything that was given up, once more. */
+export const RedriveWebhook = z.strictObject({ type: z.literal('RedriveWebhook'), webhookId });
+export type RedriveWebhook = Readonly<z.infer<typeof RedriveWebhook>>;

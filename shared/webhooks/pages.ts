@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import type { Stretch } from './deliveries.ts';
+
+type Key = number | string;
+
+/** A list that has the latest first, by a key that no two items share. */
+type KeyedList<Row, Of extends Key> = {
+  /** The canonical path, on which the links to other pages stand. */
+  readonly path: string;
+  /** What `PAGE` and the list's own schema let through. */
+  readonly asked: {
+    readonly limit?: number | undefined;
+    readonly after?: string | undefined;
+    readonly before?: string | undefined;
+    readonly [filter: string]: Key | undefined;
+  };
+  readonly kindOfKey: Of extends number ? 'number' : 'string';
+  read(stretch: Stretch<Of>): Promise<readonly Row[]>;
+  keyOf(row: Row): Of;
+  represent(row: Row): object;
+};
+
+/** Reads one page, and says where those around it are. */
+export const readKeyedList = async <Row, Of extends Key>(list: KeyedList<Row, Of>): Promise<ListAnswer> => {
+  const { path, asked, kindOfKey, keyOf, represent } = list;
+  const { limit = LIMIT_DEFAULT, after, before, ...filter } = asked;
+  const parse = (text: string | undefined) => (text === undefined ? undefined : parseKey<Of>(path, kindOfKey, text));
+  const isBackward = after === undefined && before !== undefined;
+  const bounds = after === undefined ? { after: undefined, before: parse(before) } : { after: parse(after), before: undefined };
+  const read = await list.read({ ...bounds, isBackward, rowsMax: limit + 1 });
+  const nearest = read.slice(0, limit);
+  const rows = isBackward ? nearest.toReversed() : nearest;
+  const hasMore = read.length > limit;
+  const hrefAt = (place: { readonly after?: string | undefined; readonly before?: string | undefined }) =>
+    hrefOf(path, { ...filter, ...(asked.limit !== undefined && { limit }), ...place });
+  const [first, last] = [rows[0], rows.at(-1)];
+  // On the side that the page was entered from there was something when its cursor was made.
+  const hasNext = isBackward || hasMore;
+  const hasPrevious = after !== undefined || (isBackward && hasMore);
+  return {
+    kind: 'list',
+    items: rows.map(represent),
+    links: {
+      self: hrefAt({ after, before }),
+      ...((after ?? before) !== undefined && { first: hrefAt({}) }),
+      ...(hasPrevious && first !== undefined && { prev: hrefAt({ before: formatKey(path, keyOf(first)) }) }),
+      ...(hasNext && last !== undefined && { next: hrefAt({ after: formatKey(path, keyOf(last)) }) }),
+    },
+  };
+};
+
+const hrefOf = (path: string, parameters: Readonly<Record<string, Key | undefined>>): string => {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? path : `${path}?${query}`;
+};
+
+const IDENTITY_CHARACTERS = 8;
+
+/** A cursor is good for the one list that it is a place in. */
+const identityOf = (list: string): string => hash('sha256', list, 'base64url').slice(0, IDENTITY_CHARACTERS);
+
+export const formatKey = (list: string, key: Key): string => Buffer.from(JSON.stringify([identityOf(list), key])).toString('base64url');
+
+const KEYS = {
+  number: z.int().nonnegative(),
+  string: z
+    .string()
+    .max(100)
+    .regex(/^[\x20-\x7e]*$/),
+};
+
+/** Throws a problem where it is no cursor of this list. */
+export const parseKey = <Of extends Key>(list: string, kind: 'number' | 'string', text: string): Of => {
+  const result = z.tuple([z.literal(identityOf(list)), KEYS[kind]]).safeParse(decode(text));
+  if (!result.success) throw new HttpProblem('unknown_cursor');
+  // As the schema of the kind has found it to be.
+  return result.data[1] as Of;
+};
+
+const decode = (text: string): unknown => {
+  if (!/^[\w-]+$/.test(text)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch {
+    // Not one of ours, as the schema is about to say.
+    return undefined;
+  }
+};

@@ -1,0 +1,84 @@
+import type { LogIdentity } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Attempt, Delivery, Replay } from '#shared/rest/deliveries.ts';
+import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
+
+/** Deliveries, attempts and replays as those see them who may manage the webhook. */
+
+/** As much of an answer is shown. */
+export const ANSWER_BYTES_MAX = 16_384;
+
+type Shown = {
+  readonly identity: LogIdentity;
+  /** A delivery of a webhook that is disabled can be seen, and not be sent again. */
+  readonly isEnabled: boolean;
+};
+
+export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Shown): Delivery => {
+  const self = `/webhooks/${row.webhook_id}/deliveries/${row.event_id}`;
+  return {
+    id: row.event_id,
+    webhookId: row.webhook_id,
+    eventId: row.event_id,
+    type: row.type,
+    subject: row.subject,
+    cursor: formatCursor(identity, row.position),
+    state: row.state,
+    attempts: row.attempts,
+    nextAt: row.state === 'due' ? row.next_at.toISOString() : null,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    createdAt: row.created_at.toISOString(),
+    deliveredAt: row.delivered_at?.toISOString() ?? null,
+    _links: {
+      self: { href: self },
+      webhook: { href: `/webhooks/${row.webhook_id}` },
+      attempts: { href: `${self}/attempts` },
+      ...(isEnabled && { redeliver: { href: `${self}/redeliver`, method: 'POST' } }),
+    },
+  };
+};
+
+export const representAttempt = (row: AttemptRow): Attempt => ({
+  number: row.number,
+  at: row.at.toISOString(),
+  durationMs: row.duration_ms,
+  status: row.status,
+  error: row.error,
+  requestHeaders: row.request_headers,
+  answer: row.status === null ? null : { headers: row.response_headers, ...bodyOf(row.response_body ?? Buffer.alloc(0)) },
+});
+
+type Body = Pick<NonNullable<Attempt['answer']>, 'text' | 'base64' | 'truncated'>;
+
+/** Of what was longer, a byte more is kept than is shown. */
+const bodyOf = (kept: Buffer): Body => {
+  const bytes = kept.subarray(0, ANSWER_BYTES_MAX);
+  const truncated = kept.length > ANSWER_BYTES_MAX;
+  const text = textOf(bytes, truncated);
+  return { ...(text === undefined ? { base64: bytes.toString('base64') } : { text }), truncated };
+};
+
+/** Where it was cut, the last character may be incomplete. */
+const textOf = (bytes: Buffer, isCut: boolean): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
+  } catch {
+    // It is no text, and goes out in another form.
+    return undefined;
+  }
+};
+
+export const representReplay = (row: ReplayRow, { identity }: Pick<Shown, 'identity'>): Replay => ({
+  id: row.id,
+  webhookId: row.webhook_id,
+  from: row.from_position === null ? null : formatCursor(identity, row.from_position),
+  since: row.from_time?.toISOString() ?? null,
+  to: formatCursor(identity, row.to_position),
+  at: formatCursor(identity, row.at_position),
+  planned: row.planned,
+  state: row.state,
+  requestedAt: row.requested_at.toISOString(),
+  finishedAt: row.finished_at?.toISOString() ?? null,
+  _links: { self: { href: `/webhooks/${row.webhook_id}/replays/${row.id}` }, webhook: { href: `/webhooks/${row.webhook_id}` } },
+});
