@@ -6,11 +6,11 @@ import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
+import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
 import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { until } from '../test/engines/until.ts';
 import { serveRoutes } from '../test/serve.ts';
-import { awaitConsistency } from './consistency.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;

@@ -7,7 +7,7 @@ import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
-import { answerRead, type ReadAnswer } from './answer.ts';
+import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /** The operations that this role serves. */

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { LogIdentity } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Config } from '#shared/config.ts';
@@ -9,12 +10,13 @@ import type { Link } from '#shared/http/root.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
+import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { createArticleFinder } from './articles/find-article.ts';
 import { articleReads } from './articles/reads.ts';
 import { createCommentFinder } from './comments/find-comment.ts';
 import { commentReads } from './comments/reads.ts';
-import { awaitConsistency } from './consistency.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { eventTypeReads } from './event-types/reads.ts';
 import { type EventDependencies, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
@@ -24,6 +26,7 @@ import { openSearches, type ReadConnections } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { createUserFinder } from './users/find-user.ts';
 import { userReads } from './users/reads.ts';
+import { webhookReads } from './webhooks/reads.ts';
 
 /** What the query side works with; all of it is the caller's own, and outlives the service. */
 export type QueryDependencies = {
@@ -52,6 +55,8 @@ export const QUERY_LINKS: readonly Link[] = [
   { rel: 'articles', href: '/articles', title: 'The articles that you may read' },
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
+  { rel: 'event-types', href: '/event-types', title: 'What events there are' },
+  { rel: 'webhooks', href: '/webhooks', title: 'Where changes are sent to' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
 ];
@@ -83,7 +88,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   );
   const routes = Router().use(
     events.routes,
-    readRoutes({ ...createReads({ pool, searches }), ...events.reads }, beforeReads),
+    readRoutes({ ...createReads({ pool, searches }, eventLog.identity), ...events.reads }, beforeReads),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(config),
@@ -96,11 +101,13 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
 };
 
 /** Every read of what is there has its place here, or the compiler says which has not. */
-const createReads = ({ pool, searches }: ReadConnections): Omit<Reads, 'listEvents'> => {
+const createReads = ({ pool, searches }: ReadConnections, identity: LogIdentity): Omit<Reads, 'listEvents'> => {
   const findArticle = createArticleFinder(pool);
   return {
     ...userReads({ pool, searches, findUser: createUserFinder(pool) }),
     ...articleReads({ pool, searches, findArticle }),
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
+    ...webhookReads({ pool, identity }),
+    ...eventTypeReads,
   };
 };

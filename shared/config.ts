@@ -5,6 +5,8 @@ import type { CorsOrigins } from './http/cors.ts';
 import type { RatePolicy } from './rate-limit/rate-limit.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import { StartRefused } from './start-refused.ts';
+import { parseRange } from './webhooks/guard/address.ts';
+import type { GuardRules } from './webhooks/guard/check-url.ts';
 
 export type Config = {
   readonly environment: 'development' | 'production' | 'test';
@@ -40,6 +42,8 @@ export type Config = {
   readonly eventLogUrl: string | undefined;
   /** `postgres:` alone means that the log is followed; else a `kafka:` URL. */
   readonly changeStreamUrl: string;
+  /** `postgres:` alone means the database. */
+  readonly jobQueueUrl: string;
   /** A `file:` URL of a folder, or an `s3:` URL. */
   readonly blobUrl: string;
   /** Undefined means the one kept in the data folder, which production refuses. */
@@ -49,7 +53,20 @@ export type Config = {
   readonly rateLimits: RateLimitSettings;
   readonly graphql: GraphqlSettings;
   readonly streams: StreamSettings;
+  readonly webhooks: WebhookSettings;
   readonly drainMs: number;
+};
+
+export type WebhookSettings = {
+  readonly perOwnerMax: number;
+  readonly guard: GuardRules;
+  readonly timeoutMs: number;
+  /** How long to wait after each failure; after the last of them there is no other attempt. */
+  readonly retryDelaysMs: readonly number[];
+  readonly disableAfterMs: number;
+  /** To how many a process sends at once. */
+  readonly concurrency: number;
+  readonly keepDays: number;
 };
 
 /** Of streams of server-sent events. */
@@ -169,6 +186,7 @@ const assemble = (values: Values): Config => ({
   databaseUrl: values.DATABASE_URL,
   eventLogUrl: values.EVENT_LOG_URL,
   changeStreamUrl: values.CHANGE_STREAM_URL,
+  jobQueueUrl: values.JOB_QUEUE_URL,
   blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
@@ -190,8 +208,24 @@ const assemble = (values: Values): Config => ({
     heartbeatMs: values.STREAM_HEARTBEAT_MS,
     bufferBytesMax: values.STREAM_BUFFER_BYTES_MAX,
   },
+  webhooks: webhooksOf(values),
   drainMs: values.DRAIN_MS,
 });
+
+const webhooksOf = (values: Values): WebhookSettings => {
+  const isProduction = values.NODE_ENV === 'production';
+  const loopback = ['127.0.0.0/8', '::1'].flatMap((text) => parseRange(text) ?? []);
+  const ports = values.WEBHOOK_PORTS ?? (isProduction ? [80, 443] : 'any');
+  return {
+    guard: { allowed: values.WEBHOOK_ALLOW_CIDRS ?? (isProduction ? [] : loopback), ports: ports === 'any' ? ports : new Set(ports) },
+    perOwnerMax: values.WEBHOOKS_PER_OWNER_MAX,
+    timeoutMs: values.WEBHOOK_TIMEOUT_MS,
+    retryDelaysMs: values.WEBHOOK_RETRY_SCHEDULE.map((seconds) => seconds * 1_000),
+    disableAfterMs: values.WEBHOOK_DISABLE_AFTER_HOURS * 3_600_000,
+    concurrency: values.WEBHOOK_CONCURRENCY,
+    keepDays: values.WEBHOOK_KEEP_DAYS,
+  };
+};
 
 const graphqlOf = (values: Values): GraphqlSettings => ({
   persistedDocuments: values.PERSISTED_DOCUMENTS,

@@ -13,6 +13,8 @@ export class UnknownCursor extends Error {
   }
 }
 
+/** How one is written, for those who check before it comes to `parseCursor`. */
+export const CURSOR_PATTERN = '^[0-9a-f]{8}-[0-9a-z]{1,11}$';
 const CURSOR = /^([0-9a-f]{8})-([0-9a-z]{1,11})$/;
 const RADIX = 36;
 

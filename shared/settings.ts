@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseBlobUrl } from './blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from './change-stream/kafka/kafka-url.ts';
 import type { CorsOrigins } from './http/cors.ts';
+import { parseRange } from './webhooks/guard/address.ts';
 
 type Setting = {
   readonly schema: z.ZodType<unknown, string>;
@@ -39,6 +40,25 @@ const origins = z
   .transform((text) => text.split(',').map((origin) => origin.trim()))
   .refine((items) => ['any', 'none'].includes(items.join()) || items.every(isOrigin), { error: 'no origins' })
   .transform((items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)));
+
+/** Items with commas between them, or what stands for the list. */
+const listOf = <Item>(parse: (text: string) => Item | undefined) =>
+  z.string().transform((text, context): Item[] => {
+    const parts = text.split(',');
+    const items = parts.map((part) => parse(part.trim())).filter((item) => item !== undefined);
+    if (items.length < parts.length) context.addIssue('not all are such items');
+    return items;
+  });
+
+const numberIn =
+  (minimum: number, maximum: number) =>
+  (text: string): number | undefined =>
+    /^\d+(\.\d+)?$/.test(text) && Number(text) >= minimum && Number(text) <= maximum ? Number(text) : undefined;
+
+const portNumber = (text: string): number | undefined => (/^\d+$/.test(text) ? numberIn(1, PORT_MAX)(text) : undefined);
+
+const WEEK_S = 604_800;
+const YEAR_H = 8_760;
 
 const urlOf = (...protocols: readonly string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), { error: 'wrong protocol' });
@@ -159,6 +179,14 @@ export const SETTINGS = {
       'The way of the changes to those who follow them: each process follows the event log itself, or Kafka brings them (`kafka://host:9092/topic`).',
     secret: true,
   },
+  JOB_QUEUE_URL: {
+    schema: urlOf(...postgres, 'redis:', 'rediss:'),
+    expected: 'a postgres: URL (postgres: alone means the database), or a redis: URL',
+    fallback: 'postgres:',
+    description:
+      'Where webhooks that have something to send wait for a worker. What is to be sent is in the database, so that whatever is lost here is queued again.',
+    secret: true,
+  },
   BLOB_URL: {
     schema: z.string().refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, { error: 'no place for blobs' }),
     expected: 'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
@@ -257,7 +285,9 @@ export const SETTINGS = {
       'How many streams of events (`/events`, subscriptions of GraphQL) a user, or an address without a token, may have open at each process.',
   },
   STREAM_HEARTBEAT_MS: {
-    ...count,
+    // Each time, every stream is looked at.
+    schema: integer(100, 3_600_000),
+    expected: 'a whole number from 100 to 3600000',
     fallback: '15000',
     description: 'How often a silent stream of events is told that it lives, and how far it is: less than what proxies wait for.',
   },
@@ -265,6 +295,55 @@ export const SETTINGS = {
     ...count,
     fallback: '1048576',
     description: 'How much may wait for the reader of a stream of events; one that is slower is told so, closed, and may go on from there.',
+  },
+  WEBHOOKS_PER_OWNER_MAX: { ...count, fallback: '50', description: 'How many webhooks a user may have.' },
+  WEBHOOK_CONCURRENCY: {
+    schema: integer(1, 10_000),
+    expected: 'a whole number from 1 to 10000',
+    fallback: '256',
+    description: 'To how many webhooks each process of the dispatcher sends at once.',
+  },
+  WEBHOOK_KEEP_DAYS: {
+    schema: integer(1, 3_650),
+    expected: 'a whole number from 1 to 3650',
+    fallback: '30',
+    description: 'How many days a delivery is kept, with its attempts, after it has arrived or was given up.',
+  },
+  WEBHOOK_ALLOW_CIDRS: {
+    schema: z
+      .literal('none')
+      .transform(() => [])
+      .or(listOf(parseRange)),
+    expected: 'none, or addresses and ranges such as 10.1.0.0/16,fd00::/8, separated by commas',
+    fallbackText: '127.0.0.0/8,::1, in production none',
+    description: 'Inside addresses that webhooks may be sent to all the same; every other one is refused, however it is written or found.',
+  },
+  WEBHOOK_PORTS: {
+    schema: z.literal('any').or(listOf(portNumber)),
+    expected: 'any, or port numbers separated by commas',
+    fallbackText: 'any, in production 80,443',
+    description: 'The ports that webhooks may be sent to.',
+  },
+  WEBHOOK_TIMEOUT_MS: {
+    schema: integer(100, 600_000),
+    expected: 'a whole number from 100 to 600000',
+    fallback: '15000',
+    description: 'How long an attempt to deliver may take in all, from looking up the name to the end of the answer.',
+  },
+  WEBHOOK_RETRY_SCHEDULE: {
+    schema: listOf(numberIn(0, WEEK_S)),
+    expected: `seconds from 0 to ${WEEK_S}, separated by commas`,
+    fallback: '5,300,1800,7200,18000,36000,50400,72000,86400',
+    description: 'After how many seconds a delivery that failed is tried again, each time, give or take a fifth; then it is a dead letter.',
+  },
+  WEBHOOK_DISABLE_AFTER_HOURS: {
+    schema: z
+      .string()
+      .transform(numberIn(0, YEAR_H))
+      .refine((hours) => hours !== undefined, { error: 'no number of hours' }),
+    expected: `hours from 0 to ${YEAR_H}`,
+    fallback: '120',
+    description: 'After how many hours of nothing but failures a webhook is disabled.',
   },
   DRAIN_MS: {
     schema: integer(100, 600_000),

@@ -1,9 +1,9 @@
 import type { ArticleId, UserId } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { coalesce } from '../coalesce.ts';
 import { refuseParked } from '../parked.ts';
 import type { ArticleRow } from './representation.ts';
 import { type FoundArticle, findArticles } from './statements.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import type { ListAnswer } from '../answer.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';

@@ -1,8 +1,8 @@
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { coalesce } from '../coalesce.ts';
 import { refuseParked } from '../parked.ts';
 import type { CommentPlace, CommentRow } from './representation.ts';
 import { type FoundComment, findComments } from './statements.ts';

@@ -17,15 +17,17 @@ export const placeOf = async (
 ): Promise<Position> => {
   const position = parse(text, eventLog, parameter);
   if (position > known && position > (await eventLog.head()))
-    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: this cursor is beyond the end of the log.` });
+    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: this cursor is beyond the end of the log. ${ADVICE}` });
   return position;
 };
+
+const ADVICE = 'Send one as it came with an event, or none.';
 
 const parse = (text: string, { identity }: Pick<EventLog, 'identity'>, parameter: string): Position => {
   try {
     return parseCursor(identity, text);
   } catch (cause) {
     if (!(cause instanceof UnknownCursor)) throw cause;
-    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: ${cause.message}.`, cause });
+    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: ${cause.message}. ${ADVICE}`, cause });
   }
 };

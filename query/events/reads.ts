@@ -4,7 +4,7 @@ import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
-import type { ListAnswer } from '../answer.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reads } from '../read-routes.ts';
 import { isAskedFor } from './filter.ts';
 import { placeOf } from './place.ts';

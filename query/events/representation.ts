@@ -1,10 +1,11 @@
-import type { LogIdentity, UserId } from '#shared/brands.ts';
+import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
+import type { IsReadable } from '#shared/change-stream/present-rights.ts';
+import { idsIn, visibleTo } from '#shared/change-stream/visible-data.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Caller, may } from '#shared/policy.ts';
-import type { IsReadable } from './present.ts';
+import type { Caller } from '#shared/policy.ts';
 
 type Dependencies = { readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
 
@@ -25,7 +26,7 @@ type RepresentedEvent = {
 
 export const createRepresentation = ({ identity, open, isReadable }: Dependencies): RepresentEvent => {
   const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
-    (await isReadable(caller, change.stream)) ? visibleTo(caller, change, await open(change)) : idsIn(change.data);
+    (await isReadable(caller, change.stream)) ? visibleTo(caller, change.stream, await open(change)) : idsIn(change.data);
   return async (change, caller) => ({
     id: change.id,
     type: change.type,
@@ -37,14 +38,3 @@ export const createRepresentation = ({ identity, open, isReadable }: Dependencie
     ...(change.isParked && { parked: true as const }),
   });
 };
-
-/** What of a profile is not everybody's. */
-const PRIVATE = new Set(['email', 'role']);
-
-const visibleTo = (caller: Caller, { stream }: Change, data: JsonObject): JsonObject => {
-  const [, userId] = /^user-(\d+)$/.exec(stream) ?? [];
-  if (userId === undefined || may(caller, 'user.read_private', { ownerId: Number(userId) as UserId })) return data;
-  return Object.fromEntries(Object.entries(data).filter(([name]) => !PRIVATE.has(name)));
-};
-
-const idsIn = (data: JsonObject): JsonObject => Object.fromEntries(Object.entries(data).filter(([name]) => name.endsWith('Id')));

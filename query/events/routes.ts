@@ -3,7 +3,7 @@ import type { Position } from '#shared/brands.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { preferredType } from '#shared/http/media-type.ts';
+import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller } from '#shared/policy.ts';
 import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
@@ -40,7 +40,7 @@ export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router =
 const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
 
 const passOthers: RequestHandler = (request, _response, next) =>
-  next(preferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
+  next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
 
 const demandEvents: RequestHandler = (request, _response, next) => {
   const admission = admit(callerOf(request), EVENT_OPERATIONS.listEvents.right);

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import type { StreamSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -11,7 +12,7 @@ import type { Log } from '#shared/log.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
 import type { Reads } from '../read-routes.ts';
 import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
-import { createPresentRights } from './present.ts';
+import { runPrepared } from '../statement.ts';
 import { eventReads } from './reads.ts';
 import { createRepresentation } from './representation.ts';
 import { eventRoutes } from './routes.ts';
@@ -50,7 +51,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   const represent = createRepresentation({
     identity: eventLog.identity,
     open: createChangeOpener(dependencies),
-    isReadable: createPresentRights(pool),
+    isReadable: createPresentRights((text, values) => runPrepared(pool, text, values)),
   });
   const routes = eventRoutes({ feed, streams, eventLog, represent, before });
   const resources = opening.move();

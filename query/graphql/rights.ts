@@ -20,6 +20,8 @@ const READING: Readonly<Record<string, Operation>> = {
   PostConnection: 'article.read',
   Comment: 'comment.read',
   CommentConnection: 'comment.read',
+  Webhook: 'webhook.manage',
+  WebhookConnection: 'webhook.manage',
   ArticleChange: 'article.read',
   CommentChange: 'comment.read',
   UserChange: 'user.read',
@@ -42,6 +44,16 @@ const MUTATIONS: Readonly<Record<string, Operation>> = {
   addComment: 'comment.add',
   updateComment: 'comment.edit',
   deleteComment: 'comment.delete',
+  registerWebhook: 'webhook.manage',
+  editWebhook: 'webhook.manage',
+  deleteWebhook: 'webhook.manage',
+  rotateWebhookSecret: 'webhook.manage',
+  enableWebhook: 'webhook.manage',
+  disableWebhook: 'webhook.manage',
+  testWebhook: 'webhook.manage',
+  replayWebhook: 'webhook.manage',
+  redeliver: 'webhook.manage',
+  redriveWebhook: 'webhook.manage',
 };
 
 /** What a caller must be admitted to before any of an operation runs, whatever its variables are. */

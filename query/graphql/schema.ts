@@ -18,6 +18,8 @@ const demandText = (value: unknown): string => {
   throw new TypeError('A Cursor is a text that came with an earlier answer.');
 };
 
+const takeAny = (value: unknown): unknown => value;
+
 const readTypes = (): DocumentNode =>
   concatAST(
     readdirSync(FOLDER)
@@ -31,6 +33,7 @@ const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue
   _Any: { coerceInputValue: demandRepresentation, coerceOutputValue: demandRepresentation },
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
   Cursor: { coerceInputValue: demandText, coerceOutputValue: demandText },
+  JSON: { coerceInputValue: takeAny, coerceOutputValue: takeAny },
   DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
 };
 

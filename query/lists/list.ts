@@ -1,6 +1,6 @@
 import type { Link } from '#shared/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
-import type { ListAnswer } from '../answer.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
 import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
 
@@ -10,7 +10,7 @@ type Asked = {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly sort?: string | undefined;
-  readonly [filter: string]: string | number | undefined;
+  readonly [filter: string]: string | number | boolean | undefined;
 };
 
 type List<Column extends string, Row> = {

@@ -13,7 +13,7 @@ export const ANSWER_HEADERS = {
     'Strong; of an item that you may change, the version and a digest of these bytes. Send it back as If-Match or If-None-Match. Of the answer to a write, the version alone: it is good for If-Match, and no read has it.',
     '"3-q83vEjRWeJCrze8S"',
   ),
-  Location: text('Where the new item is.', '/articles/8001'),
+  Location: text('Where the new item is, or what is about to come of a request.', '/articles/8001'),
   Link: text('The pages around this one (RFC 8288): first, prev, next.', '</articles?after=WzEsMjBd>; rel="next"'),
   'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
   'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
@@ -65,14 +65,14 @@ const STREAM: JsonObject = {
   schema: { type: 'string', description: 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.' },
 };
 
-const successHeaders = ({ kind, status }: Answer): readonly AnswerHeader[] => {
+const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHeader[] => {
   switch (kind) {
     case 'item':
       return ['ETag', 'Cache-Control', 'Vary'];
     case 'list':
       return ['ETag', 'Link', 'Cache-Control', 'Vary'];
     case 'written':
-      return [...(status === 201 ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
+      return [...(status === 201 || location ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
     case 'nothing':
       return ['Consistency-Token'];
   }

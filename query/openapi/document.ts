@@ -31,7 +31,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks],
     paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
@@ -49,6 +49,8 @@ const TAGS = {
   comments: { name: 'Comments', description: 'On published articles.' },
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
   events: { name: 'Events', description: 'What has happened, and what happens.' },
+  webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
+  'event-types': { name: 'Events' },
   me: { name: 'Users' },
 } as const;
 

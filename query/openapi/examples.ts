@@ -2,6 +2,14 @@ import type { JsonObject } from '#shared/json.ts';
 
 const written = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 const author = { id: 1001, name: 'Ada Lovelace' };
+const EVENT_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+const HOOK = {
+  description: 'The shop',
+  eventTypes: ['article.*', 'comment.added'],
+  payload: 'thin',
+  ordered: false,
+  limits: { ratePerSecond: 50, concurrency: 10 },
+};
 
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[]>> = {
@@ -42,6 +50,82 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
   NewComment: { text: 'Well said.' },
   CommentReplacement: { text: 'Very well said.' },
   CommentPatch: { text: 'Very well said.' },
+  Webhook: {
+    id: 6001,
+    ownerId: 1001,
+    url: 'https://shop.example/hooks',
+    ...HOOK,
+    filter: { authorId: 1001 },
+    headers: { 'X-Team': '********' },
+    enabled: true,
+    status: 'enabled',
+    ...written,
+    _links: {
+      self: { href: '/webhooks/6001' },
+      deliveries: { href: '/webhooks/6001/deliveries' },
+      disable: { href: '/webhooks/6001/disable', method: 'POST' },
+    },
+  },
+  NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['article.*', 'comment.added'] },
+  WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
+  WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },
+  WrittenWithSecret: {
+    id: 6001,
+    version: 1,
+    cursor: '6f9619ff-1z4',
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    _links: { self: { href: '/webhooks/6001' } },
+  },
+  Delivery: {
+    id: EVENT_ID,
+    webhookId: 6001,
+    eventId: EVENT_ID,
+    type: 'article.published',
+    subject: 'article-8001',
+    cursor: '6f9619ff-1z4',
+    state: 'due',
+    attempts: 1,
+    nextAt: '2026-11-21T10:15:05.000Z',
+    lastStatus: 503,
+    lastError: null,
+    createdAt: written.updatedAt,
+    deliveredAt: null,
+    _links: {
+      self: { href: `/webhooks/6001/deliveries/${EVENT_ID}` },
+      redeliver: { href: `/webhooks/6001/deliveries/${EVENT_ID}/redeliver`, method: 'POST' },
+    },
+  },
+  DeliveryAttempt: {
+    number: 1,
+    at: written.updatedAt,
+    durationMs: 41,
+    status: 503,
+    error: null,
+    requestHeaders: { 'content-type': 'application/json', 'webhook-id': EVENT_ID, 'webhook-timestamp': '1795256100' },
+    answer: { headers: { 'retry-after': '5' }, text: 'Too busy.', truncated: false },
+  },
+  Replay: {
+    id: EVENT_ID,
+    webhookId: 6001,
+    from: '6f9619ff-1a0',
+    since: null,
+    to: '6f9619ff-1z4',
+    at: '6f9619ff-1k9',
+    planned: 480,
+    state: 'running',
+    requestedAt: written.updatedAt,
+    finishedAt: null,
+    _links: { self: { href: `/webhooks/6001/replays/${EVENT_ID}` } },
+  },
+  NewReplay: { from: '6f9619ff-1a0' },
+  EventType: {
+    type: 'article.published',
+    version: 1,
+    description: 'An article was published.',
+    schema: { type: 'object', properties: { articleId: { type: 'integer' }, authorId: { type: 'integer' } } },
+    example: { articleId: 8001, authorId: 1001 },
+    personalFields: [],
+  },
   JsonPatch: [{ op: 'replace', path: '/title', value: 'Notes on the Analytical Engine' }],
   Written: { id: 8001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/articles/8001' } } },
 };

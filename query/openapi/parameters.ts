@@ -43,12 +43,12 @@ export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, req
   ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch)),
 ];
 
-const idInPath = (name: string): JsonObject => ({
-  name,
-  in: 'path',
-  required: true,
-  schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] },
-});
+const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: OF_EVENTS.has(name) ? EVENT_ID : ID });
+
+const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
+/** What has the id of an event. */
+const OF_EVENTS: ReadonlySet<string> = new Set(['deliveryId', 'replayId']);
+const EVENT_ID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
 
 type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
 

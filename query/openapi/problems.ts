@@ -21,6 +21,9 @@ const ABSENT = {
   userId: ['user_not_found', 'user_deleted'],
   articleId: ['article_not_found', 'article_deleted'],
   commentId: ['comment_not_found', 'comment_deleted'],
+  webhookId: ['webhook_not_found', 'webhook_deleted'],
+  deliveryId: ['delivery_not_found'],
+  replayId: ['replay_not_found'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
 /** What follows from the rules of the domain rather than from the form of the request. */
@@ -34,6 +37,14 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   addComment: ['user_not_found', 'user_deleted', 'article_not_published'],
   replaceComment: ['user_deleted'],
   editComment: ['user_deleted'],
+  createWebhook: ['user_not_found', 'user_deleted', 'quota_exceeded'],
+  replaceWebhook: ['user_deleted'],
+  editWebhook: ['user_deleted'],
+  rotateWebhookSecret: ['too_many_secrets'],
+  testWebhook: ['webhook_disabled'],
+  replayWebhook: ['webhook_disabled'],
+  redeliver: ['webhook_disabled'],
+  redriveWebhook: ['webhook_disabled'],
 };
 
 /** The refusals of an operation by their status. */
@@ -52,8 +63,9 @@ export const problemsOf = (
 };
 
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
-  const [absent] = absentOf(operation);
-  return ['invalid_parameter', 'unknown_cursor', 'not_yet_visible', ...(absent === undefined ? [] : ([absent, 'parked'] as const))];
+  // Of what is read, it is not told that it was there once.
+  const absent = absentOf(operation).filter((code) => code.endsWith('_not_found'));
+  return ['invalid_parameter', 'unknown_cursor', 'not_yet_visible', ...absent, ...(absent.length > 0 ? (['parked'] as const) : [])];
 };
 
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [

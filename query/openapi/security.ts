@@ -33,16 +33,15 @@ export const securitySchemes = (issuerUrl: string): JsonObject => {
 };
 
 /** Any of these is enough; the empty one stands for callers without a token. */
-export const securityOf = (right: Operation): readonly JsonObject[] => [
-  ...(allowsAnonymous(right) ? [{}] : []),
-  { oauth: [scopeOf(right)] },
-  { bearer: [] },
-];
+export const securityOf = (right: Operation | null): readonly JsonObject[] =>
+  right === null ? [{}] : [...(allowsAnonymous(right) ? [{}] : []), { oauth: [scopeOf(right)] }, { bearer: [] }];
 
 /** The same in words. */
-export const demandOf = (right: Operation): string =>
-  allowsAnonymous(right)
+export const demandOf = (right: Operation | null): string => {
+  if (right === null) return 'The same for everybody, with a token or without.';
+  return allowsAnonymous(right)
     ? `Without a token: what is public. With one, it must have the scope \`${scopeOf(right)}\`.`
     : `Needs a token with the scope \`${scopeOf(right)}\`.`;
+};
 
-export const allowsAnonymous = (right: Operation): boolean => admit({ kind: 'anonymous' }, right) === 'allowed';
+export const allowsAnonymous = (right: Operation | null): boolean => right === null || admit({ kind: 'anonymous' }, right) === 'allowed';

@@ -1,7 +1,7 @@
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { coalesce } from '../coalesce.ts';
 import { refuseParked } from '../parked.ts';
 import type { UserRow } from './representation.ts';
 import { findUsers } from './statements.ts';

@@ -1,6 +1,6 @@
 import { type Caller, may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import type { ItemAnswer } from '../answer.ts';
+import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { readArticleList } from '../articles/reads.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';

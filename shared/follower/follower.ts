@@ -43,7 +43,34 @@ const PAUSE_MAX_MS = 3_000;
 const SETTINGS = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}; set local synchronous_commit = off`;
 
 /** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
-export const startFollower = async <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
+export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
+  const { eventLog, act, prepare, write } = options;
+  return startFollowing<Batch<Ready>>({
+    ...options,
+    async *follow(after, signal) {
+      const following = { eventLog, signal };
+      const batches = prepare ? followAhead({ ...following, prepare }, after) : followPages<Ready>(following, after);
+      for await (const batch of batches) {
+        const last = batch.events.at(-1);
+        if (!last) return;
+        yield { page: batch, upTo: last.position };
+      }
+    },
+    act: act && (({ events }, signal) => act(events, signal)),
+    write: write && (({ events, ready }, connection) => write(events, connection, ready)),
+  });
+};
+
+/** What is followed need not be the log itself, but its positions are those of the log. */
+export type FollowingOptions<Page> = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs'> & {
+  /** Pages after a position, each with the position up to which nothing else comes. */
+  follow(after: Position, signal: AbortSignal): AsyncIterable<{ readonly page: Page; readonly upTo: Position }>;
+  readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
+};
+
+/** As `startFollower`, for pages of any kind. */
+export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {
   const { name, pool, eventLog, log } = options;
   await migrateLeases(pool);
   await migrate(pool, 'follower', new URL('./', import.meta.url));
@@ -63,24 +90,21 @@ export const startFollower = async <Ready>(options: FollowerOptions<Ready>): Pro
   };
 };
 
-const follow = async <Ready>(options: FollowerOptions<Ready>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, prepare, write, committed, restMs = 0 } = options;
+const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
+  const { name, pool, eventLog, act, write, committed, restMs = 0 } = options;
   let position: Position = (await takeCheckpoint(pool, name, epoch)) ?? START;
-  const following = { eventLog, signal };
-  const batches = prepare ? followAhead({ ...following, prepare }, position) : followPages<Ready>(following, position);
-  for await (const { events, ready } of batches) {
-    const last = events.at(-1);
-    if (signal.aborted || !last) return;
-    await act?.(events, signal);
+  for await (const { page, upTo } of options.follow(position, signal)) {
     if (signal.aborted) return;
-    const move = { log: eventLog.identity, from: position, to: last.position, epoch };
-    await inTransaction(pool, async (connection) => {
-      await connection.query(SETTINGS);
+    await act?.(page, signal);
+    if (signal.aborted) return;
+    const move = { log: eventLog.identity, from: position, to: upTo, epoch };
+    const carryOut = async (connection: Connection): Promise<void> => {
       // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
       await moveCheckpoint(connection, name, move);
-      await write?.(events, connection, ready);
-    });
-    position = last.position;
+      await write?.(page, connection, { after: move.from });
+    };
+    await inTransaction(pool, carryOut, SETTINGS);
+    position = upTo;
     committed?.();
     if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});
   }

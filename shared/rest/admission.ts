@@ -22,6 +22,7 @@ export const demandAdmission =
 const NO_PARAMETERS = z.strictObject({});
 
 const refusalOf = (caller: Caller, { right, path }: RestOperation): Rejection | undefined => {
+  if (right === null) return undefined;
   const admission = admit(caller, right);
   if (admission !== 'allowed') return admission;
   // Of an item that the caller cannot see, it will be said that it is not there.

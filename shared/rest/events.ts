@@ -29,10 +29,20 @@ const PUBLIC_TYPES = Object.values(CATALOGUE)
 
 const isPublicType = (type: string): boolean => isEventType(type) && CATALOGUE[type].visibility === 'public';
 
+const SHOWN_CHARACTERS_MAX = 40;
+const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
+
 const types = z
   .string()
   .transform((text) => [...new Set(text.split(','))].toSorted())
-  .refine((names) => names.every(isPublicType), { error: 'Must be types of events, with commas between them.' })
+  .superRefine((names, context) => {
+    const unknown = names.find((name) => !isPublicType(name));
+    if (unknown !== undefined)
+      context.addIssue({
+        code: 'custom',
+        message: `Must be types of events, with commas between them; there is none named “${shown(unknown)}”.`,
+      });
+  })
   .meta({
     type: 'string',
     description: `Only these, with commas between them: ${PUBLIC_TYPES.map((type) => `\`${type}\``).join(', ')}.`,

@@ -10,10 +10,10 @@ export type RestOperation = {
   /** With its parameters as OpenAPI writes them: `/articles/{articleId}`. */
   readonly path: string;
   /** The role that serves it. */
-  readonly role: 'command' | 'query';
+  readonly role: 'command' | 'query' | 'webhook-dispatcher';
   readonly summary: string;
-  /** What the caller must at least be admitted to. */
-  readonly right: Operation;
+  /** What the caller must at least be admitted to; with `null` it is the same for everybody, whatever their token is good for. */
+  readonly right: Operation | null;
   /** The parameters of the query; others are refused. */
   readonly query?: z.ZodObject;
   /** The schema of the body by media type. */
@@ -23,12 +23,14 @@ export type RestOperation = {
 
 /** What it answers when it goes well. Its refusals follow from what it takes. */
 export type Answer = {
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
   /** Lists also come as HAL, with links to the pages around. */
   readonly kind: 'item' | 'list' | 'written' | 'nothing';
   /** Of the item, or of each item of the list. */
   readonly schema?: z.ZodType;
+  /** Of what was asked for and is carried out later: where it is seen, by the ids of the request and `eventId`, that of its event. */
+  readonly location?: { readonly rel: string; readonly path: string };
   /** Whether the items can also be had one by one, as server-sent events. */
   readonly isStreamed?: boolean;
 };

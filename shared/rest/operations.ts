@@ -1,8 +1,11 @@
 import { ARTICLE_OPERATIONS } from './articles.ts';
 import { COMMENT_OPERATIONS } from './comments.ts';
+import { DELIVERY_OPERATIONS } from './deliveries.ts';
+import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS } from './events.ts';
 import type { RestOperation } from './operation.ts';
 import { USER_OPERATIONS } from './users.ts';
+import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** The whole REST interface by operation id. */
 export const OPERATIONS = {
@@ -10,6 +13,9 @@ export const OPERATIONS = {
   ...ARTICLE_OPERATIONS,
   ...COMMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
+  ...EVENT_TYPE_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
+  ...DELIVERY_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;
 
 export type OperationId = keyof typeof OPERATIONS;

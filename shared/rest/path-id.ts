@@ -1,8 +1,14 @@
+import type { EventId } from '#shared/brands.ts';
+
 /** The id in a path, or nothing: what is no id is the id of nothing. */
 export const pathId = (text: string): number | undefined => {
   const id = ID.test(text) ? Number(text) : 0;
   return id > 0 && Number.isSafeInteger(id) ? id : undefined;
 };
 
+/** The same of what has the id of an event. */
+export const pathEventId = (text: string): EventId | undefined => (EVENT_ID.test(text) ? (text as EventId) : undefined);
+
 /** One way to write each, so that one item has one URL. */
 const ID = /^[1-9]\d{0,15}$/;
+const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

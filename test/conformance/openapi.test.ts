@@ -28,11 +28,17 @@ describe.skipIf(pythonMissing !== undefined)(
       const ask = restClientOf(installation);
       const make = async (path: string, body: object): Promise<number> =>
         ((await ask('POST', path, { token: people.administrator.token, body })).body as { id: number }).id;
-      const ids: Record<'userId' | 'articleId' | 'commentId', number[]> = { userId: [], articleId: [], commentId: [] };
+      const ids: Record<'userId' | 'articleId' | 'commentId' | 'webhookId', number[]> = {
+        userId: [],
+        articleId: [],
+        commentId: [],
+        webhookId: [],
+      };
       for (let times = 0; times < THINGS; times += 1) {
         ids.userId.push(await make('/users', { name: `User ${times}`, role: 'author' }));
         const articleId = await make('/articles', { title: `Article ${times}`, body: 'Text.', tags: [], publish: times % 3 > 0 });
         ids.articleId.push(articleId);
+        ids.webhookId.push(await make('/webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] }));
         if (times % 3 > 0) ids.commentId.push(await make(`/articles/${articleId}/comments`, { text: 'A comment.' }));
       }
       return ids;

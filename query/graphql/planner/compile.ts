@@ -13,6 +13,7 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 import { type FieldWithArguments, keepArguments } from './arguments.ts';
 import { concatenated, objectJson, type Pieces } from './json.ts';
+import { logCursorJson } from './log-cursor.ts';
 import type { Mapping } from './mapping.ts';
 import { BY_ID, QUERY } from './mappings.ts';
 import { type Context, fieldOf, mappingOf, oneOf, relatedOf } from './objects.ts';
@@ -101,6 +102,7 @@ type Root = { readonly context: Context; readonly schema: GraphQLSchema; readonl
 
 const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${query.name}"`;
+  if (member.name === 'cursor') return logCursorJson;
   const which = QUERY[member.name];
   if (which === undefined) throw new OutOfPlan(`the field ${query.name}.${member.name}`);
   if (which !== BY_ID) return relatedOf(context, query, member, (row, args) => which(row, sql``, args));

@@ -21,7 +21,7 @@ export type Order = {
 export type Mapping = {
   readonly table: Sql;
   /** What its aliases begin with. */
-  readonly letter: 'u' | 'a' | 'c';
+  readonly letter: 'u' | 'a' | 'c' | 'w';
   /** The leaves as JSON text, never null. */
   readonly values: Readonly<Record<string, (row: Row) => Pieces>>;
   /** The objects: one, a list or a connection, as the schema says. */

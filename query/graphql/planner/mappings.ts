@@ -4,9 +4,10 @@ import { matchingPosts, POST } from './posts.ts';
 import { sql } from './sql.ts';
 import { isPresent, USER } from './users.ts';
 import { viewerId } from './viewer.ts';
+import { WEBHOOK } from './webhooks.ts';
 
 /** Every object type that has rows. */
-export const MAPPINGS: Readonly<Record<string, Mapping>> = { User: USER, Post: POST, Comment: COMMENT };
+export const MAPPINGS: Readonly<Record<string, Mapping>> = { User: USER, Post: POST, Comment: COMMENT, Webhook: WEBHOOK };
 
 /** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
 export const BY_ID = 'by id';

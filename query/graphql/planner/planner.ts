@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { coalesce } from '../../coalesce.ts';
 import type { Searches } from '../../searches.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import { Refused } from '../run.ts';

@@ -23,6 +23,8 @@ export const POST_PARTS: readonly { readonly status: 'published' | 'draft'; read
   },
 ];
 
+export const isReadableWebhook = (webhook: Row): Sql => rightTo('webhook.manage', { own: sql`${webhook}.owner_id = ${viewerId}` });
+
 /** Rights to a comment depend on the article under which it stands. */
 export const isReadableComment = (comment: Row, post: Row): Sql =>
   rightTo('comment.read', {

@@ -15,7 +15,7 @@ export const sendCover = ({ blobs, check, send }: Context, { articleId, file, if
     check: () => check(edit, ifVersion),
     receive: () => receive(file),
     // The name of the picture is another each time, so that no repetition would be the same request.
-    change: (cover) => send({ ...edit, cover }, { key: undefined, ifVersion }),
+    change: async (cover) => (await send({ ...edit, cover }, { key: undefined, ifVersion })).id,
   });
 };
 

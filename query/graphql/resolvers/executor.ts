@@ -5,20 +5,24 @@ import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
 import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
 import type { Context, Resolver } from './context.ts';
+import { asksForCursor, readCursor } from './cursor.ts';
 import { createLoaders } from './loaders.ts';
 import { MUTATION } from './mutations.ts';
 import { COMMENT, POST, QUERY, USER } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
+import { WEBHOOK_MUTATION } from './webhook-mutations.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 /** What has no resolver here is a member of what its parent was resolved to. */
 const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Query: { ...QUERY, ...FEDERATION },
-  Mutation: MUTATION,
+  Mutation: { ...MUTATION, ...WEBHOOK_MUTATION },
   ...SUBSCRIPTION,
   User: USER,
   Post: POST,
   Comment: COMMENT,
+  ...WEBHOOKS,
 };
 
 const ERRORS_MAX = 50;
@@ -32,15 +36,19 @@ export type ExecutorOptions = CommandsOptions & {
 
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { schema, pool, searches, blobs } = options;
-  return async ({ prepared: { document }, operation: { node }, variables, caller }, facts, event) => {
+  const { schema, pool, searches, blobs, eventLog } = options;
+  return async (runnable, facts, event) => {
+    const { prepared, operation, variables, caller } = runnable;
+    // First of all, or what is read would be older than it.
+    const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
     const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
-    const contextValue: Context = { pool, searches, caller, facts, loaders: createLoaders({ pool, searches }, caller), blobs, ...commands };
+    const loaders = createLoaders({ pool, searches }, caller);
+    const contextValue: Context = { pool, searches, caller, facts, loaders, blobs, eventLog, cursor, ...commands };
     const { data, errors } = await execute({
       schema,
-      document,
+      document: prepared.document,
       rootValue: event,
-      operationName: node.name?.value ?? null,
+      operationName: operation.node.name?.value ?? null,
       variableValues: variables,
       contextValue,
       fieldResolver,

@@ -7,7 +7,7 @@ import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText } from '../planner/values.ts';
 import type { Context } from './context.ts';
-import type { Asked, ListOf, ParentColumn, Place, PostFilter, Row, TypeName } from './rows.ts';
+import type { Asked, ListOf, ParentColumn, Place, Row, RowFilter, TypeName } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export const readPlainList = async (context: Context, listed: Listed, args: Argu
 };
 
 /** What a list costs was counted before, so that this is only for those who do not count. */
-const pageSize = (value: unknown): number => {
+export const pageSize = (value: unknown): number => {
   const size = typeof value === 'number' ? value : LIST_LIMIT_DEFAULT;
   if (size >= 0 && size <= LIST_LIMIT_MAX) return size;
   throw new GraphQLError(`A list has at most ${LIST_LIMIT_MAX} items.`, {
@@ -85,14 +85,16 @@ const orderOf = (type: TypeName, sort: unknown): Order => {
 };
 
 /** What is no id is nobody's. */
-const filterOf = async ({ searches }: Context, given: unknown): Promise<PostFilter> => {
-  const { status, tag, author, search } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  const filter: PostFilter = orRefuse(
+const filterOf = async ({ searches }: Context, given: unknown): Promise<RowFilter> => {
+  const { status, tag, author, search, owner, enabled } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const filter: RowFilter = orRefuse(
     () => ({
       ...(isGiven(status) && { status: storableText(status) }),
       ...(isGiven(tag) && { tag: storableText(tag) }),
       ...(isGiven(author) && { author: pathId(String(author)) ?? -1 }),
       ...(isGiven(search) && { search: searchText(search) }),
+      ...(isGiven(owner) && { owner: pathId(String(owner)) ?? -1 }),
+      ...(typeof enabled === 'boolean' && { enabled }),
     }),
     'invalid_parameter',
   );

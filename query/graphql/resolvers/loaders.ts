@@ -1,8 +1,9 @@
 import type { UserId } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { coalesce } from '../../coalesce.ts';
 import type { ReadConnections } from '../../searches.ts';
+import { webhookResource } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {
   type CommentRow,
@@ -24,18 +25,28 @@ export type Loaders = {
   body(post: PostRow): Promise<string>;
   list(of: ListOf<TypeName>, parent: number): Promise<readonly Row[]>;
   count(of: ListOf<TypeName>, parent: number): Promise<number>;
+  /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
+  together<Parent extends number | string, Value>(
+    asked: string,
+    parent: Parent,
+    loadMany: LoadMany<Parent, Value>,
+  ): Promise<Value | undefined>;
   /** Whether the caller may read it by its id. */
   isReadable(row: Row): Promise<boolean>;
 };
+
+type LoadMany<Parent, Value> = (parents: readonly Parent[]) => Promise<ReadonlyMap<Parent, Value>>;
 
 export const createLoaders = ({ pool, searches }: ReadConnections, caller: Caller): Loaders => {
   const finders = {
     User: coalesce<number, Row>((ids) => findRows(pool, 'User', ids)),
     Post: coalesce<number, Row>((ids) => findRows(pool, 'Post', ids)),
     Comment: coalesce<number, Row>((ids) => findRows(pool, 'Comment', ids)),
+    Webhook: coalesce<number, Row>((ids) => findRows(pool, 'Webhook', ids)),
   };
   const lists = new Map<string, (parent: number) => Promise<readonly Row[] | undefined>>();
   const counts = new Map<string, (parent: number) => Promise<number | undefined>>();
+  const others = new Map<string, (parent: never) => Promise<unknown>>();
   const ofKey = <Load>(loads: Map<string, Load>, of: ListOf<TypeName>, make: () => Load): Load => {
     const key = JSON.stringify(of);
     const load = loads.get(key) ?? make();
@@ -67,6 +78,12 @@ export const createLoaders = ({ pool, searches }: ReadConnections, caller: Calle
       const load = ofKey(counts, of, () => coalesce<number, number>((parents) => countRows({ pool: poolFor(of), caller }, of, parents)));
       return (await load(parent)) ?? 0;
     },
+    together<Parent extends number | string, Value>(asked: string, parent: Parent, loadMany: LoadMany<Parent, Value>) {
+      // What is asked for tells of which kind the parents and the values are.
+      const load = (others.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ?? coalesce(loadMany);
+      others.set(asked, load);
+      return load(parent);
+    },
     async isReadable(row) {
       switch (row.type) {
         case 'User':
@@ -77,6 +94,8 @@ export const createLoaders = ({ pool, searches }: ReadConnections, caller: Calle
           const post = await find('Post', row.article_id);
           return post?.type === 'Post' && may(caller, 'comment.read', commentResource(post, row));
         }
+        case 'Webhook':
+          return row.url !== null && may(caller, 'webhook.manage', webhookResource(row));
       }
     },
   };

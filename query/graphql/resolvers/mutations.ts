@@ -1,4 +1,5 @@
 import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
+import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
@@ -15,37 +16,39 @@ import type { Row, TypeName } from './rows.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** What a mutation sends; inputs are held to the schemas of REST. */
-type ToCommand = (args: Arguments) => Command;
+export type ToCommand = (args: Arguments) => Command;
 
-const ABSENT = { User: 'user_not_found', Post: 'article_not_found', Comment: 'comment_not_found' } as const satisfies Record<
-  TypeName,
-  RejectionCode
->;
+const ABSENT = {
+  User: 'user_not_found',
+  Post: 'article_not_found',
+  Comment: 'comment_not_found',
+  Webhook: 'webhook_not_found',
+} as const satisfies Record<TypeName, RejectionCode>;
 
 /** Sends the command, and answers with what it changed as it is then. */
-const changing =
+export const changing =
   (type: TypeName, toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key): Promise<Row> =>
-    readChanged(context, type, await send(toCommand, { args, context, key }));
+    readChanged(context, type, (await sendMutation(toCommand, { args, context, key })).id);
 
-const readChanged = async (context: Context, type: TypeName, id: number): Promise<Row> => {
+export const readChanged = async (context: Context, type: TypeName, id: number): Promise<Row> => {
   const row = await readById(context, type, id);
   if (row) return row;
   throw new Rejection(ABSENT[type]);
 };
 
-const deleting =
+export const deleting =
   (toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key) =>
-    String(await send(toCommand, { args, context, key }));
+    String((await sendMutation(toCommand, { args, context, key })).id);
 
-type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
+export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
-const send = (toCommand: ToCommand, { args, context, key }: Sent): Promise<number> =>
+export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
   context.send(toCommand(args), { key, ifVersion: args.ifVersion });
 
 /** What is no id is the id of nothing. */
-const idOf = (type: TypeName, given: unknown): number => {
+export const idOf = (type: TypeName, given: unknown): number => {
   const id = pathId(String(given));
   if (id === undefined) throw new Rejection(ABSENT[type]);
   return id;

@@ -1,9 +1,10 @@
-import { streamName } from '#shared/events/streams.ts';
+import { type StreamKind, streamName } from '#shared/events/streams.ts';
 import type { Resource } from '#shared/policy.ts';
 import { may } from '#shared/policy.ts';
 import { ERASED_TEXT } from '#shared/rest/comments.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { DELETED_USER } from '#shared/rest/users.ts';
+import { EVENT_TYPES } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
 import type { Context, Resolver } from './context.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
@@ -14,7 +15,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 type Resolvers = Readonly<Record<string, Resolver>>;
 
 /** The streams that rows come from. */
-const KINDS = { User: 'user', Post: 'article', Comment: 'comment' } as const satisfies Record<TypeName, string>;
+const KINDS = { User: 'user', Post: 'article', Comment: 'comment', Webhook: 'webhook' } as const satisfies Record<TypeName, StreamKind>;
 
 /** Null where there is none that the caller may read; what stands still cannot be said to be absent. */
 export const readById = async ({ pool, loaders }: Context, type: TypeName, given: unknown): Promise<Row | null> => {
@@ -31,7 +32,7 @@ export const readById = async ({ pool, loaders }: Context, type: TypeName, given
 };
 
 /** What another row names is there, unless it is parked. */
-const demandRow = async ({ pool, loaders }: Context, type: TypeName, id: number): Promise<Row> => {
+export const demandRow = async ({ pool, loaders }: Context, type: TypeName, id: number): Promise<Row> => {
   const row = await loaders.find(type, id);
   if (row !== undefined) return row;
   await refuseParked(pool, streamName(KINDS[type], id));
@@ -51,8 +52,9 @@ const listed =
 const all = (type: TypeName) => (): Listed => ({ type, parent: undefined, parentId: NO_PARENT });
 
 export const QUERY: Resolvers = {
+  cursor: (_query, _args, { cursor }) => cursor,
   async node(_query, { id }, context) {
-    for (const type of ['Comment', 'Post', 'User'] as const) {
+    for (const type of ['Comment', 'Post', 'User', 'Webhook'] as const) {
       const row = await readById(context, type, id);
       if (row) return row;
     }
@@ -66,14 +68,18 @@ export const QUERY: Resolvers = {
   usersConnection: listed(all('User'), readConnection),
   posts: listed(all('Post'), readPlainList),
   postsConnection: listed(all('Post'), readConnection),
+  webhook: byId('Webhook'),
+  webhooks: listed(all('Webhook'), readPlainList),
+  webhooksConnection: listed(all('Webhook'), readConnection),
+  eventTypes: () => EVENT_TYPES,
 };
 
-const common = {
+export const common = {
   id: ({ id }: Row) => String(id),
   version: ({ version }: Row) => version,
 };
 
-const dated = {
+export const dated = {
   createdAt: ({ created_at }: Row) => created_at.toISOString(),
   updatedAt: ({ updated_at }: Row) => updated_at.toISOString(),
 };
@@ -84,6 +90,7 @@ const privately =
   (user: UserRow, _args: Arguments, { caller }: Context): unknown =>
     user.deleted_at === null && may(caller, 'user.read_private', userResource(user)) ? read(user) : null;
 
+const webhooksOf = ({ id }: UserRow): Listed => ({ type: 'Webhook', parent: 'owner_id', parentId: id });
 const postsOf = ({ id }: UserRow): Listed => ({ type: 'Post', parent: 'author_id', parentId: id });
 
 export const USER: Resolvers = {
@@ -95,6 +102,8 @@ export const USER: Resolvers = {
   updatedAt: privately(dated.updatedAt),
   posts: listed(postsOf, readPlainList),
   postsConnection: listed(postsOf, readConnection),
+  webhooks: listed(webhooksOf, readPlainList),
+  webhooksConnection: listed(webhooksOf, readConnection),
 };
 
 const NOBODY = -1;

@@ -2,6 +2,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
+import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
+import { WEBHOOK_COLUMNS } from '../../webhooks/statements.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 
 /** The rows that fields are resolved from, read for many parents by one statement. */
@@ -29,7 +31,8 @@ export type CommentRow = Common & {
   readonly author_id: number;
   readonly text: string | null;
 };
-export type Row = UserRow | PostRow | CommentRow;
+export type WebhookRow = Omit<Webhook, 'url'> & { readonly type: 'Webhook'; readonly url: string | null };
+export type Row = UserRow | PostRow | CommentRow | WebhookRow;
 
 const COMMON = 't.id, t.version, t.created_at, t.updated_at';
 const TABLES = {
@@ -39,8 +42,9 @@ const TABLES = {
     columns: `'Post' as type, ${COMMON}, t.author_id, t.title, t.tags, t.cover, t.status, t.published_at`,
   },
   Comment: { name: 'read_model.comments', columns: `'Comment' as type, ${COMMON}, t.article_id, t.author_id, t.text` },
+  Webhook: { name: 'read_model.webhooks', columns: `'Webhook' as type, ${WEBHOOK_COLUMNS}` },
 } as const;
-type Rows = { readonly User: UserRow; readonly Post: PostRow; readonly Comment: CommentRow };
+type Rows = { readonly User: UserRow; readonly Post: PostRow; readonly Comment: CommentRow; readonly Webhook: WebhookRow };
 export type TypeName = keyof Rows;
 
 export const findRows = async <Type extends TypeName>(
@@ -65,7 +69,7 @@ export const findBodies = async (pool: Pool, ids: readonly number[]): Promise<Re
 
 /** Which rows of a type a field asks for, and in which order. */
 export type Asked = {
-  readonly filter: PostFilter;
+  readonly filter: RowFilter;
   readonly column: 'created_at' | 'published_at';
   readonly descending: boolean;
   /** Nothing beyond these places, which are left out themselves. */
@@ -78,15 +82,18 @@ export type Asked = {
 
 export type Place = { readonly at: string; readonly id: number };
 
-export type PostFilter = {
+/** Of posts or of webhooks. */
+export type RowFilter = {
   readonly status?: string | null;
   readonly tag?: string | null;
   readonly author?: number | null;
   readonly search?: string | null;
+  readonly owner?: number | null;
+  readonly enabled?: boolean | null;
 };
 
 /** The column by which rows belong to their parents; without it, all rows belong to the query itself, under the id 0. */
-export type ParentColumn = 'author_id' | 'article_id' | undefined;
+export type ParentColumn = 'author_id' | 'article_id' | 'owner_id' | undefined;
 export const NO_PARENT = 0;
 
 export type ListOf<Type extends TypeName> = { readonly type: Type; readonly parent: ParentColumn; readonly asked: Asked };
@@ -126,29 +133,47 @@ export const countRows = async <Type extends TypeName>(
 
 type Source = { readonly type: TypeName; readonly parent: ParentColumn; readonly caller: Caller; readonly parameters: Parameters };
 
-/** What stands in a list must have its author, who is not there while they are parked. */
+/** What somebody wrote must have its author to stand in a list, who is not there while they are parked. */
 const fromWhere = ({ type, parent, caller, parameters }: Source, { filter, column }: Asked): string => {
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
   const conditions = [...belongs, ...readable(type, caller, parameters), ...filtered(type, filter, parameters)];
   const ordered = column === 'published_at' ? [`t.status = 'published'`] : [];
-  const author = type === 'User' ? '' : ' join read_model.users u on u.id = t.author_id';
+  const author = type === 'Post' || type === 'Comment' ? ' join read_model.users u on u.id = t.author_id' : '';
   return `from ${TABLES[type].name} t${author} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
 };
 
-const READING = { User: 'user.read', Post: 'article.read', Comment: 'comment.read' } as const satisfies Record<TypeName, Operation>;
+const READING = { User: 'user.read', Post: 'article.read', Comment: 'comment.read', Webhook: 'webhook.manage' } as const satisfies Record<
+  TypeName,
+  Operation
+>;
+
+const ALIVE: Readonly<Record<TypeName, readonly string[]>> = {
+  User: ['t.deleted_at is null'],
+  Post: [],
+  Comment: [],
+  // One without an address is about to go with its owner.
+  Webhook: ['t.url is not null'],
+};
 
 /** Rights to comments depend on the article alone, and whoever resolves that has asked for them. */
 const readable = (type: TypeName, caller: Caller, parameters: Parameters): readonly string[] => {
-  const alive = type === 'User' ? ['t.deleted_at is null'] : [];
+  const alive = ALIVE[type];
   const reach = reachOf(caller, READING[type]);
   if (reach === 'never') return ['false'];
-  if (reach === 'always' || type !== 'Post') return alive;
-  const own = caller.kind === 'user' && reach.includes('own') ? [`t.author_id = ${parameters.add(caller.userId)}::bigint`] : [];
+  if (reach === 'always' || !(type === 'Post' || type === 'Webhook')) return alive;
+  const owner = type === 'Post' ? 't.author_id' : 't.owner_id';
+  const own = caller.kind === 'user' && reach.includes('own') ? [`${owner} = ${parameters.add(caller.userId)}::bigint`] : [];
   const published = reach.includes('published') ? [`t.status = 'published'`] : [];
-  return [`(${[...own, ...published, 'false'].join(' or ')})`];
+  return [...alive, `(${[...own, ...published, 'false'].join(' or ')})`];
 };
 
-const filtered = (type: TypeName, { status, tag, author, search }: PostFilter, parameters: Parameters): readonly string[] => {
+const filtered = (type: TypeName, filter: RowFilter, parameters: Parameters): readonly string[] => {
+  const { status, tag, author, search, owner, enabled } = filter;
+  if (type === 'Webhook')
+    return [
+      ...((owner ?? null) === null ? [] : [`t.owner_id = ${parameters.add(owner)}::bigint`]),
+      ...((enabled ?? null) === null ? [] : [`t.is_enabled = ${parameters.add(enabled)}`]),
+    ];
   if (type !== 'Post') return [];
   return [
     ...((status ?? null) === null ? [] : [`t.status = ${parameters.add(status)}`]),

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Version } from '#shared/brands.ts';
-import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
 import { parseCursor } from '#shared/cursor.ts';
@@ -13,8 +13,11 @@ import type { RequestFacts } from '../execute.ts';
 /** Asks whether a command would be refused that itself changes nothing. */
 export type CheckCommand = (command: Command, ifVersion: unknown) => Promise<void>;
 
-/** Sends the command of a mutation's root field, and waits until what it did can be read. Answers with the id of what was changed. */
-export type SendCommand = (command: Command, options: { readonly key: string | undefined; readonly ifVersion: unknown }) => Promise<number>;
+/** Sends the command of a mutation's root field, and waits until what it did can be read. */
+export type SendCommand = (
+  command: Command,
+  options: { readonly key: string | undefined; readonly ifVersion: unknown },
+) => Promise<CommandResult>;
 
 export type CommandsOptions = {
   readonly gateway: CommandGateway;
@@ -32,14 +35,15 @@ export const createSendCommand =
   async (command, { key, ifVersion }) => {
     const unitsMore = unitsMoreOf(command, caller);
     if (unitsMore > 0) await charge(unitsMore);
-    const { id, cursor } = await gateway.send(command, {
+    const result = await gateway.send(command, {
       caller,
       requestId,
       // Each root field is a command of its own, told by the name that it has in the answer; without one, it may be repeated.
       ...(idempotencyKey !== undefined && key !== undefined && { idempotencyKey: `${idempotencyKey}.${key}` }),
       ...versionOf(ifVersion),
     });
-    if (await readPosition.reaches(parseCursor(eventLog.identity, cursor), visibleWithinMs, signal)) return id;
+    const { id, cursor } = result;
+    if (await readPosition.reaches(parseCursor(eventLog.identity, cursor), visibleWithinMs, signal)) return result;
     // It happened, and repeating it would do it twice: the client may wait for the cursor instead.
     const [, title] = HTTP_PROBLEMS.not_yet_visible;
     throw new GraphQLError(title, { extensions: { code: 'not_yet_visible', committed: true, cursor, id: String(id) } });

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
-import type { Link } from '#shared/rest/fields.ts';
-import { type MediaType, mediaTypeFor } from '#shared/rest/media-type.ts';
+import type { Link } from '../fields.ts';
+import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
 /** What a read has found, before it is known in which form it goes out. */
 export type ItemAnswer = {

@@ -1,0 +1,40 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { EventType } from '#shared/rest/event-types.ts';
+import { EVENT_TYPES } from './event-types.ts';
+
+/** An independent validator, which is strict about what it does not know. */
+const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });
+
+describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_type, eventType) => {
+  test('is told as the interface says', () => {
+    expect(EventType.parse(eventType)).toEqual(eventType);
+  });
+
+  test('has a schema that its example fits, with its personal fields and without them', () => {
+    const validate = validator.compile(eventType.schema);
+    const erased = Object.fromEntries(eventType.personalFields.map((name) => [name, null]));
+    for (const data of [eventType.example, { ...eventType.example, ...erased }])
+      expect(validate(data), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate({ ...eventType.example, more: 1 })).toBe(false);
+  });
+});
+
+test('what goes on inside is not told, and secrets are told to nobody', () => {
+  const types = EVENT_TYPES.map(({ type }) => type);
+  expect(types).toContain('article.published');
+  expect(types.filter((type) => /^(command|email)\./.test(type) || type === 'user.email_abandoned')).toEqual([]);
+  const registered = EVENT_TYPES.find(({ type }) => type === 'webhook.registered');
+  expect(JSON.stringify(registered)).toContain('eventTypes');
+  for (const name of ['secret', 'headers']) expect(registered?.schema.properties).not.toHaveProperty(name);
+  expect(JSON.stringify(EVENT_TYPES)).not.toContain('whsec_');
+});
+
+test('a place in the log is told as a cursor', () => {
+  const replay = EVENT_TYPES.find(({ type }) => type === 'webhook.replay_requested');
+  expect(replay?.example).toMatchObject({ from: '6f9619ff-xc', to: '6f9619ff-15o' });
+  expect(replay?.schema.properties).toMatchObject({
+    to: { type: 'string' },
+    missed: { anyOf: [{ properties: { since: { type: 'string' } } }, {}] },
+  });
+});

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { LogIdentity } from '#shared/brands.ts';
+import { CURSOR_PATTERN, formatCursor } from '#shared/cursor.ts';
+import { CATALOGUE } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { position } from '#shared/events/fields.ts';
+import { withCursors } from '#shared/events/places.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { EventType } from '#shared/rest/event-types.ts';
+
+const describe = (definition: EventDefinition): EventType => {
+  const { type, version, description, personal, example } = definition;
+  const concealed: ReadonlySet<string> = new Set(personal?.concealed);
+  const told = withCursors(definition.schema, example, (position) => formatCursor(EXAMPLE_LOG, position));
+  return {
+    type,
+    version,
+    description,
+    schema: schemaOf(definition, concealed),
+    example: Object.fromEntries(Object.entries(told).filter(([name]) => !concealed.has(name))),
+    personalFields: (personal?.fields ?? []).filter((name) => !concealed.has(name)),
+  };
+};
+
+/** Of the data as it is told, also once the person was erased. */
+const schemaOf = ({ erasedSchema }: EventDefinition, concealed: ReadonlySet<string>): JsonObject => {
+  const told = z.strictObject(Object.fromEntries(Object.entries(erasedSchema.shape).filter(([name]) => !concealed.has(name))));
+  // It has nothing but what JSON can hold once it went through it.
+  return JSON.parse(JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor }))) as JsonObject;
+};
+
+const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
+
+type Overridden = { readonly zodSchema: unknown; readonly jsonSchema: Record<string, unknown> };
+
+/** What is a place in the log inside, is told as a cursor. */
+const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
+  if (zodSchema !== position) return;
+  for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+  Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
+};
+
+/** Every type that somebody outside may hear of, by name. */
+export const EVENT_TYPES: readonly EventType[] = Object.values(CATALOGUE)
+  .filter(({ visibility }) => visibility === 'public')
+  .map(describe)
+  .toSorted((one, other) => (one.type < other.type ? -1 : 1));

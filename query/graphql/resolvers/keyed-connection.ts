@@ -1,0 +1,51 @@
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Stretch } from '#shared/webhooks/deliveries.ts';
+import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
+import { readFailureOf } from '../../statement.ts';
+import { pageSize } from './lists.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A list that has the latest first, by a key that no two items share. */
+type Keyed<Row, Key extends number | string> = {
+  /** Tells its cursors from those of others. */
+  readonly name: string;
+  readonly kindOfKey: Key extends number ? 'number' : 'string';
+  read(stretch: Stretch<Key>): Promise<readonly Row[]>;
+  keyOf(row: Row): Key;
+  represent(row: Row): object;
+};
+
+/** What keeps the database from answering, passes. */
+export const orUnavailable = <Found>(reading: Promise<Found>): Promise<Found> =>
+  reading.catch((cause) => {
+    throw readFailureOf(cause);
+  });
+
+/** A connection (GraphQL Cursor Connections Specification). */
+export const readKeyedConnection = async <Row, Key extends number | string>(
+  args: Arguments,
+  { name, kindOfKey, read, keyOf, represent }: Keyed<Row, Key>,
+) => {
+  const has = (argument: string): boolean => (args[argument] ?? null) !== null;
+  if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
+  const size = pageSize(args.first ?? args.last);
+  const isBackward = has('last');
+  const keyAt = (side: 'after' | 'before') => (has(side) ? parseKey<Key>(name, kindOfKey, String(args[side])) : undefined);
+  const found = await orUnavailable(read({ after: keyAt('after'), before: keyAt('before'), isBackward, rowsMax: size + 1 }));
+  const nearest = found.slice(0, size);
+  const rows = isBackward ? nearest.toReversed() : nearest;
+  const hasMore = found.length > size;
+  const edges = rows.map((row) => ({ cursor: formatKey(name, keyOf(row)), node: represent(row) }));
+  return {
+    edges,
+    nodes: edges.map(({ node }) => node),
+    pageInfo: {
+      // On the side that the page was entered from, there was something when its cursor was made.
+      hasNextPage: has('before') || (!isBackward && hasMore),
+      hasPreviousPage: has('after') || (isBackward && hasMore),
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+};

@@ -1,0 +1,97 @@
+import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { Cursor } from '#shared/cursor.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { NewReplay } from '#shared/rest/deliveries.ts';
+import { pathEventId } from '#shared/rest/path-id.ts';
+import { NewWebhook, WebhookPatch } from '#shared/rest/webhooks.ts';
+import { findDelivery } from '#shared/webhooks/deliveries.ts';
+import type { Resolver } from './context.ts';
+import { orUnavailable } from './keyed-connection.ts';
+import { changing, deleting, idOf, readChanged, type Sent, sendMutation, type ToCommand } from './mutations.ts';
+import type { Row } from './rows.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+const webhookId = (given: unknown): WebhookId => idOf('Webhook', given) as WebhookId;
+
+type Secret = { readonly webhook: Row; readonly secret: string };
+
+/** Answers with the secret that the command made, which a repetition by the same key shows again. */
+const revealing =
+  (toCommand: ToCommand): Resolver =>
+  async (_mutation, args, context, key): Promise<Secret> => {
+    const { id, secret } = await sendMutation(toCommand, { args, context, key });
+    if (secret === undefined) throw new Error(`the command of ${key} has made no secret`);
+    return { webhook: await readChanged(context, 'Webhook', id), secret };
+  };
+
+type Request = { readonly id: EventId; readonly webhook: Row; readonly cursor: Cursor };
+
+/** Answers as soon as the request is recorded; the dispatcher carries it out. */
+const requesting =
+  (toCommand: ToCommand): Resolver =>
+  (_mutation, args, context, key): Promise<Request> =>
+    request(toCommand, { args, context, key });
+
+const request = async (toCommand: ToCommand, sent: Sent): Promise<Request> => {
+  const { id, eventId, cursor } = await sendMutation(toCommand, sent);
+  if (eventId === undefined) throw new Error(`the command of ${sent.key} has come to no event`);
+  return { id: eventId, webhook: await readChanged(sent.context, 'Webhook', id), cursor };
+};
+
+export const WEBHOOK_MUTATION: Readonly<Record<string, Resolver>> = {
+  registerWebhook: revealing(({ input }) => {
+    const { owner, enabled, ...content } = withoutNulls(input as Arguments);
+    const whose = owner !== undefined && { ownerId: idOf('User', owner) };
+    return { type: 'RegisterWebhook', ...parseInput(NewWebhook, { ...contentOf(content), ...whose, enabled }) };
+  }),
+  editWebhook: changing('Webhook', ({ id, changes }) => ({
+    type: 'EditWebhook',
+    webhookId: webhookId(id),
+    ...parseInput(WebhookPatch, contentOf(changes as Arguments)),
+  })),
+  deleteWebhook: deleting(({ id }) => ({ type: 'DeleteWebhook', webhookId: webhookId(id) })),
+  rotateWebhookSecret: revealing(({ id }) => ({ type: 'RotateWebhookSecret', webhookId: webhookId(id) })),
+  enableWebhook: changing('Webhook', ({ id }) => ({ type: 'EnableWebhook', webhookId: webhookId(id) })),
+  disableWebhook: changing('Webhook', ({ id }) => ({ type: 'DisableWebhook', webhookId: webhookId(id), reason: 'owner' })),
+  testWebhook: requesting(({ id }) => ({ type: 'TestWebhook', webhookId: webhookId(id) })),
+  replayWebhook: requesting(({ id, from, since, to }) => {
+    if (isGiven(from) && isGiven(since)) throw new HttpProblem('invalid_parameter', { detail: 'A replay takes from or since, not both.' });
+    const span = withoutNulls({ from: isGiven(from) ? from : since, to });
+    return { type: 'ReplayWebhook', webhookId: webhookId(id), ...parseInput(NewReplay, span) };
+  }),
+  async redeliver(_mutation, args, context, key): Promise<Request> {
+    const id = webhookId(args.webhookId);
+    // Another's is absent, and the log does not know what was planned.
+    await readChanged(context, 'Webhook', id);
+    const deliveryId = pathEventId(String(args.deliveryId));
+    if (!deliveryId || !(await orUnavailable(findDelivery(context.pool, id, deliveryId)))) throw new Rejection('delivery_not_found');
+    return request(() => ({ type: 'RedeliverDelivery', webhookId: id, deliveryId }), { args, context, key });
+  },
+  redriveWebhook: requesting(({ id }) => ({ type: 'RedriveWebhook', webhookId: webhookId(id) })),
+};
+
+const isGiven = (value: unknown): boolean => (value ?? null) !== null;
+
+const withoutNulls = (input: Arguments): Arguments => Object.fromEntries(Object.entries(input).filter(([, value]) => isGiven(value)));
+
+/** As REST has it, where what belongs together stands together; what is absent stays so. */
+const contentOf = ({ articleId, authorId, ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
+  const filter = {
+    ...(articleId !== undefined && { articleId: articleId === null ? null : idOf('Post', articleId) }),
+    ...(authorId !== undefined && { authorId: authorId === null ? null : idOf('User', authorId) }),
+  };
+  const limits = { ...(ratePerSecond !== undefined && { ratePerSecond }), ...(concurrency !== undefined && { concurrency }) };
+  return {
+    ...others,
+    ...(Object.keys(filter).length > 0 && { filter }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(isGiven(headers) && {
+      headers: Object.fromEntries((headers as readonly Header[]).map(({ name, value }) => [name, value ?? null])),
+    }),
+  };
+};
+
+type Header = { readonly name: string; readonly value?: string | null };

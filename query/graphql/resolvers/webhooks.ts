@@ -1,0 +1,122 @@
+import type { EventId, WebhookId } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
+import { pathEventId } from '#shared/rest/path-id.ts';
+import {
+  type AttemptRow,
+  attemptKey,
+  type DeliveryRow,
+  deliveryKey,
+  findDelivery,
+  findReplay,
+  listAttemptsOfMany,
+  listDeliveriesOfMany,
+  listReplaysOfMany,
+  type ReplayRow,
+  replayKey,
+} from '#shared/webhooks/deliveries.ts';
+import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
+import type { Context, Resolver } from './context.ts';
+import { orUnavailable, readKeyedConnection } from './keyed-connection.ts';
+import { common, dated, demandRow } from './reads.ts';
+import type { WebhookRow } from './rows.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+const WEBHOOK: Readonly<Record<string, Resolver>> = {
+  ...common,
+  ...dated,
+  owner: ({ owner_id }: WebhookRow, _args, context) => demandRow(context, 'User', owner_id),
+  url: ({ url }: WebhookRow) => url,
+  description: ({ description }: WebhookRow) => description,
+  eventTypes: ({ event_types }: WebhookRow) => event_types,
+  articleId: ({ filter_article_id }: WebhookRow) => filter_article_id,
+  authorId: ({ filter_author_id }: WebhookRow) => filter_author_id,
+  payload: ({ payload }: WebhookRow) => payload,
+  ordered: ({ is_ordered }: WebhookRow) => is_ordered,
+  ratePerSecond: ({ rate_per_second }: WebhookRow) => rate_per_second,
+  concurrency: ({ concurrency }: WebhookRow) => concurrency,
+  headerNames: ({ header_names }: WebhookRow) => header_names,
+  enabled: ({ is_enabled }: WebhookRow) => is_enabled,
+  disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
+  missedSince: ({ missed_since }: WebhookRow, _args, { eventLog }) =>
+    missed_since === null ? null : formatCursor(eventLog.identity, missed_since),
+  secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
+  async delivery(webhook: WebhookRow, { id }, context) {
+    const eventId = pathEventId(String(id));
+    const row = eventId && (await orUnavailable(findDelivery(context.pool, idOf(webhook), eventId)));
+    return row ? deliveryOf(row, context) : null;
+  },
+  deliveriesConnection: (webhook: WebhookRow, args, context) =>
+    readKeyedConnection<DeliveryRow, number>(args, {
+      name: `deliveries of ${webhook.id}`,
+      kindOfKey: 'number',
+      read: async (stretch) => {
+        const asked = { filter: filterOf(args), stretch };
+        const load = (webhookIds: readonly WebhookId[]) => listDeliveriesOfMany(context.pool, { ...asked, webhookIds }, stretch);
+        return (await context.loaders.together(JSON.stringify(['deliveries', asked]), idOf(webhook), load)) ?? [];
+      },
+      keyOf: deliveryKey,
+      represent: (row) => deliveryOf(row, context),
+    }),
+  async replay(webhook: WebhookRow, { id }, context) {
+    const replayId = pathEventId(String(id));
+    const row = replayId && (await orUnavailable(findReplay(context.pool, idOf(webhook), replayId)));
+    return row ? representReplay(row, context.eventLog) : null;
+  },
+  replaysConnection: (webhook: WebhookRow, args, context) =>
+    readKeyedConnection<ReplayRow, string>(args, {
+      name: `replays of ${webhook.id}`,
+      kindOfKey: 'string',
+      read: async (stretch) => {
+        const load = (webhookIds: readonly WebhookId[]) => listReplaysOfMany(context.pool, webhookIds, stretch);
+        return (await context.loaders.together(JSON.stringify(['replays', stretch]), idOf(webhook), load)) ?? [];
+      },
+      keyOf: replayKey,
+      represent: (row) => representReplay(row, context.eventLog),
+    }),
+};
+
+const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;
+
+/** What links would say of it is said by no field. */
+const deliveryOf = (row: DeliveryRow, { eventLog }: Context): Delivery =>
+  representDelivery(row, { identity: eventLog.identity, isEnabled: true });
+
+const filterOf = ({ filter }: Arguments): DeliveryFilter => {
+  const given = Object.entries((filter ?? {}) as Arguments).filter(([, value]) => value !== null);
+  // As the schema of GraphQL has found it to be.
+  return Object.fromEntries(given) as DeliveryFilter;
+};
+
+const DELIVERY: Readonly<Record<string, Resolver>> = {
+  attemptsConnection: ({ id, webhookId }: Delivery, args, { pool, loaders }) =>
+    readKeyedConnection<AttemptRow, number>(args, {
+      name: `attempts of ${webhookId} ${id}`,
+      kindOfKey: 'number',
+      read: async (stretch) => {
+        const load = (eventIds: readonly EventId[]) => listAttemptsOfMany(pool, { webhookId: webhookId as WebhookId, eventIds }, stretch);
+        return (await loaders.together(JSON.stringify(['attempts', webhookId, stretch]), id as EventId, load)) ?? [];
+      },
+      keyOf: attemptKey,
+      represent: representAttempt,
+    }),
+};
+
+const headersOf = (headers: Readonly<Record<string, string>>) => Object.entries(headers).map(([name, value]) => ({ name, value }));
+
+const ATTEMPT: Readonly<Record<string, Resolver>> = {
+  requestHeaders: ({ requestHeaders }: Attempt) => headersOf(requestHeaders),
+};
+
+const ANSWER: Readonly<Record<string, Resolver>> = {
+  headers: ({ headers }: NonNullable<Attempt['answer']>) => headersOf(headers),
+};
+
+/** By type. */
+export const WEBHOOKS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Webhook: WEBHOOK,
+  Delivery: DELIVERY,
+  DeliveryAttempt: ATTEMPT,
+  DeliveryAnswer: ANSWER,
+};

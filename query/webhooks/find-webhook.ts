@@ -1,0 +1,24 @@
+import type { WebhookId } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, may } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { refuseParked } from '../parked.ts';
+import { type WebhookRow, webhookResource } from './representation.ts';
+import { findWebhooks } from './statements.ts';
+
+/** Finds the webhook that a path names; another's is refused as absent. */
+export type FindWebhook = (id: string, caller: Caller) => Promise<WebhookRow>;
+
+export const createWebhookFinder = (pool: Pool): FindWebhook => {
+  const find = coalesce<number, WebhookRow>((ids) => findWebhooks(pool, ids));
+  return async (text, caller) => {
+    const id = pathId(text);
+    const webhook = id === undefined ? undefined : await find(id);
+    if (id !== undefined && webhook === undefined) await refuseParked(pool, streamName('webhook', id as WebhookId));
+    if (webhook === undefined || !may(caller, 'webhook.manage', webhookResource(webhook))) throw new Rejection('webhook_not_found');
+    return webhook;
+  };
+};

@@ -1,0 +1,45 @@
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, reachOf } from '#shared/policy.ts';
+import { readList } from '../lists/list.ts';
+import type { Order } from '../lists/walk.ts';
+import type { Reads } from '../read-routes.ts';
+import { createWebhookFinder } from './find-webhook.ts';
+import { representWebhook } from './representation.ts';
+import { listWebhooks } from './statements.ts';
+
+type WebhookDependencies = { readonly pool: Pool; readonly identity: LogIdentity };
+
+export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
+  const findWebhook = createWebhookFinder(pool);
+  return {
+    async listWebhooks({ caller }, asked) {
+      const owner = ownerFor(caller, asked.owner);
+      return readList({
+        path: '/webhooks',
+        asked,
+        order: ORDERS[asked.sort ?? '-createdAt'],
+        read: async (walk) => (owner === 'nobody' ? [] : listWebhooks(pool, { ownerId: owner, enabled: asked.enabled }, walk)),
+        represent: (row) => representWebhook(row, { caller, identity }),
+        create: { href: '/webhooks', method: 'POST' },
+      });
+    },
+
+    async getWebhook({ caller, id }) {
+      const webhook = await findWebhook(id, caller);
+      return { kind: 'item', version: webhook.version, item: representWebhook(webhook, { caller, identity }) };
+    },
+  };
+};
+
+/** Whose webhooks of those that are asked for the caller may see; undefined are everybody's. */
+const ownerFor = (caller: Caller, asked: number | undefined): number | undefined | 'nobody' => {
+  if (reachOf(caller, 'webhook.manage') === 'always') return asked;
+  if (caller.kind !== 'user' || (asked ?? caller.userId) !== caller.userId) return 'nobody';
+  return caller.userId;
+};
+
+const ORDERS = {
+  '-createdAt': { column: 'created_at', descending: true },
+  createdAt: { column: 'created_at', descending: false },
+} as const satisfies Record<string, Order>;

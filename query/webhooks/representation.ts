@@ -1,0 +1,76 @@
+import type { LogIdentity, Position, UserId } from '#shared/brands.ts';
+import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { DisabledReason } from '#shared/events/webhook.ts';
+import { type Caller, may, type Resource } from '#shared/policy.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import type { Webhook } from '#shared/rest/webhooks.ts';
+
+export type WebhookRow = {
+  readonly id: number;
+  readonly version: number;
+  readonly owner_id: number;
+  readonly url: string;
+  readonly description: string | null;
+  readonly event_types: string[];
+  readonly filter_article_id: number | null;
+  readonly filter_author_id: number | null;
+  readonly payload: 'thin' | 'full';
+  readonly is_ordered: boolean;
+  readonly rate_per_second: number;
+  readonly concurrency: number;
+  readonly header_names: readonly string[];
+  readonly is_enabled: boolean;
+  readonly disabled_reason: DisabledReason | null;
+  readonly missed_since: Position | null;
+  readonly old_secrets_end_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+};
+
+/** A webhook as its owner sees it: without its secrets, and without the values of its headers. */
+export const representWebhook = (row: WebhookRow, { caller, identity }: { caller: Caller; identity: LogIdentity }): Webhook => ({
+  id: row.id,
+  ownerId: row.owner_id,
+  url: row.url,
+  description: row.description,
+  eventTypes: row.event_types,
+  filter: filterOf(row),
+  payload: row.payload,
+  ordered: row.is_ordered,
+  limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
+  headers: Object.fromEntries(row.header_names.map((name) => [name, HIDDEN_VALUE])),
+  enabled: row.is_enabled,
+  status: row.is_enabled ? 'enabled' : 'disabled',
+  ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+  ...(row.missed_since !== null && { missedSince: formatCursor(identity, row.missed_since) }),
+  ...(row.old_secrets_end_at !== null && { secretsEndAt: row.old_secrets_end_at.toISOString() }),
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+  _links: linksOf(row, caller),
+});
+
+export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ ownerId: owner_id as UserId });
+
+const filterOf = ({ filter_article_id, filter_author_id }: WebhookRow): Webhook['filter'] => ({
+  ...(filter_article_id !== null && { articleId: filter_article_id }),
+  ...(filter_author_id !== null && { authorId: filter_author_id }),
+});
+
+/** Whoever may see it may do everything with it that its state allows. */
+const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {
+  const self = `/webhooks/${id}`;
+  const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });
+  return {
+    self: { href: self },
+    ...(may(caller, 'user.read', {}) && { owner: { href: `/users/${owner_id}` } }),
+    deliveries: { href: `${self}/deliveries` },
+    replays: { href: `${self}/replays` },
+    edit: { href: self, method: 'PATCH' },
+    delete: { href: self, method: 'DELETE' },
+    'rotate-secret': action('rotate-secret'),
+    ...(is_enabled
+      ? { disable: action('disable'), test: action('test'), replay: action('replay'), redrive: action('redrive') }
+      : { enable: action('enable') }),
+  };
+};

@@ -1,0 +1,36 @@
+import type { Pool } from '#shared/database/pool.ts';
+import { clausesOf, type Walk } from '../lists/walk.ts';
+import { createFinder, Parameters, runShared } from '../statement.ts';
+import type { WebhookRow } from './representation.ts';
+
+export const WEBHOOK_COLUMNS = `t.id, t.version, t.owner_id, t.url, t.description, t.event_types, t.filter_article_id, t.filter_author_id, t.payload,
+  t.is_ordered, t.rate_per_second, t.concurrency, t.header_names, t.is_enabled, t.disabled_reason, t.missed_since, t.old_secrets_end_at,
+  t.created_at, t.updated_at`;
+
+/** What has no address any more is about to go with its owner. */
+export const findWebhooks = createFinder<WebhookRow>(
+  (condition) => `select ${WEBHOOK_COLUMNS} from read_model.webhooks t where ${condition} and t.url is not null`,
+);
+
+/** Which of them; without an owner, everybody's. */
+type WebhookFilter = { readonly ownerId: number | undefined; readonly enabled: boolean | undefined };
+
+export const listWebhooks = async (
+  pool: Pool,
+  { ownerId, enabled }: WebhookFilter,
+  walk: Walk<'created_at'>,
+): Promise<readonly WebhookRow[]> => {
+  const parameters = new Parameters();
+  const { where, order } = clausesOf(walk, parameters);
+  const conditions = [
+    't.url is not null',
+    ...(ownerId === undefined ? [] : [`t.owner_id = ${parameters.add(ownerId)}`]),
+    ...(enabled === undefined ? [] : [`t.is_enabled = ${parameters.add(enabled)}`]),
+    ...(where === undefined ? [] : [where]),
+  ].join(' and ');
+  return runShared<WebhookRow>(
+    pool,
+    `select ${WEBHOOK_COLUMNS} from read_model.webhooks t where ${conditions} ${order}`,
+    parameters.values,
+  );
+};

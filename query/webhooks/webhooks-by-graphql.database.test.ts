@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+const URL = 'https://shop.example/hooks';
+
+let world: ReadWorld;
+let owner: Asker;
+let other: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [owner, other, admin] = [await world.person('reader'), await world.person('author'), await world.person('admin')];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Answer = { readonly data: Record<string, unknown>; readonly errors?: readonly { readonly extensions: { readonly code: string } }[] };
+
+const graphql = async (query: string, by: Asker = owner): Promise<Answer> =>
+  (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
+
+/** Of what was answered without errors. */
+const dataOf = async <Data>(query: string, by?: Asker): Promise<Data> => {
+  const { data, errors } = await graphql(query, by);
+  expect(errors).toBeUndefined();
+  return data as Data;
+};
+
+const REGISTER = `registerWebhook(input: {
+  url: "${URL}", eventTypes: ["article.published"], ratePerSecond: 5, headers: [{ name: "X-Team", value: "blue" }]
+})`;
+const registerByGraphql = async (by?: Asker): Promise<string> =>
+  (await dataOf<{ registerWebhook: { webhook: { id: string } } }>(`mutation { ${REGISTER} { webhook { id } } }`, by)).registerWebhook
+    .webhook.id;
+
+test('a webhook is registered, changed, disabled, enabled and deleted', async () => {
+  const fields = 'id url description payload ratePerSecond concurrency headerNames enabled disabledReason owner { id }';
+  const { registerWebhook } = await dataOf<{ registerWebhook: { secret: string; webhook: { id: string } } }>(
+    `mutation { ${REGISTER} { secret webhook { ${fields} } } }`,
+  );
+  const { secret, webhook } = registerWebhook;
+  expect(secret).toMatch(/^whsec_/);
+  const registered = {
+    id: webhook.id,
+    url: URL,
+    description: null,
+    payload: 'thin',
+    ratePerSecond: 5,
+    concurrency: 10,
+    headerNames: ['X-Team'],
+    enabled: true,
+    disabledReason: null,
+    owner: { id: String(owner.id) },
+  };
+  expect(webhook).toEqual(registered);
+  const changes = '{ payload: full, concurrency: 3, headers: [{ name: "X-Team", value: null }, { name: "X-Other", value: "red" }] }';
+  const changed = { ...registered, payload: 'full', concurrency: 3, headerNames: ['X-Other'] };
+  expect(await dataOf(`mutation { editWebhook(id: ${webhook.id}, changes: ${changes}) { ${fields} } }`)).toEqual({
+    editWebhook: changed,
+  });
+  expect(await dataOf(`mutation { disableWebhook(id: ${webhook.id}) { enabled disabledReason } }`)).toEqual({
+    disableWebhook: { enabled: false, disabledReason: 'owner' },
+  });
+  expect(await dataOf(`mutation { enableWebhook(id: ${webhook.id}) { enabled } }`)).toEqual({ enableWebhook: { enabled: true } });
+  const { rotateWebhookSecret } = await dataOf<{ rotateWebhookSecret: { secret: string } }>(
+    `mutation { rotateWebhookSecret(id: ${webhook.id}) { secret webhook { secretsEndAt } } }`,
+  );
+  expect(rotateWebhookSecret).toEqual({
+    secret: expect.not.stringContaining(secret),
+    webhook: { secretsEndAt: expect.any(String) },
+  });
+  expect(await dataOf(`mutation { deleteWebhook(id: ${webhook.id}) }`)).toEqual({ deleteWebhook: webhook.id });
+  expect(await dataOf(`{ webhook(id: ${webhook.id}) { id } node(id: ${webhook.id}) { id } }`)).toEqual({ webhook: null, node: null });
+});
+
+test('what is refused names the field as REST has it', async () => {
+  const { errors } = await graphql(`mutation { registerWebhook(input: { url: "ftp://x", eventTypes: ["article.nothing"] }) { secret } }`);
+  expect(errors).toMatchObject([{ extensions: { code: 'invalid_request', errors: [{ pointer: '/url' }, { pointer: '/eventTypes' }] } }]);
+});
+
+test('it is found by its id, as a node, in lists, and with its owner; others find nothing', async () => {
+  const person = await world.person('author');
+  const id = await registerByGraphql(person);
+  const query = `{
+      webhook(id: ${id}) { id } node(id: ${id}) { __typename id ... on Webhook { url } }
+      webhooks { id } webhooksConnection(filter: { enabled: true }) { totalCount edges { cursor node { id } } }
+      user(id: ${person.id}) { webhooks { id } webhooksConnection { nodes { id } } }
+    }`;
+  const found = await dataOf<{ webhooksConnection: { edges: [{ cursor: string }] } }>(query, person);
+  expect(found).toEqual({
+    webhook: { id },
+    node: { __typename: 'Webhook', id, url: URL },
+    webhooks: [{ id }],
+    webhooksConnection: { totalCount: 1, edges: [{ cursor: expect.any(String), node: { id } }] },
+    user: { webhooks: [{ id }], webhooksConnection: { nodes: [{ id }] } },
+  });
+  const { cursor } = found.webhooksConnection.edges[0];
+  expect(await dataOf(`{ webhooksConnection(after: "${cursor}") { nodes { id } } }`, person)).toEqual({
+    webhooksConnection: { nodes: [] },
+  });
+  expect(await dataOf(`{ user(id: ${person.id}) { webhooks { id } } }`, admin)).toEqual({ user: { webhooks: [{ id }] } });
+  expect(await dataOf(query, other)).toMatchObject({ webhook: null, node: null, user: { webhooks: [] } });
+  // By one statement, as all that the planner covers.
+  expect(await dataOf(`{ node(id: ${id}) { id } }`, person)).toEqual({ node: { id } });
+  expect(await dataOf(`{ node(id: ${id}) { id } }`, other)).toEqual({ node: null });
+});
+
+test('requests answer with their place in the log, and are refused of what is disabled', async () => {
+  const id = await registerByGraphql();
+  for (const request of ['testWebhook', 'redriveWebhook'])
+    expect(await dataOf(`mutation { ${request}(id: ${id}) { cursor webhook { id } } }`)).toEqual({
+      [request]: { cursor: expect.stringMatching(/^[0-9a-f]{8}-/), webhook: { id } },
+    });
+  const replay = (span: string) => graphql(`mutation { replayWebhook(id: ${id}, ${span}) { cursor } }`);
+  expect((await replay('since: "2026-01-01T00:00:00.000Z"')).errors).toBeUndefined();
+  expect((await replay('since: "2026-01-01T00:00:00.000Z", from: "x"')).errors).toMatchObject([
+    { extensions: { code: 'invalid_parameter' } },
+  ]);
+  const redeliver = (deliveryId: string) => graphql(`mutation { redeliver(webhookId: ${id}, deliveryId: "${deliveryId}") { cursor } }`);
+  expect((await redeliver('7')).errors).toMatchObject([{ extensions: { code: 'delivery_not_found' } }]);
+  await dataOf(`mutation { disableWebhook(id: ${id}) { id } }`);
+  expect((await graphql(`mutation { testWebhook(id: ${id}) { cursor } }`)).errors).toMatchObject([
+    { extensions: { code: 'webhook_disabled' } },
+  ]);
+});
+
+test('the types of events are told to everybody', async () => {
+  const query = { query: '{ eventTypes { type version description schema example personalFields } }' };
+  const { status, body } = await world.ask('/graphql', { method: 'POST', body: query });
+  const { data } = body as { data: { eventTypes: readonly object[] } };
+  expect(status).toBe(200);
+  expect(data.eventTypes).toEqual((await world.ask('/event-types')).body);
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SCOPES } from '#shared/policy.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import { Webhook } from '#shared/rest/webhooks.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+const URL = 'https://shop.example/hooks';
+
+let world: ReadWorld;
+let owner: Asker;
+let other: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [owner, other, admin] = [await world.person('reader'), await world.person('author'), await world.person('admin')];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Body = { readonly id: number; readonly secret?: string; readonly _links: Readonly<Record<string, Link>> };
+
+const register = async (by: Asker, more: object = {}): Promise<number> => {
+  const body = { url: URL, eventTypes: ['article.*'], ...more };
+  const reply = await world.ask('/webhooks', { by, method: 'POST', body });
+  expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_/) } });
+  return (reply.body as Body).id;
+};
+const get = async (id: number, by: Asker = owner) => world.ask(`/webhooks/${id}`, { by });
+const act = async (id: number, action: string) => world.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
+const idsOf = async (path: string, by: Asker): Promise<readonly number[]> =>
+  ((await world.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
+
+test('a webhook is shown with what it was given, but for what is secret', async () => {
+  const given = {
+    description: 'The shop',
+    filter: { authorId: other.id },
+    payload: 'full',
+    ordered: true,
+    limits: { ratePerSecond: 5, concurrency: 2 },
+    headers: { 'X-Team': 'blue' },
+  };
+  const id = await register(owner, given);
+  const { status, headers, body } = await get(id);
+  expect(status).toBe(200);
+  expect(headers.get('cache-control')).toMatch(/^private/);
+  expect(Webhook.parse(body)).toEqual(body);
+  expect(body).toMatchObject({
+    ...given,
+    headers: { 'X-Team': '********' },
+    id,
+    ownerId: owner.id,
+    url: URL,
+    eventTypes: ['article.*'],
+    enabled: true,
+    status: 'enabled',
+  });
+  expect(JSON.stringify(body)).not.toMatch(/whsec_|blue/);
+});
+
+test('what was got can be put back, and leaves everything as it is', async () => {
+  const id = await register(owner, { headers: { 'X-Team': 'blue' } });
+  const { body, headers } = await get(id);
+  const put = await world.ask(`/webhooks/${id}`, { by: owner, method: 'PUT', body });
+  expect(put.status).toBe(200);
+  expect((await get(id)).headers.get('etag')).toBe(headers.get('etag'));
+});
+
+test('its links are what its state allows', async () => {
+  const id = await register(owner);
+  const actions = async () => {
+    const { _links } = (await get(id)).body as Body;
+    return Object.keys(_links).filter((name) => _links[name]?.method === 'POST');
+  };
+  expect((await actions()).toSorted()).toEqual(['disable', 'redrive', 'replay', 'rotate-secret', 'test']);
+  expect((await act(id, 'disable')).status).toBe(200);
+  expect((await actions()).toSorted()).toEqual(['enable', 'rotate-secret']);
+  expect((await get(id)).body).toMatchObject({ enabled: false, status: 'disabled', disabledReason: 'owner' });
+  expect((await act(id, 'enable')).status).toBe(200);
+  expect((await get(id)).body).toMatchObject({ enabled: true, status: 'enabled' });
+});
+
+test('a new secret is shown once, and until when the one before signs', async () => {
+  const id = await register(owner);
+  const rotated = await act(id, 'rotate-secret');
+  expect(rotated).toMatchObject({ status: 200, body: { id, secret: expect.stringMatching(/^whsec_/) } });
+  expect((await get(id)).body).toMatchObject({ secretsEndAt: expect.any(String) });
+});
+
+test('is there for its owner and administrators, and for nobody else', async () => {
+  const id = await register(owner);
+  expect((await get(id, admin)).status).toBe(200);
+  expect(await get(id, other)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
+  expect(await world.ask(`/webhooks/${id}`)).toMatchObject({ status: 401 });
+  const scopes = SCOPES.filter((scope) => scope !== 'manage:webhooks');
+  expect(await get(id, { ...owner, scopes })).toMatchObject({ status: 403, body: { details: { scope: 'manage:webhooks' } } });
+  await world.ask(`/webhooks/${id}`, { by: owner, method: 'DELETE' });
+  expect(await get(id)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
+});
+
+test('lists have the caller’s own, by pages and by what is asked for; those of administrators everybody’s', async () => {
+  const person = await world.person('reader');
+  const ids = [await register(person), await register(person, { enabled: false }), await register(person)];
+  const latestFirst = ids.toReversed();
+  expect(await idsOf('/webhooks', person)).toEqual(latestFirst);
+  expect(await idsOf('/webhooks?sort=createdAt&limit=2', person)).toEqual(ids.slice(0, 2));
+  expect(await idsOf('/webhooks?enabled=false', person)).toEqual([ids[1]]);
+  expect(await idsOf(`/webhooks?owner=${person.id}`, person)).toEqual(latestFirst);
+  expect(await idsOf(`/webhooks?owner=${person.id}`, other)).toEqual([]);
+  expect(await idsOf(`/webhooks?owner=${person.id}`, admin)).toEqual(latestFirst);
+  expect((await idsOf('/webhooks?limit=100', admin)).slice(0, 3)).toEqual(latestFirst);
+  const page = await world.ask('/webhooks?enabled=true&limit=1', { by: person });
+  const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  expect(await idsOf(next, person)).toEqual([ids[0]]);
+});
+
+test('GET /event-types is the same for everybody, and is not sent again to who has it', async () => {
+  const { status, headers, body } = await world.ask('/event-types');
+  expect([status, headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
+  expect(await world.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({ status: 200, body });
+  const again = await world.ask('/event-types', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  expect(again.status).toBe(304);
+});
+
+test('a parked webhook cannot be told', async () => {
+  const { pool } = world.side;
+  const id = await register(owner);
+  await get(id);
+  await pool.query('delete from read_model.webhooks where id = $1', [id]);
+  const stream = `webhook-${id}`;
+  await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [stream]);
+  try {
+    expect(await get(id)).toMatchObject({ status: 503, body: { code: 'parked' } });
+    const query = { query: `{ webhook(id: ${id}) { url } }` };
+    const { body } = await world.ask('/graphql', { by: owner, method: 'POST', body: query });
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'parked' } }] });
+  } finally {
+    await pool.query('delete from read_model.parked');
+  }
+});

@@ -1,0 +1,171 @@
+import * as z from 'zod';
+import { ReplayWebhook } from '#shared/commands/webhook.ts';
+import { timestamp } from '#shared/events/fields.ts';
+import { createdAt, id, Links, Written } from './fields.ts';
+import { PAGE } from './lists.ts';
+import type { Answer, RestOperation } from './operation.ts';
+
+/** What became of a change that a webhook was to be told of; those of a deleted webhook are gone with it. */
+const DELIVERY_STATES = ['due', 'delivered', 'dead', 'withheld'] as const;
+const state = z.enum(DELIVERY_STATES);
+export type ShownDeliveryState = z.infer<typeof state>;
+
+const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
+const eventType = z.string().meta({ examples: ['article.published'] });
+
+export const Delivery = z
+  .strictObject({
+    id: z.uuid().meta({ description: 'That of the event, and the `webhook-id` of every attempt.' }),
+    webhookId: id,
+    eventId: z.uuid(),
+    type: eventType,
+    subject: z.string().meta({ description: 'What it happened to.', examples: ['article-8001'] }),
+    cursor: cursor.meta({ description: 'The place of the event in the log.' }),
+    state: state.meta({
+      description: '`due` until it has arrived; `dead` after the last attempt; `withheld` where the owner may no longer read it.',
+    }),
+    attempts: z.int().nonnegative(),
+    nextAt: timestamp.nullable().meta({ description: 'When it is tried next.' }),
+    lastStatus: z.int().nullable().meta({ description: 'The status of the last answer.' }),
+    lastError: z.string().nullable().meta({ description: 'Why the last attempt had no answer.' }),
+    createdAt: createdAt.meta({ description: 'When it was planned.' }),
+    deliveredAt: timestamp.nullable(),
+    _links: Links,
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = Readonly<z.infer<typeof Delivery>>;
+
+const headers = z.record(z.string(), z.string());
+
+export const Attempt = z
+  .strictObject({
+    number: z.int().positive(),
+    at: timestamp,
+    durationMs: z.number().nonnegative(),
+    status: z.int().nullable().meta({ description: 'Of the answer, where there was one.' }),
+    error: z.string().nullable().meta({ description: 'Why there was none, or why it did not count.' }),
+    requestHeaders: headers.meta({ description: 'As sent, without what is secret in them.' }),
+    answer: z
+      .strictObject({
+        headers,
+        text: z.string().exactOptional().meta({ description: 'Where it is text.' }),
+        base64: z.string().exactOptional().meta({ description: 'Where it is not.' }),
+        truncated: z.boolean().meta({ description: 'Whether there was more than the 16 KiB that are kept.' }),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+export type Attempt = Readonly<z.infer<typeof Attempt>>;
+
+export const Replay = z
+  .strictObject({
+    id: z.uuid(),
+    webhookId: id,
+    from: cursor.nullable().meta({ description: 'What happened after it is sent again.' }),
+    since: timestamp.nullable().meta({ description: 'Only what happened then or later.' }),
+    to: cursor.meta({ description: 'What happened after it is not.' }),
+    at: cursor.meta({ description: 'How far it has come.' }),
+    planned: z.int().nonnegative().meta({ description: 'How many deliveries it has made due.' }),
+    state: z
+      .enum(['running', 'finished', 'dropped'])
+      .meta({ description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.' }),
+    requestedAt: timestamp,
+    finishedAt: timestamp.nullable(),
+    _links: Links,
+  })
+  .meta({ id: 'Replay' });
+export type Replay = Readonly<z.infer<typeof Replay>>;
+
+export const NewReplay = ReplayWebhook.omit({ type: true, webhookId: true }).meta({ id: 'NewReplay' });
+
+/** As RFC 3339 writes it. */
+const moment = z.iso.datetime({ offset: true });
+
+const Deliveries = z.strictObject({
+  ...PAGE,
+  state: state.optional(),
+  type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
+  since: moment.optional().meta({ description: 'Only what was planned then or later.' }),
+  until: moment.optional().meta({ description: 'Only what was planned before.' }),
+});
+export type DeliveryFilter = Readonly<Pick<z.output<typeof Deliveries>, 'state' | 'type' | 'since' | 'until'>>;
+
+const Pages = z.strictObject(PAGE);
+
+const webhook = '/webhooks/{webhookId}';
+const delivery = `${webhook}/deliveries/{deliveryId}` as const;
+const served = { role: 'webhook-dispatcher', right: 'webhook.manage' } as const;
+
+/** It is carried out behind the answer, which says where to look. */
+const accepted = (description: string, location?: Answer['location']) =>
+  ({ status: 202, description, kind: 'written', schema: Written, ...(location && { location }) }) as const;
+
+export const DELIVERY_OPERATIONS = {
+  listDeliveries: {
+    ...served,
+    method: 'GET',
+    path: `${webhook}/deliveries`,
+    summary: 'What was sent or is to be sent, latest first',
+    query: Deliveries,
+    answer: { status: 200, description: 'A page of deliveries.', kind: 'list', schema: Delivery },
+  },
+  getDelivery: {
+    ...served,
+    method: 'GET',
+    path: delivery,
+    summary: 'A delivery',
+    answer: { status: 200, description: 'The delivery.', kind: 'item', schema: Delivery },
+  },
+  listAttempts: {
+    ...served,
+    method: 'GET',
+    path: `${delivery}/attempts`,
+    summary: 'How a delivery was tried, latest first',
+    query: Pages,
+    answer: { status: 200, description: 'A page of attempts.', kind: 'list', schema: Attempt },
+  },
+  listReplays: {
+    ...served,
+    method: 'GET',
+    path: `${webhook}/replays`,
+    summary: 'The replays of a webhook, latest first',
+    query: Pages,
+    answer: { status: 200, description: 'A page of replays.', kind: 'list', schema: Replay },
+  },
+  getReplay: {
+    ...served,
+    method: 'GET',
+    path: `${webhook}/replays/{replayId}`,
+    summary: 'How far a replay has come',
+    answer: { status: 200, description: 'The replay.', kind: 'item', schema: Replay },
+  },
+  testWebhook: {
+    ...served,
+    method: 'POST',
+    path: `${webhook}/test`,
+    summary: 'Have an event sent that says nothing but that it is a test',
+    answer: accepted('The event is on its way: `Location` is its delivery.', { rel: 'delivery', path: `${webhook}/deliveries/{eventId}` }),
+  },
+  replayWebhook: {
+    ...served,
+    method: 'POST',
+    path: `${webhook}/replay`,
+    summary: 'Have everything sent again since a cursor or a time',
+    body: { 'application/json': NewReplay },
+    answer: accepted('The replay begins: `Location` says how far it has come.', { rel: 'replay', path: `${webhook}/replays/{eventId}` }),
+  },
+  redeliver: {
+    ...served,
+    method: 'POST',
+    path: `${delivery}/redeliver`,
+    summary: 'Have a delivery sent again',
+    answer: accepted('The delivery is due.', { rel: 'delivery', path: delivery }),
+  },
+  redriveWebhook: {
+    ...served,
+    method: 'POST',
+    path: `${webhook}/redrive`,
+    summary: 'Have all dead deliveries sent again',
+    answer: accepted('The dead deliveries are due.'),
+  },
+} as const satisfies Record<string, RestOperation>;

@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
+import type { RestOperation } from './operation.ts';
+
+const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+
+/** What there is to know of one type of event before one comes. */
+export const EventType = z
+  .strictObject({
+    type: z.string().meta({ examples: ['article.published'] }),
+    version: z.int().positive().meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
+    description: z.string(),
+    schema: object.meta({ description: 'JSON Schema 2020-12 of `data`, as it is told in full.' }),
+    example: object.meta({ description: 'Data that the schema accepts.' }),
+    personalFields: z.array(z.string()).meta({ description: 'These are null once the person was erased.' }),
+  })
+  .meta({ id: 'EventType' });
+export type EventType = Readonly<z.infer<typeof EventType>>;
+
+export const EVENT_TYPE_OPERATIONS = {
+  listEventTypes: {
+    method: 'GET',
+    path: '/event-types',
+    role: 'query',
+    summary: 'What events there are, with their schemas and examples',
+    right: null,
+    answer: { status: 200, description: 'All types of events.', kind: 'list', schema: EventType },
+  },
+} as const satisfies Record<string, RestOperation>;

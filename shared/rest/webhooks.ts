@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import { JsonPatch } from '#shared/commands/json-patch.ts';
+import { EditWebhook, HIDDEN_VALUE, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
+import { timestamp } from '#shared/events/fields.ts';
+import { disabledReason } from '#shared/events/webhook.ts';
+import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
+import { idParameter, PAGE, sortBy } from './lists.ts';
+import type { RestOperation } from './operation.ts';
+
+export const Webhook = z
+  .strictObject({
+    id,
+    ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
+    url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
+    description: z.string().nullable(),
+    eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`article.*`), or all (`*`).' }),
+    filter: z
+      .strictObject({ articleId: id.exactOptional(), authorId: id.exactOptional() })
+      .meta({ description: 'Only what happened to this article and its comments, or to articles and comments of this author.' }),
+    payload: z.enum(['thin', 'full']).meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
+    ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
+    limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
+    headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
+    enabled: z.boolean().meta({ readOnly: true }),
+    status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
+    disabledReason: disabledReason
+      .exactOptional()
+      .meta({ readOnly: true, description: 'Who or what has disabled it: nothing but failures for days, or an answer of 410.' }),
+    missedSince: z
+      .string()
+      .exactOptional()
+      .meta({ readOnly: true, description: 'The cursor since which changes were not planned, until they are replayed from there.' }),
+    secretsEndAt: timestamp
+      .exactOptional()
+      .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+    createdAt,
+    updatedAt,
+    _links: Links,
+  })
+  .meta({ id: 'Webhook' });
+export type Webhook = Readonly<z.infer<typeof Webhook>>;
+
+export const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
+
+const { url, description, eventTypes, filter, payload, ordered, limits, headers } = ReplaceWebhook.shape;
+
+/** The whole of what can be changed; what cannot be may be left in it. */
+const WebhookReplacement = z
+  .strictObject({
+    url,
+    description,
+    eventTypes,
+    filter,
+    payload,
+    ordered,
+    limits,
+    headers,
+    id: unheeded,
+    ownerId: unheeded,
+    enabled: unheeded,
+    status: unheeded,
+    disabledReason: unheeded,
+    missedSince: unheeded,
+    secretsEndAt: unheeded,
+    createdAt: unheeded,
+    updatedAt: unheeded,
+    _links: unheeded,
+  })
+  .transform((whole) => ({
+    url: whole.url,
+    description: whole.description,
+    eventTypes: whole.eventTypes,
+    filter: whole.filter,
+    payload: whole.payload,
+    ordered: whole.ordered,
+    limits: whole.limits,
+    headers: whole.headers,
+  }))
+  .meta({ id: 'WebhookReplacement' });
+
+export const WebhookPatch = EditWebhook.omit({ type: true, webhookId: true }).meta({ id: 'WebhookPatch' });
+
+/** The one answer that shows a secret, and shows it again to whoever repeats the request by its idempotency key. */
+const WrittenWithSecret = Written.extend({
+  secret: z.string().meta({
+    description: 'By which to verify callbacks (Standard Webhooks). It is not shown again.',
+    examples: ['whsec_bm90IGEgcmVhbCBvbmU='],
+  }),
+}).meta({ id: 'WrittenWithSecret' });
+
+const Webhooks = z.strictObject({
+  ...PAGE,
+  owner: idParameter.optional().meta({ description: 'Only those of this user.' }),
+  enabled: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ type: 'boolean', enum: undefined, description: 'Only those that are enabled, or only those that are not.' }),
+  sort: sortBy('-createdAt', 'createdAt'),
+});
+
+const item = { path: '/webhooks/{webhookId}' } as const;
+const own = { right: 'webhook.manage' } as const;
+
+export const WEBHOOK_OPERATIONS = {
+  listWebhooks: {
+    ...own,
+    method: 'GET',
+    path: '/webhooks',
+    role: 'query',
+    summary: 'Your webhooks',
+    query: Webhooks,
+    answer: { status: 200, description: 'A page of webhooks.', kind: 'list', schema: Webhook },
+  },
+  createWebhook: {
+    ...own,
+    method: 'POST',
+    path: '/webhooks',
+    role: 'command',
+    summary: 'Register an address that changes are sent to',
+    body: { 'application/json': NewWebhook },
+    answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWithSecret },
+  },
+  getWebhook: {
+    ...item,
+    ...own,
+    method: 'GET',
+    role: 'query',
+    summary: 'A webhook',
+    answer: { status: 200, description: 'The webhook.', kind: 'item', schema: Webhook },
+  },
+  replaceWebhook: {
+    ...item,
+    ...own,
+    method: 'PUT',
+    role: 'command',
+    summary: 'Replace what can be changed of a webhook',
+    body: { 'application/json': WebhookReplacement },
+    answer: written('The webhook is as it was sent.'),
+  },
+  editWebhook: {
+    ...item,
+    ...own,
+    method: 'PATCH',
+    role: 'command',
+    summary: 'Change a webhook',
+    body: { 'application/merge-patch+json': WebhookPatch, 'application/json-patch+json': JsonPatch, 'application/json': WebhookPatch },
+    answer: written('The webhook was changed.'),
+  },
+  deleteWebhook: {
+    ...item,
+    ...own,
+    method: 'DELETE',
+    role: 'command',
+    summary: 'Delete a webhook; what was not yet delivered is dropped',
+    answer: { status: 204, description: 'The webhook is gone.', kind: 'nothing' },
+  },
+  rotateWebhookSecret: {
+    ...own,
+    method: 'POST',
+    path: '/webhooks/{webhookId}/rotate-secret',
+    role: 'command',
+    summary: 'Give a webhook a new secret; the one before signs beside it for 24 hours',
+    answer: { ...written('The webhook has a new secret.'), schema: WrittenWithSecret },
+  },
+  enableWebhook: {
+    ...own,
+    method: 'POST',
+    path: '/webhooks/{webhookId}/enable',
+    role: 'command',
+    summary: 'Have changes sent again',
+    answer: written('The webhook is enabled.'),
+  },
+  disableWebhook: {
+    ...own,
+    method: 'POST',
+    path: '/webhooks/{webhookId}/disable',
+    role: 'command',
+    summary: 'Have no changes sent until it is enabled',
+    answer: written('The webhook is disabled.'),
+  },
+} as const satisfies Record<string, RestOperation>;

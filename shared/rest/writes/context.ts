@@ -1,0 +1,41 @@
+import type { Request } from 'express';
+import type { Version } from '#shared/brands.ts';
+import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { versionsDemandedBy, versionsForbiddenBy } from '#shared/http/entity-tag.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { RestOperation } from '../operation.ts';
+
+/** Who sends a command by which request, and what its headers demand. */
+export const contextOf = (request: Request, operation: RestOperation, { requireIfMatch }: { requireIfMatch: boolean }): CommandContext => ({
+  caller: callerOf(request),
+  requestId: requestIdOf(request),
+  idempotencyKey: operation.method === 'POST' ? idempotencyKeyOf(request) : undefined,
+  // What is about to be created has no version yet.
+  ...(operation.answer.status === 201 ? {} : conditionsOf(request, requireIfMatch)),
+});
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+const idempotencyKeyOf = (request: Request): string | undefined => {
+  const key = request.get('Idempotency-Key');
+  if (key === undefined || KEY.test(key)) return key;
+  throw new HttpProblem('malformed_request', { detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.' });
+};
+
+/** Nothing that is there has it, so that a tag which is none of ours matches nothing. */
+const NO_VERSION = 0;
+
+const conditionsOf = (request: Request, isRequired: boolean): Pick<CommandContext, 'ifVersion' | 'unlessVersion'> => {
+  if (isRequired && request.get('If-Match') === undefined) throw new HttpProblem('precondition_required');
+  const demanded = versionsDemandedBy(request)?.map(versionOf);
+  const forbidden = versionsForbiddenBy(request);
+  return {
+    // One is sent as one, because the digest of what was sent under an idempotency key tells the two apart.
+    ifVersion: demanded?.length === 1 ? demanded[0] : demanded,
+    unlessVersion: forbidden === 'any' ? forbidden : forbidden?.map(versionOf),
+  };
+};
+
+const versionOf = (version: number): Version => Math.max(version, NO_VERSION) as Version;

@@ -1,0 +1,98 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type * as z from 'zod';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { unitsMoreOf } from '#shared/commands/units.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { demandAdmission } from '../admission.ts';
+import { type RestOperation, routeOf } from '../operation.ts';
+import { OPERATIONS, type OperationId } from '../operations.ts';
+import { answerWritten } from './answer.ts';
+import { contextOf } from './context.ts';
+import { type ItemOf, itemOf } from './item.ts';
+
+export type WriteDependencies = { readonly gateway: CommandGateway; readonly bodyBytesMax: number; readonly requireIfMatch: boolean };
+
+/** The operations that come to one command each; uploads are served apart. */
+export type WriteId = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['method'] extends 'GET' ? never : Exclude<Id, 'putCover' | 'deleteCover'>;
+}[OperationId];
+
+type BodyOf<Id extends WriteId> = (typeof OPERATIONS)[Id] extends {
+  readonly body: infer Bodies extends Readonly<Record<string, z.ZodType>>;
+}
+  ? z.output<Bodies[keyof Bodies]>
+  : undefined;
+
+/** The command that each of some operations comes to. */
+type Writes<Id extends WriteId = WriteId> = {
+  readonly [Each in Id]: (item: ItemOf<(typeof OPERATIONS)[Each]['path']>, body: BodyOf<Each>) => Command;
+};
+
+/** The routes of the writes to one kind of item, which lie under `collection`. */
+export const writeRoutes = (dependencies: WriteDependencies, collection: string, writes: Partial<Writes>): Router => {
+  const router = Router();
+  for (const [id, toCommand] of Object.entries(writes)) {
+    const operation: RestOperation = OPERATIONS[id as WriteId];
+    // Each takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
+    const write = { operation, collection, toCommand: toCommand as (item: object, body: unknown) => Command };
+    register(router, operation, stepsOf(dependencies, write));
+  }
+  return router;
+};
+
+const register = (router: Router, operation: RestOperation, steps: readonly RequestHandler[]): void => {
+  const route = router.route(routeOf(operation));
+  switch (operation.method) {
+    case 'POST':
+      return void route.post(...steps);
+    case 'PUT':
+      return void route.put(...steps);
+    case 'PATCH':
+      return void route.patch(...steps);
+    case 'DELETE':
+      return void route.delete(...steps);
+    case 'GET':
+      throw new Error(`${operation.path} is only read`);
+  }
+};
+
+type Write = {
+  readonly operation: RestOperation;
+  readonly collection: string;
+  readonly toCommand: (item: object, body: unknown) => Command;
+};
+
+const stepsOf = ({ gateway, bodyBytesMax, requireIfMatch }: WriteDependencies, write: Write): readonly RequestHandler[] => {
+  const { operation, collection, toCommand } = write;
+  const readBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
+  const carryOut = async (request: Request, response: Response): Promise<void> => {
+    const item = itemOf(operation, request);
+    const context = contextOf(request, operation, { requireIfMatch });
+    const command = toCommand(item, bodyOf(request, operation));
+    const unitsMore = unitsMoreOf(command, context.caller);
+    if (unitsMore > 0) await takeMore(request, response, unitsMore);
+    const result = await gateway.send(command, context).catch(tellFields);
+    answerWritten(request, response, { operation, result, item, self: `${collection}/${result.id}` });
+  };
+  return [demandAdmission(operation), ...readBody, carryOut];
+};
+
+/** The body by the schema of its media type; operations without one do not look at what is sent. */
+const bodyOf = (request: Request, { body: schemas }: RestOperation): unknown => {
+  if (schemas === undefined) return undefined;
+  const type = request.is(Object.keys(schemas));
+  if (typeof type !== 'string' || request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
+  const schema = schemas[type];
+  return schema === undefined ? undefined : parseInput(schema, request.body);
+};
+
+/** What is wrong with a patched item is told as what is wrong with any other body. */
+const tellFields = (error: unknown): never => {
+  if (!(error instanceof Rejection) || error.code !== 'invalid_command' || error.details.errors === undefined) throw error;
+  throw new HttpProblem('invalid_request', { extensions: { errors: error.details.errors }, cause: error });
+};
