@@ -13,12 +13,15 @@ import { startCommandService } from './command/service.ts';
 import { startConfiguredPublisher } from './projector/publish.ts';
 import { startProjector } from './projector/service.ts';
 import { QUERY_LINKS, startQueryService } from './query/service.ts';
+import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 /** All roles in one process, on the embedded database unless the settings name another. */
 const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context);
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
-  const gateway = context.resources.use(await startCommandService({ ...foundation, blobs, log: context.log }));
+  const gateway = context.resources.use(
+    await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks }),
+  );
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
@@ -27,12 +30,14 @@ const start = async (context: ProcessContext): Promise<void> => {
   const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { refusalNow } = authentication;
   const query = context.resources.use(await startQueryService({ ...foundation, refusalNow, changes, blobs, bell, gateway, config, log }));
+  const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
+  foundation.health.onDrain(dispatcher.drain);
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   // What is asked for most comes first, because Express tries one route after the other.
-  const routes = [resourcePaths(), query.routes, writes, auth.routes, query.refusals];
+  const routes = [resourcePaths(), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
   const { shortWay } = query;
   const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication, shortWay });
   if (!firstMinute) return;

@@ -16,7 +16,7 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,sha
  * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
  * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
  */
-const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*}.test.ts';
+const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*,delivery-queue-*}.test.ts';
 const PROCESSES = ['test/e2e/{start,run,first-minute,auth-role}.test.ts', 'shared/database/embedded.database.test.ts'];
 const CLIENTS = 'test/e2e/{following-changes,auth-openid-client,auth-oauth4webapi}.test.ts';
 
@@ -76,11 +76,11 @@ export default defineConfig({
           ...patient,
         },
       },
-      // The suites that follow changes once more, with a Kafka in between.
+      // The suites that follow changes, or are told of them, once more, with a Kafka in between.
       {
         test: {
           name: 'engines-kafka',
-          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection}.test.ts'],
+          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks}.test.ts'],
           globalSetup: ['test/engines/over-kafka.ts', ...onPostgres.globalSetup],
           setupFiles: ['test/engines/demand-kafka.ts'],
           env: { ANNALS_TOPOLOGY: 'roles' },

@@ -16,14 +16,13 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
     'shared/database/',
     'shared/event-log/postgres/',
     'shared/change-stream/postgres/',
-    'shared/job-queue/postgres/',
     'shared/keys/postgres/',
     'shared/rate-limit/postgres/',
   ],
   '@eventstore/db-client': ['shared/event-log/eventstoredb/'],
   kafkajs: ['shared/change-stream/kafka/'],
-  ioredis: ['shared/rate-limit/redis/', 'shared/job-queue/'],
-  bullmq: ['shared/job-queue/'],
+  ioredis: ['shared/rate-limit/redis/', 'webhook-dispatcher/queue/'],
+  bullmq: ['webhook-dispatcher/queue/'],
 };
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId, Version } from '#shared/brands.ts';
+import type { ArticleId, Version, WebhookId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -70,6 +70,20 @@ describe.each<[string, () => CommandGateway]>([
       details: { version: 2 },
     });
     expect((await gateway().send(edit, by(as(author), { ifVersion: 2 }))).version).toBe(3 as Version);
+  });
+
+  test('shows the caller the secret that a command made, and names the event of a request', async () => {
+    const owner = await registerUser(side);
+    const content = { url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' } as const;
+    const more = { ordered: false, limits: { ratePerSecond: 1, concurrency: 1 }, headers: {}, enabled: true } as const;
+    const context = by(as(owner), { idempotencyKey: 'secret' });
+    const answer = await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context);
+    expect(answer).toMatchObject({ version: 1, secret: expect.stringMatching(/^whsec_/) });
+    expect(await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context)).toEqual(answer);
+    const asked = by(as(owner), { idempotencyKey: 'test' });
+    const test = await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked);
+    expect(test).toEqual({ id: answer.id, version: 2, cursor: expect.any(String), eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked)).toEqual(test);
   });
 
   test.each([

@@ -5,7 +5,16 @@ import { type Attempt, type Field, openGraphqlAttempts } from '../engines/graphq
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { CALLERS, type Situation } from '../engines/scenes.ts';
 
-type Told = 'ok' | 'null' | '401' | '403' | 'forbidden' | 'article_not_found' | 'article_not_published' | 'insufficient_scope';
+type Told =
+  | 'ok'
+  | 'null'
+  | '401'
+  | '403'
+  | 'forbidden'
+  | 'article_not_found'
+  | 'article_not_published'
+  | 'webhook_not_found'
+  | 'insufficient_scope';
 /** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
 type Row = readonly [Told, Told, Told, Told, Told, Told, Told];
 type Rights = { readonly scope: Scope; readonly rows: { readonly [situation in Situation]?: Row } };
@@ -15,6 +24,7 @@ const ownDraft: Row = ['null', 'null', 'ok', 'null', 'ok', 'ok', '403'];
 const ownPublished: Row = ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'];
 const changeDraft: Row = ['401', 'article_not_found', 'ok', 'article_not_found', 'ok', 'ok', '403'];
 const forAdmin: Row = ['401', 'forbidden', 'forbidden', 'forbidden', 'ok', 'forbidden', '403'];
+const ownWebhook: Row = ['401', 'webhook_not_found', 'ok', 'webhook_not_found', 'ok', 'ok', '403'];
 const changes = { published: ownPublished, draft: changeDraft };
 
 /**
@@ -36,6 +46,8 @@ const RIGHTS = {
     scope: 'read:articles',
     rows: { published: ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'null'], draft: ['null', 'null', 'ok', 'null', 'ok', 'ok', 'null'] },
   },
+  // A place says nothing of what stands there.
+  cursor: { scope: 'read:articles', rows: { '': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'] } },
   _entities: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
   _service: { scope: 'read:articles', rows: { '': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'] } },
 
@@ -83,6 +95,23 @@ const RIGHTS = {
     scope: 'write:comments',
     rows: { own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'of another': ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'] },
   },
+  eventTypes: { scope: 'read:events', rows: { '': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'] } },
+  webhook: { scope: 'manage:webhooks', rows: { webhook: ['401', 'null', 'ok', 'null', 'ok', 'ok', '403'] } },
+  webhooks: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  webhooksConnection: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  registerWebhook: {
+    scope: 'manage:webhooks',
+    rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'for another': forAdmin },
+  },
+  editWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  deleteWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  rotateWebhookSecret: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  enableWebhook: { scope: 'manage:webhooks', rows: { 'disabled webhook': ownWebhook } },
+  disableWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  testWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  replayWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  redeliver: { scope: 'manage:webhooks', rows: { delivery: ownWebhook } },
+  redriveWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
   // Last, because then the author and the service are gone.
   deleteUser: { scope: 'write:users', rows: { user: ownPublished } },
 } as const satisfies { readonly [field in Field]: Rights };
@@ -90,7 +119,7 @@ const RIGHTS = {
 let installation: Installation;
 let attempt: Attempt;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await startInstallation({ settings: { WEBHOOKS_PER_OWNER_MAX: '1000' } });
   attempt = await openGraphqlAttempts(installation);
 }, 60_000);
 afterAll(() => installation?.[Symbol.asyncDispose]());

@@ -13,7 +13,8 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   beforeAll(async () => {
     nginx = roles.use(await startNginx({ secret: 'secret-between-ingress-and-roles' }));
     const start = async (role: string) => [roles.use(await startEchoRole(role)).address];
-    await nginx.lead({ command: await start('command'), query: await start('query'), auth: await start('auth') });
+    const dispatcher = await start('webhook-dispatcher');
+    await nginx.lead({ command: await start('command'), query: await start('query'), auth: await start('auth'), dispatcher });
   });
   afterAll(() => roles.disposeAsync());
 

@@ -9,6 +9,9 @@ import { CALLERS, type Situation } from '../engines/scenes.ts';
 type Row = readonly [number, number, number, number, number, number, number];
 type Rights = { readonly scope: Scope; readonly rows: { readonly [situation in Situation]?: Row } };
 
+/** Another's is absent for all but administrators. */
+const ownWebhook = (status: number): Row => [401, 404, status, 404, status, status, 403];
+
 /** Who may do what over REST (DESIGN §3), and what others are told, written down by hand. */
 const RIGHTS = {
   listUsers: { scope: 'read:users', rows: { '': [200, 200, 200, 200, 200, 200, 403] } },
@@ -91,6 +94,30 @@ const RIGHTS = {
 
   listEvents: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
 
+  listEventTypes: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
+
+  listWebhooks: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
+  createWebhook: {
+    scope: 'manage:webhooks',
+    rows: { '': [401, 201, 201, 201, 201, 201, 403], 'for another': [401, 403, 403, 403, 201, 403, 403] },
+  },
+  getWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  replaceWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  editWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  deleteWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(204) } },
+  rotateWebhookSecret: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  enableWebhook: { scope: 'manage:webhooks', rows: { 'disabled webhook': ownWebhook(200) } },
+  disableWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  testWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202), 'disabled webhook': ownWebhook(409) } },
+  replayWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202) } },
+  redriveWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202) } },
+  listDeliveries: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  getDelivery: { scope: 'manage:webhooks', rows: { delivery: ownWebhook(200) } },
+  listAttempts: { scope: 'manage:webhooks', rows: { delivery: ownWebhook(200) } },
+  redeliver: { scope: 'manage:webhooks', rows: { delivery: ownWebhook(202) } },
+  listReplays: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
+  getReplay: { scope: 'manage:webhooks', rows: { replay: ownWebhook(200) } },
+
   // Last, because then the author and the service are gone.
   deleteUser: { scope: 'write:users', rows: { user: [401, 403, 204, 403, 204, 204, 403] } },
 } as const satisfies { readonly [id in OperationId]: Rights };
@@ -98,7 +125,7 @@ const RIGHTS = {
 let installation: Installation;
 let attempt: Attempt;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await startInstallation({ settings: { WEBHOOKS_PER_OWNER_MAX: '1000' } });
   attempt = await openRestAttempts(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());

@@ -14,6 +14,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
@@ -33,7 +34,7 @@ export type CommandSide = AsyncDisposable &
   };
 
 export type CommandWorld = AsyncDisposable & {
-  open(wrap?: (log: EventLog) => EventLog): Promise<CommandSide>;
+  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules): Promise<CommandSide>;
   /** With which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -53,15 +54,14 @@ export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Pr
   const started = starting.move();
   return {
     settings,
-    async open(wrap = (log) => log) {
+    async open(wrap = (log) => log, webhooks?) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const service = opening.use(
-        await startCommandService({ pool, eventLog, keys, masterKey, blobs, log: pino({ level: 'silent' }), metrics: createMetrics() }),
-      );
+      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }) };
+      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, blobs, ...beside }));
       const resources = opening.move();
       return {
         send: service.send,

@@ -11,7 +11,7 @@ export const openGraphqlAttempts = async (installation: Installation): Promise<A
   const sceneOf = await openScenes(installation);
   return async (field, asked) => {
     const { holder, ids, more, visible } = await sceneOf(asked);
-    const known = { id: ids.commentId ?? ids.articleId ?? ids.userId ?? 0, ...ids, more: more && inGraphql(more) };
+    const known = { id: ids.webhookId ?? ids.commentId ?? ids.articleId ?? ids.userId ?? 0, ...ids, more: more && inGraphql(more) };
     const { query, variables = {} } = FIELDS[field](known);
     const body = field === 'setPostCover' ? withFile(query, variables) : JSON.stringify({ query, variables });
     const response = await installation.fetch(`${installation.url}/graphql`, {
@@ -29,8 +29,9 @@ export const openGraphqlAttempts = async (installation: Installation): Promise<A
 };
 
 /** What REST calls differently. */
-const inGraphql = ({ authorId, ...more }: { readonly authorId?: number }): object => ({
+const inGraphql = ({ authorId, ownerId, ...more }: { readonly authorId?: number; readonly ownerId?: number }): object => ({
   ...more,
+  ...(ownerId !== undefined && { owner: String(ownerId) }),
   ...(authorId !== undefined && { author: String(authorId) }),
 });
 
@@ -43,7 +44,13 @@ const withFile = (query: string, variables: object): FormData => {
   return form;
 };
 
-type Known = { readonly id: number; readonly articleId?: number; readonly commentId?: number; readonly more: object | undefined };
+type Known = {
+  readonly id: number;
+  readonly articleId?: number;
+  readonly commentId?: number;
+  readonly deliveryId?: string;
+  readonly more: object | undefined;
+};
 type Operation = { readonly query: string; readonly variables?: object };
 
 const byId =
@@ -64,11 +71,16 @@ const FIELDS = {
   posts: all('posts { id }'),
   postsConnection: all('postsConnection { nodes { id } }'),
   comment: byId('comment(id: $id) { id text }'),
+  cursor: all('cursor'),
   _entities: ({ articleId }: Known) => ({
     query: 'query ($them: [_Any!]!) { tried: _entities(representations: $them) { ... on Post { title } } }',
     variables: { them: [{ __typename: 'Post', id: String(articleId) }] },
   }),
   _service: all('_service { sdl }'),
+  eventTypes: all('eventTypes { type schema }'),
+  webhook: byId('webhook(id: $id) { id url }'),
+  webhooks: all('webhooks { id }'),
+  webhooksConnection: all('webhooksConnection { nodes { id } }'),
 
   createUser: () => ({
     query: 'mutation ($input: UserInput!) { tried: createUser(input: $input) { id email } }',
@@ -97,6 +109,22 @@ const FIELDS = {
   }),
   updateComment: changing('updateComment(id: $id, text: "Edited.") { id text }'),
   deleteComment: changing('deleteComment(id: $id)'),
+  registerWebhook: ({ more }: Known) => ({
+    query: 'mutation ($input: WebhookInput!) { tried: registerWebhook(input: $input) { secret webhook { id } } }',
+    variables: { input: { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'], ...more } },
+  }),
+  editWebhook: changing('editWebhook(id: $id, changes: { description: "Edited." }) { id }'),
+  deleteWebhook: changing('deleteWebhook(id: $id)'),
+  rotateWebhookSecret: changing('rotateWebhookSecret(id: $id) { secret webhook { id } }'),
+  enableWebhook: changing('enableWebhook(id: $id) { id enabled }'),
+  disableWebhook: changing('disableWebhook(id: $id) { id enabled }'),
+  testWebhook: changing('testWebhook(id: $id) { cursor webhook { id } }'),
+  replayWebhook: changing('replayWebhook(id: $id, since: "2026-01-01T00:00:00.000Z") { cursor webhook { id } }'),
+  redeliver: ({ id, deliveryId }: Known) => ({
+    query: 'mutation ($id: ID!, $deliveryId: ID!) { tried: redeliver(webhookId: $id, deliveryId: $deliveryId) { cursor } }',
+    variables: { id, deliveryId },
+  }),
+  redriveWebhook: changing('redriveWebhook(id: $id) { cursor webhook { id } }'),
   deleteUser: changing('deleteUser(id: $id)'),
 } as const satisfies Record<string, (known: Known) => Operation>;
 export type Field = keyof typeof FIELDS;

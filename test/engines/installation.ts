@@ -131,14 +131,15 @@ const startRoles = async (given: Settings, tls: boolean): Promise<Running> => {
   const command = opening.use(startRole('command/main.ts', settings));
   const { url: commandUrl } = await command.logged('Commands of the other roles are taken.');
   const start = (role: string) => opening.use(startRole(`${role}/main.ts`, { ...settings, COMMAND_URL: String(commandUrl) }));
-  const roles = { command, query: start('query'), auth: start('auth'), projector: start('projector') };
+  const dispatcher = start('webhook-dispatcher');
+  const roles = { command, query: start('query'), auth: start('auth'), projector: start('projector'), dispatcher };
   const addressOf = async (role: keyof typeof roles) => [new URL(String((await roles[role].logged(READY)).url)).host];
   const [to] = await Promise.all([
-    Promise.all([addressOf('command'), addressOf('query'), addressOf('auth')]),
+    Promise.all([addressOf('command'), addressOf('query'), addressOf('auth'), addressOf('dispatcher')]),
     // Nothing leads there, but what it has made others read.
     addressOf('projector'),
   ]);
-  await nginx.lead({ command: to[0], query: to[1], auth: to[2] });
+  await nginx.lead({ command: to[0], query: to[1], auth: to[2], dispatcher: to[3] });
   const resources = opening.move();
   return {
     origin,

@@ -18,7 +18,7 @@ export type Nginx = AsyncDisposable & {
 };
 
 /** The addresses of the copies of each role, such as `127.0.0.1:4000`. */
-type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>>;
+type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>> & { readonly dispatcher?: readonly string[] };
 
 type Options = {
   /** CLIENT_CERT_SECRET of the roles. */
@@ -43,7 +43,8 @@ export const demandNginx = (): void => {
 
 const STARTS_MAX = 5;
 /** Nobody listens there. */
-const NOWHERE: Upstreams = { command: ['127.0.0.1:1'], query: ['127.0.0.1:1'], auth: ['127.0.0.1:1'] };
+const NOBODY = ['127.0.0.1:1'];
+const NOWHERE: Upstreams = { command: NOBODY, query: NOBODY, auth: NOBODY };
 
 /** It serves at once, and leads nowhere until it is told to: its address must be known before the roles start. */
 export const startNginx = async (options: Options): Promise<Nginx> => {
@@ -84,6 +85,7 @@ const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tl
     COMMAND_SERVERS: serversOf(to.command),
     QUERY_SERVERS: serversOf(to.query),
     AUTH_SERVERS: serversOf(to.auth),
+    WEBHOOK_DISPATCHER_SERVERS: serversOf(to.dispatcher ?? NOBODY),
     CLIENT_CERT_SECRET: secret,
     INGRESS_LISTEN: `127.0.0.1:${port}`,
     INGRESS_TEMP: folder,

@@ -27,6 +27,9 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
   };
 };
 
+/** To nowhere. */
+const WEBHOOK = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
+
 const BODIES: { readonly [id in OperationId]?: () => object } = {
   createUser: () => ({ name: 'Nadia', email: `${randomUUID()}@example.com` }),
   replaceUser: () => ({ name: 'Augusta', email: `${randomUUID()}@example.com` }),
@@ -37,4 +40,11 @@ const BODIES: { readonly [id in OperationId]?: () => object } = {
   addComment: () => ({ text: 'Well said.' }),
   replaceComment: () => ({ text: 'Replaced.' }),
   editComment: () => ({ text: 'Edited.' }),
+  createWebhook: () => WEBHOOK,
+  replaceWebhook: () => ({
+    ...{ ...WEBHOOK, description: null, filter: {}, payload: 'full', ordered: false },
+    ...{ limits: { ratePerSecond: 1, concurrency: 1 }, headers: {} },
+  }),
+  editWebhook: () => ({ description: 'Edited.' }),
+  replayWebhook: () => ({ from: new Date().toISOString() }),
 };

@@ -2,6 +2,7 @@ import { SCOPES, type Scope } from '#shared/policy.ts';
 import type { Installation } from './installation.ts';
 import { openPeople, type People, type TokenHolder } from './installation-people.ts';
 import { type RestClient, restClientOf } from './rest-client.ts';
+import { until } from './until.ts';
 
 /**
  * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the operation, and those
@@ -12,10 +13,19 @@ type CallerName = (typeof CALLERS)[number];
 
 export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: Scope };
 
+type Ids = {
+  readonly userId?: number;
+  readonly articleId?: number;
+  readonly commentId?: number;
+  readonly webhookId?: number;
+  readonly deliveryId?: string;
+  readonly replayId?: string;
+};
+
 /** Who asks, and for what, which is there for this one attempt. */
 type Scene = {
   readonly holder: TokenHolder | undefined;
-  readonly ids: { readonly userId?: number; readonly articleId?: number; readonly commentId?: number };
+  readonly ids: Ids;
   /** What the situation adds to what is sent. */
   readonly more: object | undefined;
   /** For reads, which must have come as far as what was made. */
@@ -67,6 +77,9 @@ type Workshop = {
   write(method: string, path: string, body?: object): Promise<number>;
   articleBy(authorId: number, publish: boolean): Promise<number>;
   commentBy(authorId: number, articleId: number): Promise<number>;
+  webhookOf(ownerId: number, enabled?: boolean): Promise<number>;
+  /** The id of what a list holds, once there is something in it. */
+  firstOf(path: string): Promise<string>;
   /** For reads, which must have come as far as what was made. */
   visible(): Readonly<Record<string, string>>;
 };
@@ -83,12 +96,20 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
     write,
     articleBy: (authorId, publish) => write('POST', '/articles', { authorId, title: 'On engines', body: '', tags: ['engines'], publish }),
     commentBy: (authorId, articleId) => write('POST', `/articles/${articleId}/comments`, { authorId, text: 'A comment.' }),
+    // To nowhere, and of nothing that happens here.
+    webhookOf: (ownerId, enabled = true) =>
+      write('POST', '/webhooks', { ownerId, url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'], enabled }),
+    firstOf: async (path) => {
+      const items = async () => (await ask('GET', path, { token })).body as readonly { readonly id: string }[];
+      const [first] = await until(items, ({ length }) => length > 0);
+      return first?.id ?? '';
+    },
     visible: () => (cursor === undefined ? {} : { 'consistency-token': cursor }),
   };
 };
 
 type Place = { readonly caller: CallerName; readonly callerId: number; readonly ownerId: number; readonly third: number };
-type Target = { readonly userId?: number; readonly articleId?: number; readonly commentId?: number; readonly body?: object };
+type Target = Ids & { readonly body?: object };
 type Prepare = (workshop: Workshop, place: Place) => Promise<Target>;
 
 /** The administrator changes and deletes somebody new; the others, the author or themselves. */
@@ -117,6 +138,19 @@ const SITUATIONS = {
     const commentId = await commentBy(third, articleId);
     await write('POST', `/articles/${articleId}/unpublish`);
     return { commentId };
+  },
+  'for another': async (_workshop, { third }) => ({ body: { ownerId: third } }),
+  webhook: async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId) }),
+  'disabled webhook': async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId, false) }),
+  delivery: async ({ webhookOf, write, firstOf }, { ownerId }) => {
+    const webhookId = await webhookOf(ownerId);
+    await write('POST', `/webhooks/${webhookId}/test`);
+    return { webhookId, deliveryId: await firstOf(`/webhooks/${webhookId}/deliveries`) };
+  },
+  replay: async ({ webhookOf, write, firstOf }, { ownerId }) => {
+    const webhookId = await webhookOf(ownerId);
+    await write('POST', `/webhooks/${webhookId}/replay`, { from: new Date().toISOString() });
+    return { webhookId, replayId: await firstOf(`/webhooks/${webhookId}/replays`) };
   },
 } as const satisfies Record<string, Prepare>;
 export type Situation = keyof typeof SITUATIONS;

@@ -1,6 +1,6 @@
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { OPERATIONS } from '#shared/rest/operations.ts';
-import type { WriteId } from '../../command/rest/write-routes.ts';
+import type { WriteId } from '#shared/rest/writes/write-routes.ts';
 import { ARTICLE, make, type WriteWorld } from './write-world.ts';
 
 /** A request that every check lets through, so that a test spoils one thing of it. */
@@ -11,7 +11,14 @@ export type GoodWrite = {
   readonly type: string;
 };
 
-const BODIES: Readonly<Record<WriteId, Readonly<Record<string, unknown>> | undefined>> = {
+const WEBHOOK = {
+  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
+};
+
+type CommandId = { [Id in WriteId]: (typeof OPERATIONS)[Id]['role'] extends 'command' ? Id : never }[WriteId];
+
+const BODIES: Readonly<Record<CommandId, Readonly<Record<string, unknown>> | undefined>> = {
   createUser: { name: 'Ada', email: null, role: 'reader' },
   replaceUser: { name: 'Ada', email: null },
   editUser: { name: 'Ada', email: null },
@@ -26,11 +33,18 @@ const BODIES: Readonly<Record<WriteId, Readonly<Record<string, unknown>> | undef
   replaceComment: { text: 'Well said.' },
   editComment: { text: 'Well said.' },
   deleteComment: undefined,
+  createWebhook: WEBHOOK,
+  replaceWebhook: WEBHOOK,
+  editWebhook: WEBHOOK,
+  deleteWebhook: undefined,
+  rotateWebhookSecret: undefined,
+  enableWebhook: undefined,
+  disableWebhook: undefined,
 };
 
 /** Every write that is no upload, and those of JSON merge patches under their own media type. */
 export const GOOD_WRITES: readonly GoodWrite[] = Object.entries(BODIES).flatMap(([id, body]) => {
-  const operation: RestOperation = OPERATIONS[id as WriteId];
+  const operation: RestOperation = OPERATIONS[id as CommandId];
   const types = Object.keys(operation.body ?? { '': undefined }).filter((type) => type !== 'application/json-patch+json');
   return types.map((type) => ({ name: `${operation.method} ${operation.path} ${type}`.trim(), operation, body, type }));
 });
@@ -38,7 +52,7 @@ export const GOOD_WRITES: readonly GoodWrite[] = Object.entries(BODIES).flatMap(
 /** All writes of the interface: none may be missing above. */
 export const WRITES_EXPECTED = Object.entries(OPERATIONS).filter(([id, { role }]) => role === 'command' && !id.endsWith('Cover')).length;
 
-export type Items = { readonly userId: number; readonly articleId: number; readonly commentId: number };
+export type Items = { readonly userId: number; readonly articleId: number; readonly commentId: number; readonly webhookId: number };
 
 export const makeItems = async (world: WriteWorld): Promise<Items> => {
   const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
@@ -47,7 +61,9 @@ export const makeItems = async (world: WriteWorld): Promise<Items> => {
   // Changed, so that the first version is an old one.
   await world.send('PATCH', `/users/${userId}`, { body: { name: 'Hopper' }, by: world.admin });
   await world.send('PATCH', `/comments/${commentId}`, { body: { text: 'Two' } });
-  return { userId, articleId, commentId };
+  const webhookId = await make(world, '/webhooks', WEBHOOK);
+  await world.send('PATCH', `/webhooks/${webhookId}`, { body: { description: 'The other shop' } });
+  return { userId, articleId, commentId, webhookId };
 };
 
 export const pathOf = ({ path }: RestOperation, items: Readonly<Record<keyof Items, string | number>>): string =>

@@ -1,0 +1,67 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startRedis } from '../test/engines/redis.ts';
+import { measureHanging } from './webhooks/hanging.ts';
+import { startInstallation } from './webhooks/installation.ts';
+import { measureLatency } from './webhooks/latency.ts';
+import { measureThroughput } from './webhooks/throughput.ts';
+
+// Webhooks, with all roles in one process, as `npm start` runs them. Throughput: from the first to the last arrival of what some events come
+// to, signed, checked and recorded, against BullMQ running empty jobs that were added before, on the same engine, and against a bare loop of
+// POSTs by undici; all to a receiver in a process of its own, in turns. Latency: from the acknowledgement of a write until it is received, at
+// a steady rate. Hanging: the same for all others, while one of them never answers.
+const { values: options } = parseArgs({
+  options: {
+    parts: { type: 'string', default: 'throughput,latency,hanging' },
+    engines: { type: 'string', default: 'postgres,redis' },
+    endpoints: { type: 'string', default: '100' },
+    // Each comes to as many deliveries as there are endpoints.
+    events: { type: 'string', default: '100' },
+    rounds: { type: 'string', default: '3' },
+    rate: { type: 'string', default: '200' },
+    // Of the part with one that hangs, where each write goes to all endpoints.
+    'fan-out-rate': { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '20' },
+  },
+});
+
+const endpoints = Number(options.endpoints);
+const seconds = Number(options.seconds);
+const parts = options.parts.split(',');
+
+const measureOn = async (engine: string, dataDir: string): Promise<void> => {
+  await using running = new AsyncDisposableStack();
+  const redis = engine === 'redis' ? running.use(await startRedis()) : undefined;
+  const queue = redis?.url ?? 'postgres:';
+  const start = (part: string) => startInstallation({ dataDir: join(dataDir, part), queue });
+  const title = engine === 'redis' ? 'Redis' : 'PostgreSQL';
+  if (parts.includes('throughput')) {
+    await using installation = await start('throughput');
+    await measureThroughput({
+      installation,
+      title,
+      redisUrl: redis?.url,
+      endpoints,
+      events: Number(options.events),
+      rounds: Number(options.rounds),
+    });
+  }
+  if (parts.includes('latency')) {
+    await using installation = await start('latency');
+    await measureLatency({ installation, title, rate: Number(options.rate), seconds });
+  }
+  if (parts.includes('hanging')) {
+    await using installation = await start('hanging');
+    await measureHanging({ installation, title, endpoints, rate: Number(options['fan-out-rate']), seconds });
+  }
+};
+
+const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
+await chmod(dataDir, 0o755);
+try {
+  for (const engine of options.engines.split(',')) await measureOn(engine, join(dataDir, engine));
+} finally {
+  await rm(dataDir, { recursive: true, force: true });
+}

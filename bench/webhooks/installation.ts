@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../shared/database/embedded.ts';
+import { startAnnals, tokenOf } from '../processes.ts';
+import { post, publishArticle } from '../streams/installation.ts';
+
+/** Annals with all roles in one process, and somebody who writes and registers webhooks. */
+export type Installation = AsyncDisposable & {
+  readonly databaseUrl: string;
+  /** A new article. */
+  publish(): Promise<number>;
+  /** Tells each of these URLs of the comments on an article, as quickly as it can. */
+  register(articleId: number, urls: readonly string[]): Promise<void>;
+  /** Answers with the id of the comment. */
+  comment(articleId: number): Promise<number>;
+};
+
+const SCOPE = 'manage:webhooks read:articles write:articles publish:articles read:comments write:comments read:events';
+const TOKEN_MS = 120_000;
+/** As much as an endpoint may be sent at all. */
+const LIMITS = { ratePerSecond: 1_000, concurrency: 50 };
+const TEXT = 'It can do whatever we know how to order it to perform.';
+
+type Options = { readonly dataDir: string; readonly queue: string };
+
+export const startInstallation = async ({ dataDir, queue }: Options): Promise<Installation> => {
+  await using starting = new AsyncDisposableStack();
+  const { url: databaseUrl } = starting.use(await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') }));
+  const settings = { DATABASE_URL: databaseUrl, JOB_QUEUE_URL: queue, WEBHOOKS_PER_OWNER_MAX: '100000' };
+  const annals = starting.use(await startAnnals(join(dataDir, 'annals'), settings));
+  let token = { text: '', atMs: Number.NEGATIVE_INFINITY };
+  const tokenNow = async (): Promise<string> => {
+    if (performance.now() - token.atMs > TOKEN_MS) token = { text: await tokenOf(annals, SCOPE), atMs: performance.now() };
+    return token.text;
+  };
+  const running = starting.move();
+  return {
+    databaseUrl,
+    publish: async () => publishArticle(annals.url, await tokenNow()),
+    async register(articleId, urls) {
+      for (const url of urls) {
+        const webhook = { url, eventTypes: ['comment.added'], filter: { articleId }, limits: LIMITS };
+        await post(`${annals.url}/webhooks`, webhook, await tokenNow());
+      }
+    },
+    comment: async (articleId) => (await post(`${annals.url}/articles/${articleId}/comments`, { text: TEXT }, await tokenNow())).id,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+};

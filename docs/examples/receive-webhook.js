@@ -1,0 +1,64 @@
+/**
+ * Receives webhooks with nothing but Node. WEBHOOK_SECRET is what the registration has answered; while it is being rotated, both, with a
+ * space between them.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+
+const secrets = (process.env.WEBHOOK_SECRET ?? '').split(' ').filter((secret) => secret !== '');
+const port = Number(process.env.PORT ?? 8080);
+
+/** What is older was perhaps seen on its way, and is sent again by somebody else. */
+const AGE_MAX_SECONDS = 300;
+const BODY_BYTES_MAX = 1_000_000;
+
+/** Whether Annals has just sent this. `body` is the bytes as they came: parsed and written again, they would be others. */
+const isGenuine = (headers, body) => {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
+  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return false;
+  const expected = secrets.map((secret) =>
+    createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+      .update(`${id}.${timestamp}.`)
+      .update(body)
+      .digest(),
+  );
+  // Any one of the signatures by any one of our secrets is enough.
+  return signatures.split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
+    return signature.startsWith('v1,') && expected.some((each) => each.length === given.length && timingSafeEqual(each, given));
+  });
+};
+
+/** What has come already. Yours is a table, written in one transaction with whatever you do about an event. */
+const seen = new Set();
+
+const receive = (body) => {
+  const event = JSON.parse(body);
+  if (seen.has(event.id)) return;
+  seen.add(event.id);
+  console.log(event.id, event.type, event.subject);
+};
+
+const server = createServer(async (request, response) => {
+  const chunks = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > BODY_BYTES_MAX) return response.writeHead(413).end();
+    }
+    const body = Buffer.concat(chunks);
+    if (!isGenuine(request.headers, body)) return response.writeHead(401).end();
+    // What takes long is done after the answer, for which there are 15 seconds, by whatever works off the table.
+    receive(body);
+    response.writeHead(204).end();
+  } catch (error) {
+    // It is sent again.
+    console.error(error);
+    response.writeHead(500).end();
+  }
+});
+
+if (secrets.length === 0) throw new Error('WEBHOOK_SECRET is missing');
+server.listen(port, () => console.error(`listening on http://localhost:${port}`));

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import type { Delivery } from '#shared/rest/deliveries.ts';
+import { type Example, startExample } from '../engines/example.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+
+/** The receivers of docs/webhooks.md, and what is really sent to them. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let session: RestSession;
+let ada: Person;
+beforeAll(async () => {
+  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') } }));
+  session = restSessionOver(restClientOf(installation));
+  ada = await (await openPeople(installation)).signUp('Ada');
+});
+afterAll(() => resources.disposeAsync());
+
+const DEADLINE_MS = 60_000;
+
+const write = async (path: string, body?: object) => {
+  const made = await session.write('POST', path, { token: ada.token, ...(body && { body }) });
+  expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
+  return { id: made.written.id, secret: (made.body as { secret?: string }).secret ?? '' };
+};
+const draft = () => write('/articles', { title: 'On engines', body: '', tags: [], publish: false });
+
+/** The ids of what a webhook has delivered, the earliest first. */
+const deliveredTo = async (webhookId: number): Promise<readonly string[]> => {
+  const path = `/webhooks/${webhookId}/deliveries?state=delivered&limit=100`;
+  return (await session.read<Delivery[]>(path, { token: ada.token })).body.map(({ id }) => id).toReversed();
+};
+
+const untilPrinted = (example: Example, count: number) =>
+  until(
+    () => ({ printed: example.cursors(), complaints: example.complaints() }),
+    ({ printed }) => printed.length >= count,
+    DEADLINE_MS,
+  );
+
+const hasPython = (): boolean => {
+  try {
+    return execFileSync('python3', ['--version']).length > 0;
+  } catch {
+    console.warn('docs/examples/receive-webhook.py is not run, because there is no python3.');
+    return false;
+  }
+};
+
+const COMMANDS = ['node docs/examples/receive-webhook.js', ...(hasPython() ? ['python3 docs/examples/receive-webhook.py'] : [])];
+
+describe.each(COMMANDS)('%s', (command) => {
+  test('takes what is sent, also before it was there, and while the secret is rotated', async () => {
+    const port = await freePort();
+    const start = (secret: string) => startExample(command, { WEBHOOK_SECRET: secret, PORT: String(port) });
+    const webhook = await write('/webhooks', { url: `http://127.0.0.1:${port}/hooks`, eventTypes: ['article.*'] });
+    await draft();
+    const printed: string[] = [];
+    const hear = async (secret: string, change: () => Promise<unknown>) => {
+      await using receiver = start(secret);
+      await change();
+      printed.push(...(await untilPrinted(receiver, 1)).printed);
+      // Stopped before it has answered, it would be sent the same again.
+      await until(
+        () => deliveredTo(webhook.id),
+        (ids) => ids.length === printed.length,
+        DEADLINE_MS,
+      );
+    };
+    await hear(webhook.secret, async () => {});
+    const rotated = await write(`/webhooks/${webhook.id}/rotate-secret`);
+    expect(rotated.secret).not.toBe(webhook.secret);
+    for (const secret of [webhook.secret, rotated.secret, `${webhook.secret} ${rotated.secret}`]) await hear(secret, draft);
+    expect(await deliveredTo(webhook.id)).toEqual(printed);
+    await session.write('DELETE', `/webhooks/${webhook.id}`, { token: ada.token });
+  });
+});
+
+test.each([
+  'http://10.0.0.1/hooks',
+  'http://0xa000001/hooks',
+  'http://012.0.0.1/hooks',
+  'http://[::ffff:10.0.0.1]/hooks',
+  'http://[::7f00:1]/hooks',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://168.63.129.16/',
+])('nobody can register an inside address: %s', async (url) => {
+  const body = { url, eventTypes: ['*'] };
+  const refused = await restClientOf(installation)('POST', '/webhooks', { token: ada.token, body });
+  expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/url', detail: expect.stringMatching('inside address') }] } });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import type { Webhook } from '#shared/rest/webhooks.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+
+/** What is seen of webhooks, by REST and by GraphQL alike. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let sink: WebhookSink;
+let session: RestSession;
+let ada: Person;
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation());
+  session = restSessionOver(restClientOf(installation));
+  ada = await (await openPeople(installation)).signUp('Ada');
+});
+afterAll(() => resources.disposeAsync());
+
+const graphql = async <Data>(query: string, headers: Record<string, string> = {}): Promise<Data> => {
+  const { data, errors } = await graphqlClientOf(installation)<Data>(query, { token: ada.token, headers });
+  expect(errors).toBeUndefined();
+  return data;
+};
+const read = async <Body>(path: string) => (await session.read<Body>(path, { token: ada.token })).body;
+
+type Registered = { readonly secret: string; readonly webhook: { readonly id: string } };
+
+const register = async (headers?: Record<string, string>): Promise<Registered> => {
+  const input = `{ url: "${sink.url}/hook", eventTypes: ["webhook.test_requested"], description: "The shop" }`;
+  const mutation = `mutation { registerWebhook(input: ${input}) { secret webhook { id } } }`;
+  return (await graphql<{ registerWebhook: Registered }>(mutation, headers)).registerWebhook;
+};
+
+test('a secret is shown again to the same request with the same key, and to nobody else', async () => {
+  const key = { 'idempotency-key': 'register-1' };
+  const first = await register(key);
+  expect(await register(key)).toEqual(first);
+  expect((await register()).secret).not.toBe(first.secret);
+
+  const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'] };
+  const ask = () =>
+    restClientOf(installation)('POST', '/webhooks', { token: ada.token, body, headers: { 'idempotency-key': 'register-2' } });
+  const written = await ask();
+  const answers = [written, await ask()].map(({ status, body: given }) => ({ status, answer: given as { readonly id?: number } }));
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[0]).toMatchObject({ status: 201, answer: { secret: expect.stringMatching(/^whsec_/) } });
+  const { id } = answers[0]?.answer ?? {};
+  const token = { 'consistency-token': written.headers.get('consistency-token') ?? '' };
+  expect(await graphql(`{ webhook(id: ${id}) { url enabled } }`, token)).toEqual({ webhook: { url: body.url, enabled: true } });
+});
+
+test('both interfaces tell the same of a webhook, its deliveries and their attempts', async () => {
+  const { webhook } = await register();
+  const asking = `mutation { testWebhook(id: ${webhook.id}) { id cursor } }`;
+  const { testWebhook } = await graphql<{ testWebhook: { id: string; cursor: string } }>(asking);
+  const path = `/webhooks/${webhook.id}/deliveries`;
+  const [delivery] = await until(
+    () => read<Delivery[]>(path),
+    ([latest]) => latest?.state === 'delivered',
+  );
+  expect(delivery).toMatchObject({ ...testWebhook, type: 'webhook.test_requested', subject: `webhook-${webhook.id}` });
+  const shown = await read<Webhook>(`/webhooks/${webhook.id}`);
+  const attempts = await read<readonly { readonly durationMs: number }[]>(`${path}/${delivery?.id}/attempts`);
+  const fields = 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt';
+  expect(
+    await graphql(`{ webhook(id: ${webhook.id}) {
+      url description eventTypes payload ordered ratePerSecond concurrency headerNames enabled createdAt updatedAt
+      delivery(id: "${delivery?.id}") { attemptsConnection { nodes { number durationMs status answer { text truncated } } } }
+      deliveriesConnection(first: 5, filter: { state: delivered }) { nodes { ${fields} } }
+    } }`),
+  ).toEqual({
+    webhook: {
+      ...{ url: shown.url, description: 'The shop', eventTypes: shown.eventTypes, payload: 'thin', ordered: false },
+      ...{ ratePerSecond: shown.limits.ratePerSecond, concurrency: shown.limits.concurrency, headerNames: [], enabled: true },
+      ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt },
+      delivery: {
+        attemptsConnection: {
+          nodes: [{ number: 1, durationMs: attempts[0]?.durationMs, status: 204, answer: { text: '', truncated: false } }],
+        },
+      },
+      deliveriesConnection: { nodes: [Object.fromEntries(fields.split(' ').map((name) => [name, delivery?.[name as keyof Delivery]]))] },
+    },
+  });
+});
+
+test('every link leads somewhere, and every action that is linked can be taken', async () => {
+  const { webhook } = await register();
+  const self = `/webhooks/${webhook.id}`;
+  await graphql(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
+  const [delivery] = await until(
+    () => read<Delivery[]>(`${self}/deliveries`),
+    ({ length }) => length === 1,
+  );
+  const follow = async (links: Readonly<Record<string, Link>>) => {
+    const bodies: Readonly<Record<string, object>> = { edit: { description: null }, replay: { from: '2026-01-01T00:00:00Z' } };
+    for (const [name, { href, method = 'GET' }] of Object.entries(links)) {
+      if (name === 'delete' || name === 'disable') continue;
+      const asked = { token: ada.token, ...(bodies[name] && { body: bodies[name] }) };
+      const { status } = method === 'GET' ? await session.read(href, asked) : await session.write(method, href, asked);
+      expect([name, status]).toEqual([name, expect.toBeOneOf([200, 202])]);
+    }
+  };
+  await follow(delivery?._links ?? {});
+  await follow((await read<Webhook>(self))._links);
+  // What would end the others comes behind them.
+  await session.write('POST', `${self}/disable`, { token: ada.token });
+  const disabled = await read<Webhook>(self);
+  expect(Object.keys(disabled._links)).not.toEqual(expect.arrayContaining(['test', 'replay', 'redrive', 'disable']));
+  expect((await read<Delivery>(`${self}/deliveries/${delivery?.id}`))._links).not.toHaveProperty('redeliver');
+  await follow(disabled._links);
+  expect(await read<Webhook>(self)).toMatchObject({ enabled: true });
+});
+
+test('a subscription tells what has happened to a webhook, with the webhook as it is', async () => {
+  const { webhook } = await register();
+  const query = 'subscription { changes(types: ["webhook.disabled"]) { type subjectId webhook { id enabled disabledReason } } }';
+  const stream = await streamOf(installation, query, { token: ada.token });
+  resources.defer(() => stream.close());
+  await graphql(`mutation { disableWebhook(id: ${webhook.id}) { id } }`);
+  const [result] = await stream.results(1);
+  expect(result?.data).toEqual({
+    changes: {
+      type: 'webhook.disabled',
+      subjectId: webhook.id,
+      webhook: { id: webhook.id, enabled: false, disabledReason: 'owner' },
+    },
+  });
+});

@@ -1,0 +1,141 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attempt, Delivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Webhook } from '#shared/rest/webhooks.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { type Received, startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+
+/** A webhook from its registration to its end, by HTTP alone. The tests follow one upon the other. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let sink: WebhookSink;
+let session: RestSession;
+let ada: Person;
+let rita: Person;
+let webhook: { readonly path: string; readonly secret: string };
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' } }));
+  session = restSessionOver(restClientOf(installation));
+  const people = await openPeople(installation);
+  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
+});
+afterAll(() => resources.disposeAsync());
+
+const draft = async (title: string) => {
+  const { written } = await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [], publish: false } });
+  return written.id;
+};
+const untilReceived = (count: number) =>
+  until(
+    () => sink.received,
+    (received) => received.length >= count,
+  );
+const read = async <Body>(path: string) => (await session.read<Body>(path, { token: ada.token })).body;
+const act = (path: string, body?: object) => session.write('POST', path, { token: ada.token, ...(body && { body }) });
+
+/** As the Standard Webhooks say, written out. */
+const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${headers['webhook-timestamp']}.${body}`).digest('base64');
+  return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
+};
+
+test('what happens arrives, signed with the secret that the registration showed', async () => {
+  const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'], payload: 'full', headers: { 'X-Team': 'blue' } };
+  const made = await session.write('POST', '/webhooks', { token: ada.token, body });
+  expect(made.status).toBe(201);
+  const { secret } = made.body as { secret: string };
+  webhook = { path: `/webhooks/${made.written.id}`, secret };
+  const shown = await read<Webhook>(webhook.path);
+  expect(shown).toMatchObject({ url: body.url, headers: { 'X-Team': '********' }, enabled: true });
+  expect(JSON.stringify(shown)).not.toContain(secret);
+
+  const articleId = await draft('On engines');
+  const [received] = await untilReceived(1);
+  expect(received?.headers).toMatchObject({ 'x-team': 'blue', 'content-type': 'application/json' });
+  expect(isSigned(received as Received, secret)).toBe(true);
+  expect(JSON.parse(received?.body ?? '')).toMatchObject({
+    id: received?.id,
+    type: 'article.drafted',
+    subject: `article-${articleId}`,
+    data: { articleId, title: 'On engines' },
+  });
+});
+
+test('the owner sees what was sent and what came back, and nobody else does', async () => {
+  const path = `${webhook.path}/deliveries`;
+  const [delivery] = await until(
+    () => read<Delivery[]>(path),
+    ([latest]) => latest?.state === 'delivered',
+  );
+  expect(delivery).toMatchObject({ id: sink.received[0]?.id, type: 'article.drafted', attempts: 1, lastStatus: 204 });
+  const attempts = await read<Attempt[]>(`${path}/${delivery?.id}/attempts`);
+  expect(attempts).toMatchObject([{ number: 1, status: 204, requestHeaders: { 'x-team': '********' } }]);
+  expect(JSON.stringify(attempts)).not.toContain(sink.received[0]?.headers['webhook-signature']);
+  for (const hidden of [path, `${path}/${delivery?.id}`, `${path}/${delivery?.id}/attempts`, `${webhook.path}/replays`])
+    expect((await session.read(hidden, { token: rita.token })).status).toBe(404);
+});
+
+test('a test is sent, a delivery is sent again, and so is what happened since a cursor', async () => {
+  const before = sink.received.length;
+  const tested = await act(`${webhook.path}/test`);
+  expect(tested.status).toBe(202);
+  await untilReceived(before + 1);
+  expect(JSON.parse(sink.received[before]?.body ?? '')).toMatchObject({ type: 'webhook.test_requested' });
+  expect(tested.headers.get('location')).toBe(`${webhook.path}/deliveries/${sink.received[before]?.id}`);
+  expect(tested.body).toMatchObject({ _links: { delivery: { href: tested.headers.get('location') } } });
+
+  const first = sink.received[0] as Received;
+  const again = await act(`${webhook.path}/deliveries/${first.id}/redeliver`);
+  expect([again.status, again.headers.get('location')]).toEqual([202, `${webhook.path}/deliveries/${first.id}`]);
+  await untilReceived(before + 2);
+  expect(sink.received[before + 1]).toMatchObject({ id: first.id, body: first.body });
+
+  const { cursor } = JSON.parse(first.body) as { cursor: string };
+  await draft('On notes');
+  await untilReceived(before + 3);
+  const asked = await act(`${webhook.path}/replay`, { from: cursor });
+  expect(asked.status).toBe(202);
+  const location = String(asked.headers.get('location'));
+  const replay = await until(
+    () => read<Replay>(location),
+    ({ state }) => state === 'finished',
+  );
+  expect(await read<Replay[]>(`${webhook.path}/replays`)).toEqual([replay]);
+  expect(replay).toMatchObject({ planned: 1, from: cursor });
+  await untilReceived(before + 4);
+  expect(sink.received[before + 3]).toMatchObject({ id: sink.received[before + 2]?.id, body: sink.received[before + 2]?.body });
+});
+
+test('what is given up is listed, and sent again when that is asked for', async () => {
+  sink.behave((_received, response) => void response.writeHead(500).end('no'));
+  await draft('On failure');
+  const [dead] = await until(
+    () => read<Delivery[]>(`${webhook.path}/deliveries?state=dead`),
+    (deliveries) => deliveries.length === 1,
+    30_000,
+  );
+  expect(dead).toMatchObject({ attempts: 4, lastStatus: 500 });
+  sink.behave((_received, response) => void response.writeHead(204).end());
+  expect((await act(`${webhook.path}/redrive`)).status).toBe(202);
+  await until(
+    () => read<Delivery>(`${webhook.path}/deliveries/${dead?.id}`),
+    ({ state }) => state === 'delivered',
+    30_000,
+  );
+});
+
+test('once it is deleted, nothing more is sent, and nothing of it is shown', async () => {
+  const { status } = await session.write('DELETE', webhook.path, { token: ada.token });
+  expect(status).toBe(204);
+  const before = sink.received.length;
+  await draft('Unheard');
+  expect((await session.read(`${webhook.path}/deliveries`, { token: ada.token })).status).toBe(404);
+  expect(sink.received).toHaveLength(before);
+});

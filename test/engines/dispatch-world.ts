@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { loadConfig } from '#shared/config.ts';
+import { openPool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { startProjector } from '../../projector/service.ts';
+import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
+import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import { until } from './until.ts';
+import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
+
+type Settings = Readonly<Record<string, string>>;
+type Dependencies = AsyncDisposable & DispatcherDependencies;
+
+/** Commands, their projection, a receiver, and as many dispatchers as are started. */
+export type DispatchWorld = AsyncDisposable & {
+  readonly side: CommandSide;
+  readonly sink: WebhookSink;
+  readonly author: UserId;
+  /** What a dispatcher is started with: each has connections of its own, as a process has. */
+  dependencies(settings?: Settings): Promise<Dependencies>;
+  start(settings?: Settings): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>>;
+  /** To the receiver, unless another address is given. */
+  register(webhook?: Partial<Omit<Extract<Command, { type: 'RegisterWebhook' }>, 'type'>>): Promise<WebhookId>;
+  /** In the name of the author. */
+  send(command: Command): Promise<unknown>;
+  /** Drafts as many articles, one event each. */
+  publish(count: number): Promise<void>;
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Waits until so many deliveries of a webhook are in a state. */
+  untilDeliveries(webhookId: WebhookId, state: string, count: number): Promise<void>;
+};
+
+/** Failures are tried again soon, and a hundred times. */
+const QUICK = {
+  NODE_ENV: 'test',
+  WEBHOOK_RETRY_SCHEDULE: Array(100).fill('0.05').join(','),
+  WEBHOOK_CONCURRENCY: '20',
+  WEBHOOK_TIMEOUT_MS: '5000',
+};
+const UNLIMITED = { ratePerSecond: 1_000, concurrency: 10 };
+const ANY = {
+  description: null,
+  eventTypes: ['article.*'],
+  filter: {},
+  payload: 'thin',
+  ordered: false,
+  headers: {},
+  enabled: true,
+} as const;
+const DELIVERIES = 'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
+
+export const createDispatchWorld = async (): Promise<DispatchWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createCommandWorld());
+  const side = opening.use(await world.open(undefined, loadConfig(QUICK).webhooks));
+  const sink = opening.use(await startWebhookSink());
+  const log: Log = pino({ level: 'silent' });
+  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
+  opening.use(await startProjector({ ...side, bell, log, metrics: createMetrics() }));
+  const author = await registerUser(side);
+  const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
+  const rows: DispatchWorld['rows'] = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+    (await pool.query<Row>(text, [...values])).rows;
+  const dependencies = (settings: Settings = {}) => openDependencies(side, log, settings);
+  const resources = opening.move();
+  return {
+    side,
+    sink,
+    author,
+    dependencies,
+    rows,
+    start: async (settings) => startOn(await dependencies(settings)),
+    async register(webhook = {}) {
+      const command = { type: 'RegisterWebhook', url: `${sink.url}/hook`, limits: UNLIMITED, ...ANY, ...webhook } as const;
+      return (await side.send({ ...command, eventTypes: [...command.eventTypes] }, by(as(author)))).id as WebhookId;
+    },
+    send: (command) => side.send(command, by(as(author))),
+    async publish(count) {
+      for (let times = 0; times < count; times += 1) await draftArticle(side, author, false);
+    },
+    async untilDeliveries(webhookId, state, count) {
+      await until(
+        () => rows<{ state: string }>(DELIVERIES, [webhookId]),
+        (found) => found.filter((each) => each.state === state).length === count,
+        30_000,
+      );
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const openDependencies = async (side: CommandSide, log: Log, settings: Settings): Promise<Dependencies> => {
+  await using opening = new AsyncDisposableStack();
+  const { databaseUrl, eventLog, keys } = side;
+  const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
+  const bell = opening.use(openReadModelBell({ url: databaseUrl }));
+  const changes = opening.use(openPostgresChangeStream({ ...side, pool, bell }));
+  const beside = { gateway: side, log, config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
+  const resources = opening.move();
+  return { databaseUrl, eventLog, keys, pool, changes, ...beside, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const startOn = async (dependencies: Dependencies): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>> => {
+  await using opening = new AsyncDisposableStack();
+  opening.use(dependencies);
+  opening.use(await startDispatcher(dependencies));
+  const resources = opening.move();
+  return { metrics: dependencies.metrics, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

@@ -1,0 +1,170 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
+import { type Example, startExample } from './engines/example.ts';
+import { until } from './engines/until.ts';
+
+/** What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really signed. */
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PAGE = readFileSync(`${ROOT}docs/webhooks.md`, 'utf8');
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const [SECRET, FORMER, STRANGE] = [newSecret(), newSecret(), newSecret()];
+const DEADLINE_MS = 20_000;
+
+type Receiver = AsyncDisposable & { readonly url: string; received(): readonly string[]; complaints(): string };
+
+/** As the page says to start it. */
+const startListening = async (command: string): Promise<Receiver> => {
+  expect(PAGE).toContain(`\n${command}\n`);
+  const port = await freePort();
+  const example: Example = startExample(command, { WEBHOOK_SECRET: `${SECRET} ${FORMER}`, PORT: String(port) });
+  await until(example.complaints, (text) => text.includes('listening'), DEADLINE_MS);
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    received: example.cursors,
+    complaints: example.complaints,
+    [Symbol.asyncDispose]: example.kill,
+  };
+};
+
+/** A web server that hands its requests to the script, as CGI (RFC 3875) says. */
+const startCgi = async (): Promise<Receiver> => {
+  const received: string[] = [];
+  let complaints = '';
+  const server = createServer(async (request, response) => {
+    const environment: Record<string, string> = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: `${SECRET} ${FORMER}` };
+    for (const [name, value] of Object.entries(request.headers))
+      environment[`HTTP_${name.toUpperCase().replaceAll('-', '_')}`] = String(value);
+    environment.CONTENT_LENGTH = request.headers['content-length'] ?? '';
+    const script: ChildProcess = spawn('bash', [`${ROOT}docs/examples/receive-webhook.sh`], { env: environment });
+    if (!script.stdin || !script.stdout || !script.stderr) throw new Error('the script has no streams');
+    script.stdin.on('error', () => {});
+    request.pipe(script.stdin);
+    script.stderr.on('data', (text: Buffer) => {
+      complaints += text;
+    });
+    let output = '';
+    for await (const text of script.stdout) output += text;
+    const status = Number(/^Status: (\d+)\r\n\r\n$/.exec(output)?.[1] ?? 500);
+    if (status < 300) received.push(request.headers['webhook-id'] as string);
+    response.writeHead(status).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    received: () => received,
+    complaints: () => complaints,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
+
+const hasPython = (): boolean => {
+  try {
+    return execFileSync('python3', ['--version']).length > 0;
+  } catch {
+    console.warn('docs/examples/receive-webhook.py is not run, because there is no python3.');
+    return false;
+  }
+};
+
+const RECEIVERS: readonly (readonly [name: string, start: () => Promise<Receiver>])[] = [
+  ['receive-webhook.js', () => startListening('node docs/examples/receive-webhook.js')],
+  ...(hasPython() ? [['receive-webhook.py', () => startListening('python3 docs/examples/receive-webhook.py')] as const] : []),
+  ['receive-webhook.sh', startCgi],
+];
+
+type Sent = {
+  readonly id?: string;
+  readonly secrets?: readonly string[];
+  readonly ageSeconds?: number;
+  /** What is sent instead of what was signed. */
+  readonly instead?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
+};
+
+const send = async (url: string, { id = randomUUID(), secrets = [SECRET], ageSeconds = 0, instead }: Sent = {}) => {
+  const body = JSON.stringify({ id, type: 'comment.added', subject: 'comment-9001', data: { text: 'Très “bien”.\n' } });
+  const timestampSeconds = Math.floor(Date.now() / 1_000) - ageSeconds;
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signatures({ id, timestampSeconds, body: Buffer.from(body), secrets }),
+    ...instead?.headers,
+  };
+  const response = await fetch(url, { method: 'POST', headers, body: instead?.body ?? body });
+  await response.arrayBuffer();
+  return { id, status: response.status };
+};
+
+describe.each(RECEIVERS)('%s', (_, start) => {
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await start();
+  }, 60_000);
+  afterAll(() => receiver?.[Symbol.asyncDispose]());
+
+  test.each<readonly [what: string, sent: Sent]>([
+    ['signed', {}],
+    ['signed by the former secret alone', { secrets: [FORMER] }],
+    ['signed by both, while the secret is rotated', { secrets: [SECRET, FORMER] }],
+    ['signed by one that it has and one that it has not yet', { secrets: [STRANGE, SECRET] }],
+    ['a little old', { ageSeconds: 200 }],
+    ['from a clock that is a little fast', { ageSeconds: -200 }],
+  ])('takes what is %s', async (_, sent) => {
+    const { id, status } = await send(receiver.url, sent);
+    expect(status, receiver.complaints()).toBeLessThan(300);
+    await until(receiver.received, (ids) => ids.includes(id), DEADLINE_MS);
+  });
+
+  test.each<readonly [what: string, sent: Sent]>([
+    ['signed by somebody else', { secrets: [STRANGE] }],
+    ['not signed', { instead: { headers: { 'webhook-signature': '' } } }],
+    ['signed in a way that it does not know', { instead: { headers: { 'webhook-signature': 'v1a,AAAA v2,AAAA v1, v1' } } }],
+    ['too old', { ageSeconds: 400 }],
+    ['from the future', { ageSeconds: -400 }],
+    ['given another time', { instead: { headers: { 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 1) } } }],
+    ['given no time', { instead: { headers: { 'webhook-timestamp': 'now' } } }],
+    ['given another id', { instead: { headers: { 'webhook-id': randomUUID() } } }],
+    ['changed on its way', { instead: { body: '{"id":"forged","type":"comment.added","subject":"comment-9001"}' } }],
+    ['cut off', { instead: { body: '' } }],
+  ])('refuses what is %s', async (_, sent) => {
+    const before = receiver.received().length;
+    expect(await send(receiver.url, sent)).toMatchObject({ status: 401 });
+    const { id } = await send(receiver.url);
+    const received = await until(receiver.received, (ids) => ids.includes(id), DEADLINE_MS);
+    expect(received.length).toBe(before + 1);
+  });
+});
+
+test.each(RECEIVERS.filter(([name]) => !name.endsWith('.sh')))('%s does once what comes twice', async (_, start) => {
+  await using receiver = await start();
+  const { id } = await send(receiver.url);
+  expect((await send(receiver.url, { id })).status).toBeLessThan(300);
+  const { id: last } = await send(receiver.url);
+  const received = await until(receiver.received, (ids) => ids.includes(last), DEADLINE_MS);
+  expect(received).toEqual([id, last]);
+});
+
+test('send-webhook.sh sends what a receiver takes, and with another secret what it does not', async () => {
+  await using receiver = await startListening('node docs/examples/receive-webhook.js');
+  for (const [secret, status] of [
+    [SECRET, '204'],
+    [STRANGE, '401'],
+  ] as const) {
+    const sender = startExample(`bash docs/examples/send-webhook.sh ${receiver.url}`, { WEBHOOK_SECRET: secret });
+    await until(sender.cursors, (lines) => lines.length === 1, DEADLINE_MS);
+    expect(sender.cursors(), sender.complaints()).toEqual([status]);
+    await sender.kill();
+  }
+  expect(receiver.received().length).toBe(1);
+});

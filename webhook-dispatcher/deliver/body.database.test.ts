@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { createChangeReader } from '#shared/change-stream/changes.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import { createPresentRights } from '#shared/change-stream/present-rights.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type ComposeBody, createComposer } from './body.ts';
+import type { Endpoint, Owner, Shape } from './delivery.ts';
+
+type Event = { readonly id: string; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
+
+let world: ReadWorld;
+let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
+let article: number;
+let compose: ComposeBody;
+beforeAll(async () => {
+  world = await createReadWorld();
+  const { eventLog, keys, pool } = world.side;
+  compose = createComposer({
+    identity: eventLog.identity,
+    open: createChangeOpener({ eventLog, keys }),
+    isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
+  });
+  reader = await world.person('reader', 'Rita');
+  author = await world.person('author', 'Ada');
+  admin = await world.person('admin');
+  stranger = await world.person('author');
+  article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
+  await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
+  await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+  await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
+}, 60_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return (reply.body as { id: number }).id;
+};
+
+const allChanges = async (): Promise<readonly Change[]> => {
+  const { eventLog, pool, keys } = world.side;
+  const reader = createChangeReader({ eventLog, pool, keys });
+  const head = await eventLog.head();
+  const found: Change[] = [];
+  for await (const events of eventLog.follow(START, AbortSignal.timeout(30_000))) {
+    const { changes, upTo } = await reader.toPage(events);
+    found.push(...changes);
+    if (upTo >= head) break;
+  }
+  return found;
+};
+
+const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', userId: id, role, scopes: new Set(SCOPES), client: null });
+
+const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null) => {
+  const webhookId = 6_001 as WebhookId;
+  const endpoint: Endpoint = { webhookId, ownerId: asker.id, url: '', headers: {}, secrets: [], payload: 'full' };
+  const delivery = { webhookId, eventId: change.id, change, attempts: 0, shape };
+  const composed = await compose({ delivery, endpoint, owner: ownerOf(asker) });
+  return composed.kind === 'body' ? { ...composed, text: composed.bytes.toString() } : composed;
+};
+
+const feedOf = async (asker: Asker) => (await world.ask('/events?limit=100', { by: asker })).body as readonly Event[];
+
+test('what arrives is what the feed shows to the owner, and nothing beside it', async () => {
+  const changes = await allChanges();
+  for (const asker of [reader, author, admin, stranger]) {
+    const known = changes.filter((change) => mayKnow(ownerOf(asker), change));
+    expect(known.length).toBeGreaterThan(2);
+    const bodies = await Promise.all(known.map((change) => bodyFor(asker, change)));
+    expect(bodies.map((body) => 'text' in body && JSON.parse(body.text))).toEqual(await feedOf(asker));
+  }
+});
+
+test('the bytes are the same each time, also once the owner has become somebody else', async () => {
+  for (const change of (await allChanges()).filter((each) => mayKnow(ownerOf(stranger), each))) {
+    const first = await bodyFor(stranger, change);
+    if (first.kind !== 'body') throw new Error('nothing was told');
+    const promoted: Asker = { ...stranger, role: 'admin' };
+    expect(await bodyFor(promoted, change, first.shape)).toEqual(first);
+    const asAdmin = await bodyFor(promoted, change);
+    if (asAdmin.kind !== 'body') throw new Error('nothing was told');
+    const demoted = await bodyFor(stranger, change, asAdmin.shape);
+    expect(demoted.kind === 'withheld' ? demoted : demoted.text).toEqual(asAdmin.shape === first.shape ? first.text : { kind: 'withheld' });
+  }
+});
+
+test('what was taken back is told by its ids, or, where more was told before, not again', async () => {
+  await world.ask(`/articles/${article}/unpublish`, { by: author, method: 'POST' });
+  await world.ask('/articles', { by: author });
+  const published = (await allChanges()).find(({ type }) => type === 'article.published');
+  if (!published) throw new Error('nothing was published');
+  expect(await bodyFor(stranger, published)).toMatchObject({ shape: 'ids' });
+  expect(await bodyFor(stranger, published, 'full')).toEqual({ kind: 'withheld' });
+  expect(await bodyFor(author, published, 'full')).toMatchObject({ shape: 'full' });
+});
+
+test('whoever was erased is told of by ids', async () => {
+  const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
+  if (!commented) throw new Error('nobody commented');
+  expect(await bodyFor(author, commented)).toMatchObject({ shape: 'full', text: expect.stringContaining('Well said.') });
+  await world.side.keys.destroy(reader.id);
+  expect(await bodyFor(author, commented)).toMatchObject({ shape: 'ids' });
+  expect(await bodyFor(author, commented, 'full')).toEqual({ kind: 'withheld' });
+});

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { createComposer } from './body.ts';
+import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
+
+const IDENTITY = '6f9619ff-0000-4000-8000-000000000000' as LogIdentity;
+const ADA = 7_001 as UserId;
+
+const commentAdded: Change = {
+  position: 1_228 as Position,
+  id: '0b7c1f3e-0000-4000-8000-000000000000' as EventId,
+  type: 'comment.added',
+  schemaVersion: 1,
+  stream: 'comment-9001' as StreamName,
+  version: 1 as Version,
+  at: '2026-11-21T15:04:05.678Z',
+  data: { commentId: 9_001, articleId: 8_001, authorId: ADA },
+  right: 'comment.read',
+  resource: { ownerId: ADA, articleAuthorId: ADA, articleStatus: 'published' },
+  isParked: false,
+};
+
+const registered: Change = {
+  ...commentAdded,
+  type: 'user.registered',
+  stream: 'user-7002' as StreamName,
+  data: { userId: 7_002, role: 'reader' },
+  right: 'user.read',
+  resource: { ownerId: 7_002 as UserId },
+};
+const profile: JsonObject = { userId: 7_002, name: 'Rita', email: 'rita@example.com', role: 'reader' };
+
+type Given = {
+  readonly change?: Change;
+  readonly opened?: JsonObject;
+  readonly isReadable?: boolean;
+  readonly role?: Role;
+  readonly payload?: Endpoint['payload'];
+  readonly shape?: Shape | null;
+};
+
+const compose = async ({ change = commentAdded, opened, isReadable = true, role = 'author', payload = 'full', shape = null }: Given) => {
+  const composer = createComposer({
+    identity: IDENTITY,
+    open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
+    isReadable: async () => isReadable,
+  });
+  const owner: Owner = { kind: 'user', userId: ADA, role, scopes: new Set(SCOPES), client: null };
+  const webhookId = 6_001 as WebhookId;
+  const endpoint: Endpoint = { webhookId, ownerId: ADA, url: 'https://example.com', headers: {}, secrets: [], payload };
+  const outgoing: Outgoing = { delivery: { webhookId, eventId: change.id, change, attempts: 0, shape }, endpoint, owner };
+  const composed = await composer(outgoing);
+  return composed.kind === 'withheld' ? 'withheld' : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
+};
+
+const ids = { commentId: 9_001, articleId: 8_001, authorId: ADA };
+const byIds = { shape: 'ids', data: ids };
+const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
+
+test('the body has what the feed has', async () => {
+  const composer = createComposer({ identity: IDENTITY, open: async ({ data }) => data, isReadable: async () => true });
+  const owner: Owner = { kind: 'user', userId: ADA, role: 'author', scopes: new Set(SCOPES), client: null };
+  const endpoint = { webhookId: 6_001 as WebhookId, ownerId: ADA, url: '', headers: {}, secrets: [], payload: 'thin' } as const;
+  const delivery = { webhookId: 6_001 as WebhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
+  const composed = await composer({ delivery, endpoint, owner });
+  expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
+    '{"id":"0b7c1f3e-0000-4000-8000-000000000000","type":"comment.added","version":1,"at":"2026-11-21T15:04:05.678Z",' +
+      '"cursor":"6f9619ff-y4","subject":"comment-9001","data":{"commentId":9001,"articleId":8001,"authorId":7001}}',
+  );
+});
+
+test('the first attempt tells as much as is asked for and may be told', async () => {
+  expect(await compose({})).toEqual(inFull);
+  expect(await compose({ payload: 'thin' })).toEqual(byIds);
+  expect(await compose({ isReadable: false })).toEqual(byIds);
+  expect(await compose({ opened: { ...ids, text: null } }), 'erased').toEqual(byIds);
+  expect(await compose({ opened: ids }), 'damaged').toEqual(byIds);
+  expect(await compose({ opened: { ...ids, text: '\u0001'.repeat(50_000) } }), 'too long').toEqual(byIds);
+});
+
+test('every later attempt tells the same, whatever the endpoint is asked for by then, or nothing', async () => {
+  expect(await compose({ shape: 'full', payload: 'thin' })).toEqual(inFull);
+  expect(await compose({ shape: 'ids', payload: 'full' })).toEqual(byIds);
+  expect(await compose({ shape: 'ids', isReadable: false })).toEqual(byIds);
+  expect(await compose({ shape: 'full', isReadable: false })).toBe('withheld');
+  expect(await compose({ shape: 'full', opened: { ...ids, text: null } })).toBe('withheld');
+});
+
+test('who may not even know of it any more is told nothing', async () => {
+  const draft: Change = { ...commentAdded, right: 'article.read', resource: { ownerId: ADA, articleStatus: 'draft' } };
+  expect(await compose({ change: draft })).toEqual(inFull);
+  for (const shape of [null, 'full', 'ids'] as const) expect(await compose({ change: draft, role: 'reader', shape })).toBe('withheld');
+});
+
+test('what is private of a profile goes to administrators alone, and stays out where it was left out at first', async () => {
+  const given = { change: registered, opened: profile };
+  const open = { shape: 'public', data: { userId: 7_002, name: 'Rita' } };
+  expect(await compose({ ...given, role: 'admin' })).toEqual({ shape: 'full', data: profile });
+  expect(await compose(given)).toEqual(open);
+  expect(await compose({ ...given, role: 'admin', shape: 'public' })).toEqual(open);
+  expect(await compose({ ...given, shape: 'public' })).toEqual(open);
+  expect(await compose({ ...given, shape: 'full' })).toBe('withheld');
+});
+
+test('a type that this release does not know is told as it came', async () => {
+  const unknown: Change = { ...commentAdded, type: 'comment.praised' };
+  expect(await compose({ change: unknown, opened: ids })).toEqual({ shape: 'full', data: ids });
+});

@@ -1,0 +1,61 @@
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import type { OpenChange } from '#shared/change-stream/open-change.ts';
+import type { IsReadable } from '#shared/change-stream/present-rights.ts';
+import { idsIn, seesAll, withoutPrivate } from '#shared/change-stream/visible-data.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { Outgoing, Owner, Shape } from './delivery.ts';
+
+/** What is sent, or that nothing is, because the owner may no longer read what the first attempt has told. */
+type Composed = { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape } | { readonly kind: 'withheld' };
+
+export type ComposeBody = (outgoing: Outgoing) => Promise<Composed>;
+
+type Dependencies = { readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
+
+/** What is longer is sent by its ids. */
+const BODY_BYTES_MAX = 262_144;
+
+/**
+ * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what may no longer be told
+ * is not told in part instead.
+ */
+export const createComposer = ({ identity, open, isReadable }: Dependencies): ComposeBody => {
+  const bytesOf = (change: Change, data: JsonObject): Buffer => {
+    const { id, type, schemaVersion: version, at, position, stream: subject } = change;
+    return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
+  };
+
+  /** The data that the owner may read now, in the widest shape that has it all; nothing where only its ids are left. */
+  const readableData = async (change: Change, owner: Owner): Promise<{ shape: Shape; data: JsonObject } | undefined> => {
+    if (!(await isReadable(owner, change.stream))) return undefined;
+    const data = await open(change);
+    if (!isWhole(change, data)) return undefined;
+    return seesAll(owner, change.stream) ? { shape: 'full', data } : { shape: 'public', data: withoutPrivate(data) };
+  };
+
+  return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
+    if (!mayKnow(owner, change)) return { kind: 'withheld' };
+    const byIds = () => ({ kind: 'body', bytes: bytesOf(change, idsIn(change.data)), shape: 'ids' }) as const;
+    if (settled === 'ids' || (settled === null && endpoint.payload === 'thin')) return byIds();
+    const readable = await readableData(change, owner);
+    if (settled === null) {
+      const bytes = readable && bytesOf(change, readable.data);
+      return bytes && bytes.length <= BODY_BYTES_MAX ? { kind: 'body', bytes, shape: readable.shape } : byIds();
+    }
+    if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
+    const data = settled === 'public' ? withoutPrivate(readable.data) : readable.data;
+    return { kind: 'body', bytes: bytesOf(change, data), shape: settled };
+  };
+};
+
+/** Whether nothing of it was erased, or is damaged. */
+const isWhole = ({ type }: Change, data: JsonObject): boolean => {
+  const definition: EventDefinition | undefined = isEventType(type) ? CATALOGUE[type] : undefined;
+  const { fields = [], concealed = [] } = definition?.personal ?? {};
+  return fields.every((field) => concealed.includes(field) || definition?.schema.shape[field]?.safeParse(data[field]).success);
+};

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { parseRange } from '#shared/webhooks/guard/address.ts';
+import { openRawServer } from '../../test/engines/raw-server.ts';
+import { openPoster } from './post.ts';
+import type { ResolveName } from './resolve-name.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
+const forever = new AbortController().signal;
+
+/** Posts to a server of this machine, by a URL made of its port, from where no more than `allowed` may be reached. */
+const open = async (allowed: readonly string[], resolveName?: ResolveName) => {
+  await using opening = new AsyncDisposableStack();
+  const receiver = opening.use(await openRawServer((socket) => socket.write(OK), { host: '0.0.0.0' }));
+  const rules = { allowed: allowed.flatMap((text) => parseRange(text) ?? []), ports: 'any' } as const;
+  const poster = opening.use(openPoster({ rules, timeoutMs: 10_000, ...(resolveName && { resolveName }) }));
+  const resources = opening.move();
+  return {
+    receiver,
+    post: (host: string) => poster.post({ url: `http://${host}:${receiver.port}/`, headers: {}, body: Buffer.from('{}') }, forever),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const addresses =
+  (...found: readonly string[]): ResolveName =>
+  async () =>
+    found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+const INSIDE = { status: null, error: 'The name leads to an inside address, where nothing is sent.' };
+
+test.each(['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::7f00:1]', 'localhost', '0'])(
+  'an inside address is not connected to when it stands in the URL: %s',
+  async (host) => {
+    await using world = await open([]);
+    expect(await world.post(host)).toMatchObject({ status: null, error: expect.stringMatching('not allowed') });
+    expect(world.receiver.connections()).toBe(0);
+  },
+);
+
+test.each([
+  ['127.0.0.1'],
+  ['10.0.0.1'],
+  ['169.254.169.254'],
+  ['::1'],
+  ['::ffff:127.0.0.1'],
+  ['fe80::1%lo'],
+  ['fd00:ec2::254'],
+  ['93.184.215.14', '127.0.0.1'],
+  ['2606:4700::1111', '::ffff:127.0.0.1'],
+  ['2606:4700::1111', '93.184.215.14', '10.0.0.1'],
+])('a name that leads to %s, among others or alone, is not connected to', async (...found) => {
+  await using world = await open([], addresses(...found));
+  expect(await world.post('hooks.example')).toMatchObject(INSIDE);
+  expect(world.receiver.connections()).toBe(0);
+});
+
+test('a name without addresses is not connected to', async () => {
+  await using world = await open(['127.0.0.1'], addresses());
+  expect(await world.post('hooks.example')).toMatchObject(INSIDE);
+});
+
+test('a name that leads to what the operator allows is connected to, at that very address', async () => {
+  let asked = 0;
+  await using world = await open(['127.0.0.7'], async () => {
+    asked += 1;
+    // Asked again between the check and the connection, it would lead elsewhere.
+    return [{ address: asked === 1 ? '127.0.0.7' : '127.0.0.1', family: 4 }];
+  });
+  expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
+  expect(asked).toBe(1);
+});
+
+test('where one address of a name does not answer, the next is tried', async () => {
+  await using world = await open(['127.0.0.7', '::1'], addresses('::1', '127.0.0.7'));
+  expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
+});
+
+test('that this machine can open no more connections is no failure of the receiver', async () => {
+  await using world = await open(['127.0.0.1'], async () => {
+    throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  });
+  await expect(world.post('hooks.example')).rejects.toThrow('too many open files');
+});
+
+test('a name that leads inside from one request to the next is not connected to again', async () => {
+  const answers = ['127.0.0.7', '127.0.0.1'];
+  await using opening = new AsyncDisposableStack();
+  // It hangs up after each answer, so that each request needs a connection of its own.
+  const receiver = opening.use(
+    await openRawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`), { host: '0.0.0.0' }),
+  );
+  const rules = { allowed: ['127.0.0.7'].flatMap((text) => parseRange(text) ?? []), ports: 'any' } as const;
+  const resolveName: ResolveName = async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }];
+  const poster = opening.use(openPoster({ rules, timeoutMs: 10_000, resolveName }));
+  const post = () => poster.post({ url: `http://hooks.example:${receiver.port}/`, headers: {}, body: Buffer.from('{}') }, forever);
+  expect(await post()).toMatchObject({ status: 200 });
+  expect(await post()).toMatchObject(INSIDE);
+  expect(receiver.connections()).toBe(1);
+});
+
+test('where a connection came out is looked at as well', async () => {
+  // Linux connects 0.0.0.0 with 127.0.0.1.
+  await using world = await open(['0.0.0.0']);
+  expect(await world.post('0.0.0.0')).toMatchObject(INSIDE);
+  expect(world.receiver.requests).toEqual([]);
+});
+
+test.each([
+  ['ENOTFOUND', 'The name of the host was not found.'],
+  ['ESERVFAIL', 'The name server of the host failed.'],
+  ['ETIMEOUT', 'The name server of the host did not answer in time.'],
+])('a lookup that ends with %s is told in words', async (code, error) => {
+  await using world = await open(['127.0.0.1'], async () => {
+    throw Object.assign(new Error('queryA'), { code });
+  });
+  expect(await world.post('hooks.example')).toMatchObject({ status: null, error });
+});

@@ -1,0 +1,152 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { parseRange } from '#shared/webhooks/guard/address.ts';
+import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
+import { openRawServer } from '../../test/engines/raw-server.ts';
+import { until } from '../../test/engines/until.ts';
+import { openPoster, type PostRequest } from './post.ts';
+
+const rulesOf = (...allowed: readonly string[]): GuardRules => ({
+  allowed: allowed.flatMap((text) => parseRange(text) ?? []),
+  ports: 'any',
+});
+const LOOPBACK = rulesOf('127.0.0.0/8', '::1');
+const PATIENT_MS = 10_000;
+
+const open = (options: Partial<Parameters<typeof openPoster>[0]> = {}) =>
+  openPoster({ rules: LOOPBACK, timeoutMs: PATIENT_MS, ...options });
+
+const forever = new AbortController().signal;
+const to = (url: string, request: Partial<PostRequest> = {}): PostRequest => ({ url, headers: {}, body: Buffer.from('{}'), ...request });
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
+
+test('a request goes out as it is, and its answer comes back', async () => {
+  await using receiver = await openRawServer((socket) =>
+    socket.write('HTTP/1.1 201 Created\r\nx-seen: yes\r\nset-cookie: a\r\nset-cookie: b\r\ncontent-length: 5\r\n\r\nfine!'),
+  );
+  await using poster = open();
+  const request = to(`${receiver.url}/hooks/a%20b?c=d#e`, { headers: { 'webhook-id': 'x' }, body: Buffer.from('{"é":1}') });
+  const answer = await poster.post(request, forever);
+  expect(answer).toMatchObject({ status: 201, error: null, headers: { 'x-seen': 'yes', 'set-cookie': 'a, b' } });
+  expect(Buffer.from(answer.body ?? []).toString()).toBe('fine!');
+  const [head, body] = receiver.requests[0]?.split('\r\n\r\n') ?? [];
+  expect(head).toMatch(/^POST \/hooks\/a%20b\?c=d HTTP\/1\.1\r\n/);
+  expect(head?.split('\r\n').slice(1).toSorted()).toEqual([
+    'connection: keep-alive',
+    'content-length: 8',
+    `host: 127.0.0.1:${receiver.port}`,
+    'webhook-id: x',
+  ]);
+  expect(Buffer.from(body ?? '', 'latin1').toString()).toBe('{"é":1}');
+});
+
+test('connections are used again', async () => {
+  await using receiver = await openRawServer((socket) => socket.write(OK));
+  await using poster = open();
+  for (let round = 0; round < 10; round += 1) await Promise.all([1, 2, 3].map(() => poster.post(to(receiver.url), forever)));
+  expect(receiver.requests.length).toBe(30);
+  // One is not free again at the very moment at which its answer is read.
+  expect(receiver.connections()).toBeLessThanOrEqual(6);
+});
+
+test('a redirect is an answer, and nobody is asked where it leads to', async () => {
+  await using elsewhere = await openRawServer((socket) => socket.write(OK));
+  await using receiver = await openRawServer((socket) =>
+    socket.write(`HTTP/1.1 307 Temporary\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`),
+  );
+  await using poster = open();
+  expect(await poster.post(to(receiver.url), forever)).toMatchObject({ status: 307, error: null });
+  expect(elsewhere.connections()).toBe(0);
+});
+
+test('proxies of the environment are not asked', async () => {
+  await using proxy = await openRawServer((socket) => socket.write(OK));
+  await using receiver = await openRawServer((socket) => socket.write(OK));
+  const before = { ...process.env };
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) process.env[name] = proxy.url;
+  process.env.NODE_USE_ENV_PROXY = '1';
+  try {
+    await using poster = open();
+    expect(await poster.post(to(receiver.url), forever)).toMatchObject({ status: 200 });
+    expect(proxy.connections()).toBe(0);
+  } finally {
+    process.env = before;
+  }
+});
+
+test('what is compressed stays so, however much it would be', async () => {
+  const bomb = gzipSync(Buffer.alloc(50 * 1_048_576));
+  await using receiver = await openRawServer((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+    socket.write(bomb);
+  });
+  await using poster = open();
+  const { body, headers } = await poster.post(to(receiver.url), forever);
+  expect(headers['content-encoding']).toBe('gzip');
+  expect(Buffer.from(body ?? [])).toEqual(bomb.subarray(0, 16_385));
+});
+
+test('an answer of 64 KiB leaves the connection for the next', async () => {
+  await using receiver = await openRawServer((socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n${'x'.repeat(65_536)}`),
+  );
+  await using poster = open();
+  for (let time = 0; time < 10; time += 1) expect((await poster.post(to(receiver.url), forever)).body?.length).toBe(16_385);
+  expect(receiver.connections()).toBeLessThanOrEqual(2);
+});
+
+test('nobody is there', async () => {
+  const { port } = await openRawServer(() => {}).then(async (server) => {
+    await server[Symbol.asyncDispose]();
+    return server;
+  });
+  await using poster = open();
+  expect(await poster.post(to(`http://127.0.0.1:${port}`), forever)).toMatchObject({ status: null, error: 'The connection was refused.' });
+});
+
+test('headers that cannot be sent are said to be the reason', async () => {
+  await using poster = open();
+  const answer = await poster.post(to('http://127.0.0.1:9', { headers: { 'x-y': 'a\r\nb: c' } }), forever);
+  expect(answer).toMatchObject({ status: null, error: 'The request cannot be made with these headers.' });
+});
+
+test('a stop of the process is no answer of the receiver', async () => {
+  await using receiver = await openRawServer(() => {});
+  await using poster = open();
+  const stopping = new AbortController();
+  const posted = poster.post(to(receiver.url), stopping.signal);
+  await until(
+    () => receiver.requests.length,
+    (count) => count === 1,
+  );
+  stopping.abort(new Error('stopping'));
+  await expect(posted).rejects.toThrow('stopping');
+  await expect(poster.post(to(receiver.url), stopping.signal)).rejects.toThrow('stopping');
+});
+
+test('TLS is checked: who vouches for the receiver, and for which name', async () => {
+  await using receiver = await openRawServer((socket) => socket.write(OK), { tls: SERVER });
+  await using poster = open();
+  const byName = receiver.url.replace('127.0.0.1', 'localhost');
+  expect(await poster.post(to(byName), forever)).toMatchObject({
+    status: null,
+    error: expect.stringMatching('not signed by a known authority'),
+  });
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, AUTHORITY]);
+  try {
+    await using trusting = open();
+    expect(await trusting.post(to(byName), forever)).toMatchObject({ status: 200, error: null });
+    const otherName = receiver.url.replace('127.0.0.1', 'other.localhost');
+    await using other = open({ resolveName: async () => [{ address: '127.0.0.1', family: 4 }] });
+    expect(await other.post(to(otherName), forever)).toMatchObject({
+      status: null,
+      error: 'The certificate of the host is for another name.',
+    });
+  } finally {
+    setDefaultCACertificates(before);
+  }
+});

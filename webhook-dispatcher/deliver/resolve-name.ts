@@ -1,0 +1,66 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
+
+/** All addresses that a name leads to, at least one. */
+export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+const QUERY_TIMEOUT_MS = 3_000;
+const QUERY_TRIES = 2;
+/** Fewer than the threads of Node, which the file system and others need as well. */
+const SYSTEM_LOOKUPS_MAX = 2;
+
+/**
+ * Asks the name servers itself, because the lookup of the system takes one of few threads for as long as a slow name server likes;
+ * the system is asked for what they do not know, such as names in `/etc/hosts`.
+ */
+export const createNameResolver = ({ servers }: { readonly servers?: readonly string[] } = {}): ResolveName => {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (servers) resolver.setServers(servers);
+  const lookUp = atMost(SYSTEM_LOOKUPS_MAX, (hostname) => lookup(hostname, { all: true }));
+  const resolve: ResolveName = async (hostname) => {
+    if (!hostname.replace(/\.$/, '').includes('.')) return lookUp(hostname);
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+    if (found.length > 0) return found;
+    const failure = [ipv4, ipv6].map(failureOf).find((error) => !UNKNOWN.has(codeOf(error)));
+    if (failure !== undefined) throw failure;
+    return lookUp(hostname);
+  };
+  return shared(resolve);
+};
+
+/** They know nothing of it, or there are none. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', '']);
+
+const addressesOf = (result: PromiseSettledResult<readonly string[]>, family: 4 | 6): readonly LookupAddress[] =>
+  result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
+
+const failureOf = (result: PromiseSettledResult<unknown>): unknown => (result.status === 'rejected' ? result.reason : undefined);
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** Those who ask for the same name at the same time share one answer. */
+const shared = (resolve: ResolveName): ResolveName => {
+  const asking = new Map<string, ReturnType<ResolveName>>();
+  return (hostname) => {
+    const answer = asking.get(hostname) ?? resolve(hostname).finally(() => asking.delete(hostname));
+    asking.set(hostname, answer);
+    return answer;
+  };
+};
+
+const atMost = (most: number, resolve: ResolveName): ResolveName => {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (hostname) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((begin) => void waiting.push(begin));
+    try {
+      return await resolve(hostname);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+};

@@ -1,0 +1,104 @@
+import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
+import type { ComposeBody } from './body.ts';
+import type { Attempt, AttemptResult, Delivery, Endpoint, EndpointHealth, Outcome, Sender } from './delivery.ts';
+import type { Answer, Poster } from './post.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { retryInMs } from './schedule.ts';
+import { signatures } from './sign.ts';
+
+type Dependencies = {
+  readonly compose: ComposeBody;
+  readonly poster: Pick<Poster, 'post'>;
+  /** Of the setting WEBHOOK_RETRY_SCHEDULE. */
+  readonly retryDelaysMs: readonly number[];
+  readonly nowMs?: () => number;
+  readonly random?: () => number;
+};
+
+export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now, random = Math.random }: Dependencies): Sender => ({
+  async send(outgoing, signal) {
+    const { delivery, endpoint } = outgoing;
+    const body = await compose(outgoing);
+    if (body.kind === 'withheld')
+      return { attempt: null, shape: delivery.shape, outcome: { state: 'withheld' }, health: { kind: 'unknown' } };
+    const ours = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
+    const headers = { ...lowerCased(endpoint.headers), ...ours };
+    const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
+    const wait = retryAfterMs(answer.headers['retry-after'], nowMs());
+    const retry = retryInMs({ delaysMs: retryDelaysMs, attempts: delivery.attempts, random: random(), retryAfterMs: wait });
+    return {
+      attempt: attemptOf(answer, headers, ours),
+      shape: body.shape,
+      outcome: outcomeOf(answer, retry),
+      health: healthOf(answer, wait),
+    } satisfies AttemptResult;
+  },
+});
+
+/** More than this many secrets do not live at once. */
+const SECRETS_MAX = 5;
+
+type ToSign = { readonly delivery: Delivery; readonly endpoint: Endpoint; readonly body: Buffer; readonly atMs: number };
+
+const signedHeaders = ({ delivery, endpoint, body, atMs }: ToSign): Readonly<Record<string, string>> => {
+  const id = delivery.eventId;
+  const timestampSeconds = Math.floor(atMs / 1_000);
+  const live = endpoint.secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > atMs).slice(0, SECRETS_MAX);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Annals',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signatures({ id, timestampSeconds, body, secrets: live.map(({ secret }) => secret) }),
+  };
+};
+
+/** So that none of them comes beside one of ours. */
+const lowerCased = (headers: Endpoint['headers']): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+const isSuccess = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+
+const outcomeOf = ({ status }: Answer, retry: number | undefined): Outcome => {
+  if (isSuccess(status)) return { state: 'delivered' };
+  return retry === undefined ? { state: 'dead' } : { state: 'due', retryInMs: retry };
+};
+
+const GONE = 410;
+/** Too many requests, or a proxy before a receiver that is down or has too much to do. */
+const BUSY = new Set([429, 502, 503, 504]);
+/** Where it does not say for how long. */
+const BUSY_PAUSE_MS = 2_000;
+
+const healthOf = ({ status }: Answer, wait: number | undefined): EndpointHealth => {
+  if (isSuccess(status)) return { kind: 'well' };
+  if (status === GONE) return { kind: 'gone' };
+  return status !== null && BUSY.has(status) ? { kind: 'busy', pauseMs: wait ?? BUSY_PAUSE_MS } : { kind: 'failing' };
+};
+
+/** As people are shown it: nobody can make a request of it, and what the owner put in comes back to nobody. */
+const attemptOf = (
+  { durationMs, status, error, headers, body }: Answer,
+  sent: Readonly<Record<string, string>>,
+  ours: Readonly<Record<string, string>>,
+): Attempt => ({
+  durationMs,
+  status,
+  error: error ?? (status !== null && status >= 300 && status < 400 ? 'A redirect is not followed.' : null),
+  requestHeaders: Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [
+      name,
+      name === 'webhook-signature' ? shortened(value) : Object.hasOwn(ours, name) ? value : HIDDEN_VALUE,
+    ]),
+  ),
+  responseHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, name === 'set-cookie' ? HIDDEN_VALUE : value])),
+  responseBody: body,
+});
+
+const SIGNATURE_SHOWN = 'v1,'.length + 8;
+
+const shortened = (value: string): string =>
+  value
+    .split(' ')
+    .map((signature) => `${signature.slice(0, SIGNATURE_SHOWN)}…`)
+    .join(' ');

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, WebhookId } from '#shared/brands.ts';
+import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+import type { Received } from '../test/engines/webhook-sink.ts';
+
+/** A dispatcher at work, with a receiver that does as its path says. */
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+/** How often each path refuses before it accepts. */
+const refusals = new Map<string, number>();
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  world.sink.behave(({ path }, response) => {
+    if (path.startsWith('/hang')) return;
+    if (path.startsWith('/gone')) return void response.writeHead(410).end();
+    const left = refusals.get(path) ?? 0;
+    refusals.set(path, left - 1);
+    response.writeHead(left > 0 ? 500 : 204).end(left > 0 ? 'not\0now' : undefined);
+  });
+  resources.use(await world.start({ WEBHOOK_DISABLE_AFTER_HOURS: '0' }));
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+const at = (path: string) => `${world.sink.url}${path}`;
+const receivedAt = (path: string): readonly Received[] => world.sink.received.filter((each) => each.path === path);
+
+type Row = { event_id: EventId; state: string; attempts: number; last_status: number | null; type: string };
+const deliveriesOf = (webhookId: WebhookId) =>
+  world.rows<Row>(
+    'select event_id, state, attempts, last_status, type from webhook_ledger.delivery where webhook_id = $1 order by position',
+    [webhookId],
+  );
+const statusOf = async (webhookId: WebhookId) =>
+  (await world.rows<{ status: string }>('select status from webhook_ledger.endpoint where webhook_id = $1', [webhookId]))[0]?.status;
+const untilStatus = (webhookId: WebhookId, status: string) =>
+  until(
+    () => statusOf(webhookId),
+    (seen) => seen === status,
+  );
+
+test('what happens arrives once, under one id, and the ledger says so', async () => {
+  const webhookId = await world.register({ url: at('/once') });
+  await world.publish(5);
+  await world.untilDeliveries(webhookId, 'delivered', 5);
+  const received = receivedAt('/once');
+  const deliveries = await deliveriesOf(webhookId);
+  expect(received.map(({ id }) => id).toSorted()).toEqual(deliveries.map(({ event_id }) => event_id).toSorted());
+  expect(deliveries).toEqual(deliveries.map((each) => ({ ...each, attempts: 1, last_status: 204, type: 'article.drafted' })));
+  expect(received.map(({ body }) => JSON.parse(body).id)).toEqual(received.map(({ id }) => id));
+});
+
+test('what was refused is tried again, under the same id and with the same body, and each attempt is kept', async () => {
+  refusals.set('/later', 2);
+  const webhookId = await world.register({ url: at('/later') });
+  await world.publish(1);
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  const received = receivedAt('/later');
+  expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+  const attempts = await world.rows<{ number: number; status: number; body: string }>(
+    `select number, status, encode(response_body, 'escape') as body from webhook_ledger.attempt where webhook_id = $1 order by number`,
+    [webhookId],
+  );
+  expect(attempts.map(({ number, status }) => [number, status])).toEqual([
+    [1, 500],
+    [2, 500],
+    [3, 204],
+  ]);
+  expect(attempts[0]?.body).toBe('not\\000now');
+});
+
+test('in order, nothing arrives before what came before it has', async () => {
+  refusals.set('/ordered', 3);
+  const webhookId = await world.register({ url: at('/ordered'), ordered: true });
+  await world.publish(4);
+  await world.untilDeliveries(webhookId, 'delivered', 4);
+  const inOrder = (await deliveriesOf(webhookId)).map(({ event_id }) => event_id);
+  const first = inOrder[0] as EventId;
+  expect(receivedAt('/ordered').map(({ id }) => id)).toEqual([first, first, first, ...inOrder]);
+});
+
+test('one that hangs holds up nobody else', async () => {
+  const hanging = await world.register({ url: at('/hang') });
+  const other = await world.register({ url: at('/beside') });
+  await world.publish(3);
+  await world.untilDeliveries(other, 'delivered', 3);
+  expect((await deliveriesOf(hanging)).filter(({ state }) => state !== 'due')).toEqual([]);
+  await world.send({ type: 'DeleteWebhook', webhookId: hanging });
+  await world.untilDeliveries(hanging, 'dropped', 3);
+});
+
+test('is told only of what it asked for, and of what its owner may know', async () => {
+  const other = await registerUser(world.side);
+  const byType = await world.register({ url: at('/types'), eventTypes: ['webhook.disabled', 'webhook.enabled'] });
+  const byAuthor = await world.register({ url: at('/author'), filter: { authorId: other } });
+  const all = await world.register({ url: at('/all'), eventTypes: ['*'] });
+  await world.side.send(
+    { type: 'DraftArticle', title: 'Secret', body: '', tags: [], cover: null, publish: false },
+    circumstances(as(other)),
+  );
+  await world.publish(1);
+  await world.send({ type: 'DisableWebhook', webhookId: byAuthor, reason: 'owner' });
+  await world.untilDeliveries(byType, 'delivered', 1);
+  await world.untilDeliveries(all, 'delivered', 2);
+  expect((await deliveriesOf(all)).map(({ type }) => type)).toEqual(['article.drafted', 'webhook.disabled']);
+  expect(await deliveriesOf(byAuthor)).toEqual([]);
+});
+
+test('while it is disabled nothing is planned, and what was due goes on afterwards', async () => {
+  refusals.set('/paused', Number.POSITIVE_INFINITY);
+  const webhookId = await world.register({ url: at('/paused') });
+  await world.publish(1);
+  await until(
+    () => receivedAt('/paused').length,
+    (attempts) => attempts > 0,
+  );
+  await world.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
+  await untilStatus(webhookId, 'disabled');
+  await world.publish(1);
+  refusals.set('/paused', 0);
+  await world.send({ type: 'EnableWebhook', webhookId });
+  await world.publish(1);
+  await world.untilDeliveries(webhookId, 'delivered', 2);
+  expect(await deliveriesOf(webhookId)).toHaveLength(2);
+});
+
+test('a test is sent to it alone, and one delivery again when that is asked for', async () => {
+  const webhookId = await world.register({ url: at('/tested'), eventTypes: ['comment.added'] });
+  await world.send({ type: 'TestWebhook', webhookId });
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  const [delivery] = await deliveriesOf(webhookId);
+  expect(delivery?.type).toBe('webhook.test_requested');
+  await world.send({ type: 'RedeliverDelivery', webhookId, deliveryId: delivery?.event_id ?? '' });
+  await until(
+    () => receivedAt('/tested').length,
+    (attempts) => attempts === 2,
+  );
+  const [first, second] = receivedAt('/tested');
+  expect(second).toMatchObject({ id: first?.id, body: first?.body });
+});
+
+test('one that says it is gone is disabled, and so is one that fails for too long', async () => {
+  const gone = await world.register({ url: at('/gone') });
+  const failing = await world.register({ url: at('/failing') });
+  refusals.set('/failing', Number.POSITIVE_INFINITY);
+  await world.publish(1);
+  await Promise.all([gone, failing].map((webhookId) => untilStatus(webhookId, 'disabled')));
+  expect(receivedAt('/gone')).toHaveLength(1);
+  expect(receivedAt('/failing').length).toBeGreaterThanOrEqual(5);
+  const reasons = await world.rows<{ id: number; disabled_reason: string }>(
+    'select id, disabled_reason from read_model.webhooks where id = any($1) order by id',
+    [[gone, failing]],
+  );
+  expect(reasons.map(({ disabled_reason }) => disabled_reason)).toEqual(['gone', 'failing']);
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { EventId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { context } from '#shared/events/codec-setting.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { createEndpointSecrets } from './endpoint-secrets.ts';
+
+const ownerId = 7001 as UserId;
+const webhookId = 6001 as WebhookId;
+const mark = { webhookId, ownerId };
+const SECOND = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const FIRST = WEBHOOK_EVENTS['webhook.registered'].example.secret;
+const registered = { type: 'webhook.registered', data: WEBHOOK_EVENTS['webhook.registered'].example } as unknown as AnnalsEvent;
+
+/** A log of one webhook, and how often it was read. */
+const createStream = () => {
+  const keys = memoryKeyStore();
+  const codec = createCodec({ keys });
+  const events: RecordedEvent[] = [];
+  const state = { reads: 0 };
+  const stream = streamName('webhook', webhookId);
+  const eventLog = {
+    async *read() {
+      state.reads += 1;
+      yield [...events];
+    },
+  };
+  const happens = async (event: AnnalsEvent): Promise<Version> => {
+    const version = (events.length + 1) as Version;
+    const encoded = await codec.encode(event, context, randomUUID() as EventId, stream);
+    events.push({ ...encoded, stream, version, position: version as unknown as Position, recordedAt: new Date() });
+    return version;
+  };
+  return { keys, happens, state, secrets: createEndpointSecrets({ eventLog, keys }) };
+};
+
+test('tells where to send and how, as the latest changes say', async () => {
+  const { happens, secrets } = createStream();
+  await happens(registered);
+  const version = await happens({ type: 'webhook.changed', data: { ...mark, url: 'https://example.com/other', headers: {} } });
+  expect(await secrets(webhookId, version)).toEqual({
+    webhookId,
+    ownerId,
+    url: 'https://example.com/other',
+    headers: {},
+    payload: 'thin',
+    secrets: [{ secret: FIRST, endsAtMs: null }],
+  });
+});
+
+test('the secret before signs beside the new one until it ends', async () => {
+  const { happens, secrets } = createStream();
+  await happens(registered);
+  const oldSecretsEndAt = '2026-01-03T03:04:05.678Z';
+  const version = await happens({ type: 'webhook.secret_rotated', data: { ...mark, secret: SECOND, oldSecretsEndAt } });
+  expect((await secrets(webhookId, version))?.secrets).toEqual([
+    { secret: SECOND, endsAtMs: null },
+    { secret: FIRST, endsAtMs: Date.parse(oldSecretsEndAt) },
+  ]);
+});
+
+test('reads the log again only where there is something newer', async () => {
+  const { happens, state, secrets } = createStream();
+  const version = await happens(registered);
+  await Promise.all([secrets(webhookId, version), secrets(webhookId, version)]);
+  await secrets(webhookId, version);
+  expect(state.reads).toBe(1);
+  const newer = await happens({ type: 'webhook.changed', data: { ...mark, payload: 'full' } });
+  expect((await secrets(webhookId, newer))?.payload).toBe('full');
+  expect(state.reads).toBe(2);
+});
+
+test('there is nothing of one that was deleted, or whose owner was erased', async () => {
+  const deleted = createStream();
+  await deleted.happens(registered);
+  const version = await deleted.happens({ type: 'webhook.deleted', data: mark });
+  expect(await deleted.secrets(webhookId, version)).toBeUndefined();
+
+  const erased = createStream();
+  const only = await erased.happens(registered);
+  await erased.keys.destroy(ownerId);
+  expect(await erased.secrets(webhookId, only)).toBeUndefined();
+});

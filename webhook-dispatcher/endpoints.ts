@@ -1,0 +1,62 @@
+import type { ArticleId, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { EventOf } from '#shared/events/catalogue.ts';
+import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+
+/** A webhook as far as it matters for what is sent to it, and when. */
+export type PlannedEndpoint = {
+  readonly webhookId: WebhookId;
+  readonly ownerId: UserId;
+  readonly version: Version;
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly eventTypes: readonly string[];
+  readonly filter: { readonly articleId?: ArticleId; readonly authorId?: UserId };
+  readonly isOrdered: boolean;
+  readonly limits: { readonly ratePerSecond: number; readonly concurrency: number };
+};
+
+type WebhookEvent = EventOf<keyof typeof WEBHOOK_EVENTS>;
+type Personal = 'url' | 'description' | 'headers' | 'secret';
+/** What a change tells of a webhook: the event without what is personal. */
+export type WebhookChange = WebhookEvent extends infer Event
+  ? Event extends WebhookEvent
+    ? { readonly type: Event['type']; readonly data: Omit<Event['data'], Personal>; readonly version: Version }
+    : never
+  : never;
+
+/** Nothing where it is about something else, or damaged, so that nothing is known of it. */
+export const webhookChangeOf = ({ type, data, version }: Change): WebhookChange | undefined =>
+  // The stream of changes has checked the data by the definition of the type.
+  Object.hasOwn(WEBHOOK_EVENTS, type) && 'webhookId' in data ? ({ type, data, version } as unknown as WebhookChange) : undefined;
+
+/** What a webhook is after a change of it; nothing where nothing was known of it. */
+export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {
+  if (type === 'webhook.registered') {
+    const { webhookId, ownerId, eventTypes, filter, ordered: isOrdered, limits, enabled } = data;
+    return { webhookId, ownerId, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, isOrdered, limits };
+  }
+  if (!before) return undefined;
+  switch (type) {
+    case 'webhook.changed': {
+      const {
+        eventTypes = before.eventTypes,
+        filter = before.filter,
+        ordered: isOrdered = before.isOrdered,
+        limits = before.limits,
+      } = data;
+      return { ...before, version, eventTypes, filter, isOrdered, limits };
+    }
+    case 'webhook.enabled':
+      return { ...before, version, status: 'enabled' };
+    case 'webhook.disabled':
+      return { ...before, version, status: 'disabled' };
+    case 'webhook.deleted':
+      return { ...before, version, status: 'deleted' };
+    case 'webhook.secret_rotated':
+    case 'webhook.test_requested':
+    case 'webhook.replay_requested':
+    case 'webhook.redelivery_requested':
+    case 'webhook.redrive_requested':
+      return { ...before, version };
+  }
+};

@@ -1,0 +1,83 @@
+import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Connection } from '#shared/database/pool.ts';
+
+/** A change that a webhook is to be told of. */
+export type PlannedDelivery = { readonly webhookId: WebhookId; readonly change: Change };
+
+export type RequestedReplay = {
+  readonly id: string;
+  readonly webhookId: WebhookId;
+  readonly from: Position | null;
+  readonly to: Position;
+  readonly time: string | null;
+};
+
+/** Writes each change once, and what is to be told of it; what is there already stays as it is. */
+export const writeDeliveries = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
+  if (deliveries.length === 0) return;
+  await writeMessages(connection, deliveries);
+  const changes = deliveries.map(({ change }) => change);
+  await connection.query(
+    `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject)
+     select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[])
+     on conflict (event_id, webhook_id) do nothing`,
+    [
+      deliveries.map(({ webhookId }) => webhookId),
+      changes.map(({ id }) => id),
+      changes.map(({ position }) => position),
+      changes.map(({ type }) => type),
+      changes.map(({ stream }) => stream),
+    ],
+  );
+};
+
+/** One that was there for long is kept from being forgotten in the same moment. */
+export const writeMessages = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
+  const changes = [...new Map(deliveries.map(({ change }) => [change.id, change])).values()];
+  await connection.query(
+    `insert into webhook_ledger.message (event_id, position, change)
+     select * from unnest($1::uuid[], $2::bigint[], $3::text[])
+     on conflict (event_id) do update set recorded_at = now() where message.recorded_at < now() - interval '1 hour'`,
+    [changes.map(({ id }) => id), changes.map(({ position }) => position), changes.map((change) => JSON.stringify(change))],
+  );
+};
+
+/** What was not sent by then is not sent any more. Replays come first: one that is just being moved on is waited for, with what it plans. */
+export const dropDeliveries = async (connection: Connection, webhookIds: readonly WebhookId[]): Promise<void> => {
+  await connection.query(
+    `update webhook_ledger.replay set state = 'dropped', finished_at = now() where webhook_id = any($1) and state = 'running'`,
+    [webhookIds],
+  );
+  await connection.query(
+    `update webhook_ledger.delivery set state = 'dropped', settled_at = now() where webhook_id = any($1) and state = 'due'`,
+    [webhookIds],
+  );
+};
+
+export const DUE_AGAIN = `state = 'due', tries = 0, next_at = now(), delivered_at = null, settled_at = null`;
+
+/** Makes one delivery due, whatever became of it. */
+export const redeliver = async (connection: Connection, webhookId: WebhookId, eventId: EventId): Promise<void> => {
+  await connection.query(`update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and event_id = $2`, [webhookId, eventId]);
+  await letThrough(connection, webhookId);
+};
+
+/** Makes due whatever was given up. */
+export const redrive = async (connection: Connection, webhookId: WebhookId): Promise<void> => {
+  await connection.query(`update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and state = 'dead'`, [webhookId]);
+  await letThrough(connection, webhookId);
+};
+
+/** Whoever asks by hand is not kept waiting because of what went wrong before. */
+export const letThrough = async (connection: Connection, webhookId: WebhookId): Promise<void> => {
+  await connection.query(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [webhookId]);
+};
+
+export const writeReplay = async (connection: Connection, { id, webhookId, from, to, time }: RequestedReplay): Promise<void> => {
+  await connection.query(
+    `insert into webhook_ledger.replay (id, webhook_id, from_position, to_position, from_time, at_position, requested_at)
+     values ($1, $2, $3::bigint, $4, $5, coalesce($3::bigint, 0), now()) on conflict (id) do nothing`,
+    [id, webhookId, from, to, time],
+  );
+};

@@ -1,0 +1,87 @@
+import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { DUE_AGAIN, type PlannedDelivery, writeMessages } from './plan-rows.ts';
+
+/** What is asked for again, as far as it has come. */
+export type RunningReplay = {
+  readonly id: EventId;
+  readonly webhookId: WebhookId;
+  readonly to: Position;
+  /** Only what happened then or later. */
+  readonly time: Date | null;
+  readonly at: Position;
+};
+
+const RUNNING_MAX = 100;
+
+/** The oldest of each webhook that is enabled: they are worked off one after the other; and of all, those first that wait for longest. */
+export const readRunningReplays = async (pool: Pool, except: readonly WebhookId[]): Promise<readonly RunningReplay[]> => {
+  const { rows } = await pool.query<RunningReplay>(
+    `select id, webhook_id as "webhookId", to_position as "to", from_time as "time", at_position as "at"
+     from (
+       select distinct on (replay.webhook_id) replay.*
+       from webhook_ledger.replay join webhook_ledger.endpoint on endpoint.webhook_id = replay.webhook_id and endpoint.status = 'enabled'
+       where replay.state = 'running' and replay.webhook_id <> all ($1) order by replay.webhook_id, requested_at
+     ) oldest order by requested_at limit ${RUNNING_MAX}`,
+    [except],
+  );
+  return rows;
+};
+
+/** How many deliveries of a webhook are due, counted up to a maximum. */
+export const countDueOf = async (pool: Pool, webhookId: WebhookId, max: number): Promise<number> => {
+  const { rows } = await pool.query<{ due: number }>(
+    `select count(*) as due from (
+       select from webhook_ledger.delivery where webhook_id = $1 and state = 'due' limit $2) counted`,
+    [webhookId, max],
+  );
+  return rows[0]?.due ?? 0;
+};
+
+/**
+ * Makes deliveries due, whatever became of them, or were there none, and moves the replay on. False where another process has moved it,
+ * or the webhook was deleted: then nothing is written.
+ */
+export const advanceReplay = (
+  pool: Pool,
+  { id, webhookId, to, at }: RunningReplay,
+  { upTo, deliveries }: { readonly upTo: Position; readonly deliveries: readonly PlannedDelivery[] },
+): Promise<boolean> =>
+  inTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `update webhook_ledger.replay set at_position = $3, planned = planned + $4,
+         state = case when $5 then 'finished' else state end, finished_at = case when $5 then now() end
+       where id = $1 and at_position = $2 and state = 'running'`,
+      [id, at, Math.min(upTo, to), deliveries.length, upTo >= to],
+    );
+    if (rowCount !== 1) return false;
+    if (deliveries.length > 0) await writeAgain(connection, { id, webhookId, deliveries });
+    return true;
+  });
+
+type Again = Pick<RunningReplay, 'id' | 'webhookId'> & { readonly deliveries: readonly PlannedDelivery[] };
+
+/** What is due is left alone: runs, which record many of those at once in an order of their own, are not waited for, and need not wait. */
+const writeAgain = async (connection: Connection, { id, webhookId, deliveries }: Again): Promise<void> => {
+  await writeMessages(connection, deliveries);
+  const changes = deliveries.map(({ change }) => change);
+  await connection.query(
+    `update webhook_ledger.delivery set ${DUE_AGAIN}, replay_id = $2 where webhook_id = $1 and event_id = any($3) and state <> 'due'`,
+    [webhookId, id, changes.map((change) => change.id)],
+  );
+  // After that, because what was just forgotten is there no more.
+  await connection.query(
+    `insert into webhook_ledger.delivery (webhook_id, replay_id, event_id, position, type, subject)
+     select $1, $2, * from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[])
+     on conflict (event_id, webhook_id) do nothing`,
+    [
+      webhookId,
+      id,
+      changes.map((change) => change.id),
+      changes.map(({ position }) => position),
+      changes.map(({ type }) => type),
+      changes.map(({ stream }) => stream),
+    ],
+  );
+};

@@ -1,0 +1,118 @@
+import type { UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+
+/** For so long a run has its webhook for itself, from when it last said that it goes on. */
+export const RUN_LEASE_MS = 20_000;
+
+/** A webhook that is one's own to send to, and what was left by the run before. */
+export type Claim = {
+  readonly webhookId: WebhookId;
+  readonly epoch: number;
+  readonly ownerId: UserId;
+  /** Nothing where the owner cannot be read now. */
+  readonly role: Role | null;
+  readonly version: Version;
+  readonly isOrdered: boolean;
+  readonly ratePerSecond: number;
+  readonly concurrency: number;
+  readonly breakerOpenings: number;
+  /** When its rate allows for the next one. */
+  readonly nextSendInMs: number;
+};
+
+/**
+ * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others are left out. The epoch
+ * outlives a crash of the database, because the commit is waited for.
+ */
+export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): Promise<Map<WebhookId, Claim>> => {
+  const { rows } = await pool.query<Claim>(
+    `with free as (
+       select endpoint.webhook_id, owner.role
+       from webhook_ledger.endpoint left join ${LIVE_SCHEMA}.users owner on owner.id = endpoint.owner_id and owner.deleted_at is null
+       where endpoint.webhook_id = any($1) and status = 'enabled' and run_until < clock_timestamp() and not_before <= clock_timestamp()
+       order by endpoint.webhook_id for update of endpoint skip locked
+     )
+     update webhook_ledger.endpoint as claimed
+     set run_epoch = run_epoch + 1, run_until = clock_timestamp() + $2 * interval '1 millisecond'
+     from free where free.webhook_id = claimed.webhook_id
+     returning claimed.webhook_id as "webhookId", run_epoch as epoch, owner_id as "ownerId", free.role, version,
+       is_ordered as "isOrdered", rate_per_second as "ratePerSecond", concurrency, breaker_openings as "breakerOpenings",
+       (greatest(0, extract(epoch from next_send_at - clock_timestamp())) * 1000)::float8 as "nextSendInMs"`,
+    [webhookIds, RUN_LEASE_MS],
+  );
+  return new Map(rows.map((claim) => [claim.webhookId, claim]));
+};
+
+type Held = Pick<Claim, 'webhookId' | 'epoch'>;
+
+/** Says that runs go on; answers with those that do. */
+export const renewRuns = async (pool: Pool, runs: readonly Held[]): Promise<ReadonlySet<WebhookId>> => {
+  const { rows } = await pool.query<{ webhookId: WebhookId }>(
+    `with held as (
+       select webhook_id from webhook_ledger.endpoint
+       where (webhook_id, run_epoch) in (select * from unnest($1::bigint[], $2::bigint[]))
+       order by webhook_id for update
+     )
+     update webhook_ledger.endpoint as renewed set run_until = clock_timestamp() + $3 * interval '1 millisecond'
+     from held where held.webhook_id = renewed.webhook_id and status = 'enabled'
+     returning renewed.webhook_id as "webhookId"`,
+    [runs.map(({ webhookId }) => webhookId), runs.map(({ epoch }) => epoch), RUN_LEASE_MS],
+  );
+  return new Set(rows.map(({ webhookId }) => webhookId));
+};
+
+export type Release = Held & {
+  /** Nothing is sent before. */
+  readonly pauseMs: number;
+  readonly nextSendInMs: number;
+  readonly breakerOpenings: number;
+};
+
+/** Ends runs, and answers with the webhooks to which more could be sent at once. An ordered one waits as long as its oldest delivery. */
+export const releaseRuns = async (pool: Pool, releases: readonly Release[]): Promise<ReadonlySet<WebhookId>> => {
+  const { rows } = await pool.query<{ webhookId: WebhookId; isDue: boolean }>(
+    `with released as materialized (
+       select * from unnest($1::bigint[], $2::bigint[], $3::float8[], $4::float8[], $5::integer[])
+         as given (webhook_id, epoch, pause_ms, next_send_ms, openings)
+     ), held as (
+       select webhook_id, run_epoch as epoch from webhook_ledger.endpoint
+       where (webhook_id, run_epoch) in (select webhook_id, epoch from released) order by webhook_id for update
+     )
+     update webhook_ledger.endpoint as ended
+     set run_until = '-infinity', next_send_at = now() + next_send_ms * interval '1 millisecond', breaker_openings = openings,
+       not_before = greatest(
+         case when pause_ms > 0 then now() + pause_ms * interval '1 millisecond' else '-infinity' end,
+         case when is_ordered then (
+           select next_at from webhook_ledger.delivery due
+           where due.webhook_id = ended.webhook_id and state = 'due' order by position limit 1) else '-infinity' end)
+     from held join released using (webhook_id, epoch)
+     where ended.webhook_id = held.webhook_id
+     returning ended.webhook_id as "webhookId", ${IS_DUE('ended')} as "isDue"`,
+    [
+      releases.map(({ webhookId }) => webhookId),
+      releases.map(({ epoch }) => epoch),
+      releases.map(({ pauseMs }) => pauseMs),
+      releases.map(({ nextSendInMs }) => nextSendInMs),
+      releases.map(({ breakerOpenings }) => breakerOpenings),
+    ],
+  );
+  return new Set(rows.filter(({ isDue }) => isDue).map(({ webhookId }) => webhookId));
+};
+
+/** Whether something could be sent to a webhook now that nobody runs. */
+const IS_DUE = (endpoint: string): string =>
+  `(${endpoint}.status = 'enabled' and ${endpoint}.run_until < now() and ${endpoint}.not_before <= now() and exists (
+     select from webhook_ledger.delivery due
+     where due.webhook_id = ${endpoint}.webhook_id and due.state = 'due' and due.next_at <= now()))`;
+
+const SWEPT_MAX = 1_000;
+
+/** Webhooks with something to send that nobody runs: whatever the queue has lost is among them. */
+export const findUnattended = async (pool: Pool): Promise<readonly WebhookId[]> => {
+  const { rows } = await pool.query<{ webhookId: WebhookId }>(
+    `select webhook_id as "webhookId" from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit ${SWEPT_MAX}`,
+  );
+  return rows.map(({ webhookId }) => webhookId);
+};

@@ -1,0 +1,55 @@
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import type { Owner } from './deliver/delivery.ts';
+import type { PlannedEndpoint } from './endpoints.ts';
+
+/** Whether it asked for changes like this one; whether its owner may know of it is another question. */
+export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: Pick<Change, 'type' | 'data'>): boolean =>
+  eventTypes.some((pattern) => fits(pattern, type)) &&
+  (filter.articleId === undefined || data.articleId === filter.articleId) &&
+  (filter.authorId === undefined || data.authorId === filter.authorId);
+
+/** `*`, `article.*`, or a type. */
+const fits = (pattern: string, type: string): boolean =>
+  pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)));
+
+/** Whether the owner, as they are now, may know of it. */
+export const isKnownTo = (owners: ReadonlyMap<UserId, Owner>, ownerId: UserId, change: Change): boolean => {
+  const owner = owners.get(ownerId);
+  return owner !== undefined && mayKnow(owner, change);
+};
+
+/** The webhooks that there are, found by what they ask for. */
+export class EndpointBook {
+  readonly #endpoints: Map<WebhookId, PlannedEndpoint>;
+  /** By type, as far as types have come by since the last change of a webhook. */
+  readonly #byType = new Map<string, readonly PlannedEndpoint[]>();
+
+  constructor(endpoints: Iterable<PlannedEndpoint>) {
+    this.#endpoints = new Map([...endpoints].map((endpoint) => [endpoint.webhookId, endpoint]));
+  }
+
+  get(webhookId: WebhookId): PlannedEndpoint | undefined {
+    return this.#endpoints.get(webhookId);
+  }
+
+  set(endpoint: PlannedEndpoint): void {
+    if (endpoint.status === 'deleted') this.#endpoints.delete(endpoint.webhookId);
+    else this.#endpoints.set(endpoint.webhookId, endpoint);
+    this.#byType.clear();
+  }
+
+  /** Those that are enabled and ask for it. */
+  wanting(change: Change): readonly PlannedEndpoint[] {
+    const ofType = this.#byType.get(change.type) ?? this.#ofType(change.type);
+    this.#byType.set(change.type, ofType);
+    return ofType.length === 0 ? ofType : ofType.filter((endpoint) => wants(endpoint, change));
+  }
+
+  #ofType(type: string): readonly PlannedEndpoint[] {
+    return [...this.#endpoints.values()].filter(
+      ({ status, eventTypes }) => status === 'enabled' && eventTypes.some((pattern) => fits(pattern, type)),
+    );
+  }
+}

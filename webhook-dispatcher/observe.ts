@@ -1,0 +1,60 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Pool } from '#shared/database/pool.ts';
+import type { AttemptResult, Delivery } from './deliver/delivery.ts';
+import { countDue } from './ledger/count-due.ts';
+
+export type DeliveryObserver = {
+  sent(delivery: Delivery, result: AttemptResult): void;
+};
+
+type Observed = { readonly metrics: Registry; readonly pool: Pool; running(): number };
+
+const DURATION_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const LATENCY_SECONDS = [0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300];
+
+/** Tells what is sent and what waits, without a word of where to, by which address, or in whose name. */
+export const observeDeliveries = ({ metrics, pool, running }: Observed): DeliveryObserver => {
+  const shared = { registers: [metrics] };
+  const attempts = new Counter({
+    ...shared,
+    name: 'annals_webhook_attempts_total',
+    help: 'Attempts to deliver to webhooks, by what became of the delivery: delivered, due again, dead, or withheld.',
+    labelNames: ['outcome'],
+  });
+  const durations = new Histogram({
+    ...shared,
+    name: 'annals_webhook_attempt_seconds',
+    help: 'How long receivers of webhooks took to answer.',
+    buckets: DURATION_SECONDS,
+  });
+  const latencies = new Histogram({
+    ...shared,
+    name: 'annals_webhook_latency_seconds',
+    help: 'How long after it happened a change arrived, where the first attempt succeeded.',
+    buckets: LATENCY_SECONDS,
+  });
+  new Gauge({
+    ...shared,
+    name: 'annals_webhook_runs',
+    help: 'Webhooks to which this process is sending now.',
+    collect() {
+      this.set(running());
+    },
+  });
+  new Gauge({
+    ...shared,
+    name: 'annals_webhook_due',
+    help: 'Deliveries that wait for their first or next attempt, in all processes, up to a hundred thousand.',
+    async collect() {
+      // Where the database does not answer, that is told, and the other metrics are told.
+      this.set(await countDue(pool).catch(() => Number.NaN));
+    },
+  });
+  return {
+    sent({ attempts: before, change }, { attempt, outcome }) {
+      attempts.inc({ outcome: outcome.state });
+      if (attempt) durations.observe(attempt.durationMs / 1_000);
+      if (before === 0 && outcome.state === 'delivered') latencies.observe(Math.max(0, Date.now() - Date.parse(change.at)) / 1_000);
+    },
+  };
+};

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+import { migrateLedger } from './ledger/migrate.ts';
+import { PLANNER, startPlanner } from './plan.ts';
+import type { DispatcherDependencies } from './service.ts';
+
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+let given: DispatcherDependencies;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  given = resources.use(await world.dependencies());
+  await migrateLedger(given.pool);
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+const start = (changes: Pick<ChangeStream, 'follow'> = given.changes, planned: (ids: ReadonlySet<WebhookId>) => void = () => {}) =>
+  startPlanner({ ...given, changes, planned });
+const untilPlanned = async () => {
+  const head = await given.eventLog.head();
+  await until(
+    async () =>
+      (await world.rows<{ position: number }>('select position from follower_checkpoint where follower = $1', [PLANNER]))[0]?.position ?? 0,
+    (position) => position >= head,
+  );
+};
+const plannedTo = async (webhookId: WebhookId): Promise<readonly (readonly [string, string])[]> => {
+  const rows = await world.rows<{ type: string; state: string }>(
+    'select type, state from webhook_ledger.delivery where webhook_id = $1 order by position',
+    [webhookId],
+  );
+  return rows.map(({ type, state }) => [type, state] as const);
+};
+const due = ['article.drafted', 'due'] as const;
+
+test('a webhook is told of exactly what happened while it was enabled, however late that is planned', async () => {
+  await world.publish(1);
+  const webhookId = await world.register();
+  await world.publish(2);
+  await world.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
+  await world.publish(1);
+  await world.send({ type: 'EnableWebhook', webhookId });
+  await world.publish(1);
+  await world.send({ type: 'EditWebhook', webhookId, eventTypes: ['comment.*'] });
+  await world.publish(1);
+  await using _planner = await start();
+  await untilPlanned();
+  expect(await plannedTo(webhookId)).toEqual([due, due, due]);
+});
+
+test('what is planned of a webhook that is deleted afterwards is dropped', async () => {
+  const webhookId = await world.register();
+  await world.publish(2);
+  await world.send({ type: 'DeleteWebhook', webhookId });
+  await world.publish(1);
+  await using _planner = await start();
+  await untilPlanned();
+  expect(await plannedTo(webhookId)).toEqual(Array(2).fill(['article.drafted', 'dropped']));
+});
+
+test('goes on where it was, and as the webhooks were there, whatever ends it in the middle', async () => {
+  const webhookId = await world.register();
+  for (let times = 0; times < 3; times += 1) {
+    await world.publish(3);
+    let pages = 0;
+    const ending: Pick<ChangeStream, 'follow'> = {
+      async *follow(after, signal) {
+        // One change a page, of which the third never comes.
+        for await (const { changes } of given.changes.follow(after, signal)) {
+          for (const change of changes) {
+            pages += 1;
+            if (pages === 3) throw new RangeError('ended');
+            yield { changes: [change], upTo: change.position };
+          }
+        }
+      },
+    };
+    await using _broken = await start(ending);
+    await until(
+      () => pages,
+      (seen) => seen >= 3,
+    );
+  }
+  const hinted = new Set<WebhookId>();
+  await using _planner = await start(given.changes, (ids) => ids.forEach((id) => void hinted.add(id)));
+  await world.publish(1);
+  await untilPlanned();
+  expect(await plannedTo(webhookId)).toEqual(Array(10).fill(due));
+  expect(hinted).toContain(webhookId);
+});
+
+test('keeps what is personal out of the ledger', async () => {
+  const webhookId = await world.register({
+    url: `${world.sink.url}/shibboleth`,
+    description: 'Shibboleth',
+    eventTypes: ['*'],
+    headers: { 'X-Key': 'shibboleth' },
+  });
+  const other = await world.register({ url: `${world.sink.url}/shibboleth`, description: 'Shibboleth' });
+  await world.send({ type: 'EditWebhook', webhookId: other, description: 'Shibboleth again' });
+  await using _planner = await start();
+  await untilPlanned();
+  expect((await plannedTo(webhookId)).map(([type]) => type)).toEqual(['webhook.registered', 'webhook.changed']);
+  const rows = await world.rows<{ all: string }>(
+    `select lower(string_agg(whole, ' ')) as all from (
+       select row(e)::text as whole from webhook_ledger.endpoint e union all select row(m)::text from webhook_ledger.message m
+       union all select row(d)::text from webhook_ledger.delivery d) everything`,
+  );
+  expect(rows[0]?.all).toContain('webhook.registered');
+  for (const secret of ['shibboleth', 'whsec_', '127.0.0.1']) expect(rows[0]?.all).not.toContain(secret);
+});
+
+test('waits for whoever has several webhooks at once, however they are ordered, and not both for ever', async () => {
+  const [first, second] = [await world.register(), await world.register()];
+  await using planner = await start();
+  await untilPlanned();
+  await planner[Symbol.asyncDispose]();
+  // Planned together, the later one first.
+  for (const webhookId of [second, first]) await world.send({ type: 'TestWebhook', webhookId });
+  const taker = await given.pool.connect();
+  const take = (webhookId: WebhookId) => taker.query('select from webhook_ledger.endpoint where webhook_id = $1 for update', [webhookId]);
+  try {
+    await taker.query('begin');
+    await take(first);
+    await using _planner = await start();
+    await until(
+      () => world.rows(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%webhook_ledger.endpoint%'`),
+      (waiting) => waiting.length > 0,
+    );
+    await take(second);
+    await taker.query('commit');
+    await untilPlanned();
+  } finally {
+    await taker.query('rollback');
+    taker.release();
+  }
+});

@@ -1,0 +1,105 @@
+import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
+import { endpointAfter, type WebhookChange, webhookChangeOf } from './endpoints.ts';
+import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
+import { dropDeliveries, letThrough, type PlannedDelivery, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
+import { EndpointBook, isKnownTo } from './matching.ts';
+import { readOwners } from './owners.ts';
+
+type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+  readonly changes: Pick<ChangeStream, 'follow'>;
+  /** Told after each commit of whom there may be something to send to: only a hint. */
+  planned(webhookIds: ReadonlySet<WebhookId>): void;
+};
+
+/** The name of its lease and checkpoint. */
+export const PLANNER = 'webhook-planner';
+
+/**
+ * Writes down what is to be sent where, in one process at a time: webhooks, deliveries and the checkpoint change in one transaction,
+ * so that a webhook is told of exactly what happened between its registration and its end.
+ */
+export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
+  const { changes, planned, ...following } = dependencies;
+  // As they were at a position; from anywhere else they are read again, because another owner may have been there.
+  let known: { readonly book: EndpointBook; readonly at: Position } | undefined;
+  let concerned: ReadonlySet<WebhookId> = new Set();
+  return startFollowing<ChangePage>({
+    ...following,
+    name: PLANNER,
+    async *follow(after, signal) {
+      for await (const page of changes.follow(after, signal)) yield { page, upTo: page.upTo };
+    },
+    async write(page, connection, { after }) {
+      const book = known?.at === after ? known.book : new EndpointBook(await readEndpoints(connection));
+      // Whatever fails from here on leaves the book as no transaction has left the tables.
+      known = undefined;
+      concerned = await planPage(connection, book, page.changes);
+      known = { book, at: page.upTo };
+    },
+    committed: () => {
+      if (concerned.size > 0) planned(concerned);
+    },
+  });
+};
+
+/** Each change finds the webhooks as they were when it happened. */
+const planPage = async (connection: Connection, book: EndpointBook, changes: readonly Change[]): Promise<ReadonlySet<WebhookId>> => {
+  const wanted: PlannedDelivery[] = [];
+  const told: WebhookChange[] = [];
+  const owners = new Map<WebhookId, PlannedOwner>();
+  const abouts = changes.map(webhookChangeOf);
+  await lockEndpoints(connection, new Set(abouts.flatMap((about) => (about ? [about.data.webhookId] : []))));
+  for (const [index, change] of changes.entries()) {
+    const about = abouts[index];
+    for (const { webhookId, ownerId } of book.wanting(change)) {
+      // What happens to a webhook is nothing to tell itself.
+      if (about?.data.webhookId === webhookId) continue;
+      owners.set(webhookId, ownerId);
+      wanted.push({ webhookId, change });
+    }
+    if (!about) continue;
+    told.push(about);
+    const { webhookId } = about.data;
+    const before = book.get(webhookId);
+    if (about.type === 'webhook.test_requested' && before?.status === 'enabled') {
+      owners.set(webhookId, before.ownerId);
+      wanted.push({ webhookId, change });
+    }
+    const after = endpointAfter(before, about);
+    if (after) book.set(after);
+    if (after) await writeEndpoint(connection, after);
+  }
+  const present = await readOwners(connection, new Set(owners.values()));
+  const deliveries = wanted.filter(({ webhookId, change }) => isKnownTo(present, owners.get(webhookId) as PlannedOwner, change));
+  await writeDeliveries(connection, deliveries);
+  for (const each of told) await carryOut(connection, each);
+  return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
+};
+
+type PlannedOwner = WebhookChange['data']['ownerId'];
+
+/** What a change of a webhook does to its deliveries, those of the same page among them. */
+const carryOut = async (connection: Connection, { type, data }: WebhookChange): Promise<void> => {
+  const { webhookId } = data;
+  switch (type) {
+    case 'webhook.deleted':
+      return dropDeliveries(connection, [webhookId]);
+    case 'webhook.redelivery_requested':
+      return redeliver(connection, webhookId, data.deliveryId as EventId);
+    case 'webhook.redrive_requested':
+      return redrive(connection, webhookId);
+    case 'webhook.test_requested':
+      return letThrough(connection, webhookId);
+    case 'webhook.replay_requested':
+      return writeReplay(connection, { id: data.replayId, webhookId, from: data.from, to: data.to, time: data.time });
+    case 'webhook.registered':
+    case 'webhook.changed':
+    case 'webhook.secret_rotated':
+    case 'webhook.enabled':
+    case 'webhook.disabled':
+      return undefined;
+  }
+};

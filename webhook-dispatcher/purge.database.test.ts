@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { purgeMessages, purgeSome } from './ledger/purge.ts';
+import type { DispatcherDependencies } from './service.ts';
+
+const KEEP_DAYS = 30;
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+let given: DispatcherDependencies;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  given = resources.use(await world.dependencies());
+  resources.use(await world.start());
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+const count = async (table: string) => (await world.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
+const purge = async () => {
+  await purgeSome(given.pool, KEEP_DAYS);
+  await purgeMessages(given.pool, KEEP_DAYS);
+};
+const counts = async () => ({ deliveries: await count('delivery'), attempts: await count('attempt'), messages: await count('message') });
+
+test('forgets what was settled long ago with all that belongs to it, and nothing that is due', async () => {
+  const delivered = await world.register();
+  await world.publish(3);
+  await world.untilDeliveries(delivered, 'delivered', 3);
+  await world.send({ type: 'DisableWebhook', webhookId: delivered, reason: 'owner' });
+  world.sink.behave((_received, response) => void response.writeHead(500).end());
+  const refusing = await world.register();
+  await world.publish(2);
+  await world.untilDeliveries(refusing, 'due', 2);
+
+  await purge();
+  expect(await counts()).toMatchObject({ deliveries: 5, messages: 5 });
+
+  await world.rows(
+    `update webhook_ledger.delivery set settled_at = settled_at - interval '31 days', created_at = created_at - interval '31 days'`,
+  );
+  await world.rows(`update webhook_ledger.message set recorded_at = recorded_at - interval '31 days'`);
+  await purge();
+  expect(await counts()).toMatchObject({ deliveries: 2, messages: 2 });
+  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered])).toEqual([]);
+});
+
+test('of more than it forgets at once, it says that there is more', async () => {
+  await world.rows(
+    `insert into webhook_ledger.message (event_id, position, change, recorded_at)
+     select gen_random_uuid(), 1, '{}', now() - interval '31 days' from generate_series(1, 1001)`,
+  );
+  expect(await purgeMessages(given.pool, KEEP_DAYS)).toBe(true);
+  expect(await purgeMessages(given.pool, KEEP_DAYS)).toBe(false);
+});

@@ -1,0 +1,16 @@
+import type { WebhookId } from '#shared/brands.ts';
+
+/**
+ * Hands webhooks that have something to send to the workers of all processes. It may lose everything: the ledger is the truth, and
+ * whatever is due there without a run is handed over again.
+ */
+export type DeliveryQueue = AsyncDisposable & {
+  /** Has each be run once from now on: soon, or once the run that is under way has ended; never a second time for those that wait. */
+  enqueue(webhookIds: readonly WebhookId[]): Promise<void>;
+
+  /** Runs so many at once, until it is disposed of, which waits for those that are under way. */
+  work(run: (webhookId: WebhookId) => Promise<void>, options: { readonly concurrency: number }): Promise<AsyncDisposable>;
+
+  /** How many wait for a worker; it throws where the engine does not answer. */
+  waiting(): Promise<number>;
+};

@@ -1,0 +1,28 @@
+import type { Log } from '#shared/log.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+
+export type OpenedQueue = {
+  readonly url: string;
+  /** Of the installation, where several share one engine. */
+  readonly name: string;
+  readonly log: Log;
+};
+
+/** Opens the queue that a URL names: `postgres://…` or `redis://…`. Only the engine in use is loaded. */
+export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQueue> => {
+  const [scheme] = options.url.split(':', 1);
+  switch (scheme) {
+    case 'postgres':
+    case 'postgresql': {
+      const { openPostgresDeliveryQueue } = await import('./postgres.ts');
+      return openPostgresDeliveryQueue(options);
+    }
+    case 'redis':
+    case 'rediss': {
+      const { openRedisDeliveryQueue } = await import('./redis.ts');
+      return openRedisDeliveryQueue(options);
+    }
+    default:
+      throw new Error(`webhooks cannot be queued at ${scheme}: – only at postgres: and redis:`);
+  }
+};

@@ -1,0 +1,44 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { createDeliveryQueue, QUEUE, type RunJob } from './bullmq.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+import type { OpenedQueue } from './open.ts';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A connection whose other end has gone silent is given up and made anew. */
+const SILENCE_MAX_MS = 5_000;
+/** A worker waits for jobs in silence for ten seconds at the most. */
+const WORKER_SILENCE_MAX_MS = 30_000;
+const RECONNECT_STEP_MS = 100;
+const RECONNECT_MAX_MS = 1_000;
+const PREFIX = 'annals';
+
+const connecting = {
+  connectionName: 'annals-webhooks',
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
+} satisfies RedisOptions;
+
+/** Opens the queue in Redis, which may come up later and forget everything. */
+export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
+  const onError = (err: Error) => log.warn({ err }, 'The queue of webhooks in Redis has trouble; what it loses is queued again.');
+  // Who enqueues is told at once, and leaves it to the next look into the ledger.
+  const forQueue = new Redis(url, { ...connecting, socketTimeout: SILENCE_MAX_MS, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+  const forWorkers = new Redis(url, { ...connecting, socketTimeout: WORKER_SILENCE_MAX_MS, maxRetriesPerRequest: null });
+  for (const each of [forQueue, forWorkers]) each.on('error', onError);
+  const queue = new Queue<RunJob>(name, {
+    ...QUEUE,
+    connection: forQueue,
+    prefix: PREFIX,
+  });
+  return createDeliveryQueue({
+    queue,
+    createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection: forWorkers, prefix: PREFIX }),
+    onError,
+    resources: {
+      async [Symbol.asyncDispose]() {
+        for (const each of [forQueue, forWorkers]) each.disconnect();
+      },
+    },
+  });
+};

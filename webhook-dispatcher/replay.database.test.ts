@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  resources.use(await world.start());
+  await world.publish(10);
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+type Replay = { state: string; planned: number; at_position: number; to_position: number };
+const replayOf = async (webhookId: WebhookId) => {
+  const rows = await world.rows<Replay>(
+    'select state, planned, at_position, to_position from webhook_ledger.replay where webhook_id = $1',
+    [webhookId],
+  );
+  return rows.at(-1);
+};
+const untilFinished = (webhookId: WebhookId) =>
+  until(
+    () => replayOf(webhookId),
+    (replay) => replay?.state === 'finished',
+    30_000,
+  );
+const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
+
+test('what happened before it was registered arrives when that is asked for, and what had arrived arrives again', async () => {
+  const webhookId = await world.register({ url: `${world.sink.url}/again` });
+  await world.publish(2);
+  await world.untilDeliveries(webhookId, 'delivered', 2);
+  await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  const replay = await untilFinished(webhookId);
+  expect(replay).toMatchObject({ planned: 12, at_position: replay?.to_position });
+  await world.untilDeliveries(webhookId, 'delivered', 12);
+  const received = receivedAt('/again');
+  expect(received).toHaveLength(14);
+  expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(12);
+});
+
+test('only what happened at a time or later is sent again', async () => {
+  const webhookId = await world.register({ url: `${world.sink.url}/since`, eventTypes: ['article.drafted'] });
+  const time = new Date();
+  await until(
+    () => Date.now(),
+    (now) => now > time.getTime() + 5,
+  );
+  await world.publish(3);
+  await world.untilDeliveries(webhookId, 'delivered', 3);
+  await world.send({ type: 'ReplayWebhook', webhookId, from: time.toISOString() });
+  expect(await untilFinished(webhookId)).toMatchObject({ planned: 3 });
+  await until(
+    () => receivedAt('/since').length,
+    (received) => received === 6,
+  );
+});
+
+test('what was given up is sent again when that is asked for', async () => {
+  const refused = { isRefusing: true };
+  world.sink.behave((_received, response) => void response.writeHead(refused.isRefusing ? 400 : 204).end());
+  const webhookId = await world.register({ url: `${world.sink.url}/dead` });
+  await world.publish(3);
+  await world.untilDeliveries(webhookId, 'due', 3);
+  // As if the schedule were over.
+  await until(
+    async () => {
+      await world.rows(`update webhook_ledger.delivery set tries = 100 where webhook_id = $1 and state = 'due'`, [webhookId]);
+      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [webhookId]);
+    },
+    (dead) => dead.length === 3,
+  );
+  refused.isRefusing = false;
+  await world.send({ type: 'RedriveWebhook', webhookId });
+  await world.untilDeliveries(webhookId, 'delivered', 3);
+});
+
+test('webhooks that take nothing hold up the replays of no others', async () => {
+  const stuck = await Promise.all(
+    Array.from({ length: 9 }, (_, index) => world.register({ url: `${world.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] })),
+  );
+  const free = await world.register({ url: `${world.sink.url}/free` });
+  await world.publish(1);
+  await world.untilDeliveries(free, 'delivered', 1);
+  // As if they had failed for long, with much that waits.
+  await world.rows(
+    `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, next_at)
+     select webhook_id, gen_random_uuid(), 1, 'user.deleted', 'user-1', now() + interval '1 day' from unnest($1::bigint[]) webhook_id, generate_series(1, 1000)`,
+    [stuck],
+  );
+  for (const webhookId of stuck) await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  await until(
+    () => world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [stuck]),
+    (running) => running.length === stuck.length,
+  );
+  await world.send({ type: 'ReplayWebhook', webhookId: free, from: '1970-01-01T00:00:00Z' });
+  await untilFinished(free);
+  expect(await world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [stuck])).toHaveLength(9);
+});

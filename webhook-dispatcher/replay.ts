@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WebhookId } from '#shared/brands.ts';
+import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { runUnderLease } from '#shared/database/lease/lease.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import { readEndpoint } from './ledger/endpoints.ts';
+import type { PlannedDelivery } from './ledger/plan-rows.ts';
+import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
+import { isKnownTo, wants } from './matching.ts';
+import { readOwners } from './owners.ts';
+
+type ReplayerDependencies = {
+  readonly pool: Pool;
+  readonly changes: Pick<ChangeStream, 'follow'>;
+  readonly log: Log;
+  /** Told of whom there is something to send to: only a hint. */
+  planned(webhookIds: ReadonlySet<WebhookId>): void;
+};
+
+const REPLAYER = 'webhook-replayer';
+const LOOK_EVERY_MS = 500;
+const AT_ONCE_MAX = 8;
+/** With more than this waiting, a replay waits as well, so that what happens now is not queued behind all of the past. */
+const DUE_MAX = 1_000;
+/** One that has got nowhere lets others go first, for so long. */
+const HELD_OFF_MS = 1_000;
+
+/** Works off what owners ask for again, page by page, in one process at a time. It goes on where it was, and repeats no page. */
+export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
+  const { pool, log } = dependencies;
+  const stopping = new AbortController();
+  const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are gone on with.');
+  const running = runUnderLease({ pool, name: REPLAYER, onFailure }, ({ signal }) => workOff(dependencies, signal), stopping.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal): Promise<void> => {
+  const active = new Map<WebhookId, Promise<void>>();
+  const heldOffUntilMs = new Map<WebhookId, number>();
+  const begin = async (replay: RunningReplay): Promise<void> => {
+    const { id, webhookId } = replay;
+    try {
+      if (await replayOne(dependencies, replay, signal)) return;
+    } catch (err) {
+      if (!signal.aborted) dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is gone on with.');
+    }
+    heldOffUntilMs.set(webhookId, performance.now() + HELD_OFF_MS);
+  };
+  try {
+    while (!signal.aborted) {
+      for (const [webhookId, untilMs] of heldOffUntilMs) if (untilMs <= performance.now()) heldOffUntilMs.delete(webhookId);
+      for (const replay of await readRunningReplays(dependencies.pool, [...active.keys(), ...heldOffUntilMs.keys()])) {
+        if (active.size >= AT_ONCE_MAX) break;
+        const { webhookId } = replay;
+        active.set(
+          webhookId,
+          begin(replay).finally(() => active.delete(webhookId)),
+        );
+      }
+      await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    await Promise.all(active.values());
+  }
+};
+
+/** Goes on for as long as there is room, which it does not wait for: others would wait with it. Answers whether it has got anywhere. */
+const replayOne = async (dependencies: ReplayerDependencies, replay: RunningReplay, signal: AbortSignal): Promise<boolean> => {
+  const { pool, changes, planned } = dependencies;
+  const hasRoom = async (): Promise<boolean> => (await countDueOf(pool, replay.webhookId, DUE_MAX)) < DUE_MAX;
+  let { at } = replay;
+  if (!(await hasRoom())) return false;
+  for await (const page of changes.follow(at, signal)) {
+    const deliveries = await matching(pool, replay, page);
+    if (deliveries === undefined) break;
+    const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries });
+    if (!hasAdvanced) break;
+    if (deliveries.length > 0) planned(new Set([replay.webhookId]));
+    at = page.upTo;
+    if (at >= replay.to || !(await hasRoom())) break;
+  }
+  return at > replay.at;
+};
+
+/** What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send it to. */
+const matching = async (
+  pool: Pool,
+  { webhookId, to, time }: RunningReplay,
+  { changes }: ChangePage,
+): Promise<PlannedDelivery[] | undefined> => {
+  const endpoint = await readEndpoint(pool, webhookId);
+  if (endpoint?.status !== 'enabled') return undefined;
+  const owners = await readOwners(pool, new Set([endpoint.ownerId]));
+  const isAsked = ({ position, at }: { position: number; at: string }) =>
+    position <= to && (time === null || Date.parse(at) >= time.getTime());
+  return changes
+    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo(owners, endpoint.ownerId, change))
+    .map((change) => ({ webhookId, change }));
+};

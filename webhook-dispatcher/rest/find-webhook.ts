@@ -1,0 +1,28 @@
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, may } from '#shared/policy.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
+
+/** Whether a webhook is enabled, for those who may manage it; another's is refused as absent. Of one that is parked, neither is known. */
+export type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
+
+export const createWebhookFinder =
+  (pool: Pool): FindWebhook =>
+  async (webhookId, caller) => {
+    const { rows } = await pool.query<{ ownerId: UserId; isEnabled: boolean }>(
+      `select owner_id as "ownerId", is_enabled as "isEnabled" from ${LIVE_SCHEMA}.webhooks where id = $1`,
+      [webhookId],
+    );
+    const [webhook] = rows;
+    if (!webhook && (await isParked(pool, webhookId))) throw parked();
+    if (!webhook || !may(caller, 'webhook.manage', { ownerId: webhook.ownerId })) throw new Rejection('webhook_not_found');
+    return webhook;
+  };
+
+const isParked = async (pool: Pool, webhookId: WebhookId): Promise<boolean> => {
+  const { rowCount } = await pool.query(`select from ${LIVE_SCHEMA}.parked where stream = $1`, [streamName('webhook', webhookId)]);
+  return rowCount !== 0;
+};

@@ -1,0 +1,52 @@
+import { type RequestHandler, Router } from 'express';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
+import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
+import { itemOf } from '#shared/rest/writes/item.ts';
+import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
+import { findDelivery } from '#shared/webhooks/deliveries.ts';
+import { createWebhookFinder } from './find-webhook.ts';
+import { openPlannedPosition } from './planned-position.ts';
+import { deliveryReads } from './reads.ts';
+
+type RouteDependencies = WriteDependencies & {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+};
+
+const VISIBLE_WITHIN_MS = 5_000;
+
+/** What is seen of deliveries, and what is asked for by hand. */
+export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
+  const { pool, eventLog } = dependencies;
+  const before = [awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS })];
+  const { redeliver } = DELIVERY_OPERATIONS;
+  return Router()
+    .use(deliveryReads({ pool, eventLog, before }))
+    .post(routeOf(redeliver), demandAdmission(redeliver), ...before, demandDelivery(pool))
+    .use(
+      writeRoutes(dependencies, '/webhooks', {
+        testWebhook: (item) => ({ type: 'TestWebhook', ...item }),
+        replayWebhook: (item, span) => ({ type: 'ReplayWebhook', ...item, ...span }),
+        redeliver: (item) => ({ type: 'RedeliverDelivery', ...item }),
+        redriveWebhook: (item) => ({ type: 'RedriveWebhook', ...item }),
+      }),
+    );
+};
+
+/** The log does not know what was planned. */
+const demandDelivery = (pool: Pool): RequestHandler => {
+  const findWebhook = createWebhookFinder(pool);
+  return async (request, _response, next) => {
+    const { webhookId, deliveryId } = itemOf(DELIVERY_OPERATIONS.redeliver, request);
+    await findWebhook(webhookId, callerOf(request));
+    const row = await findDelivery(pool, webhookId, deliveryId);
+    if (!row) throw new Rejection('delivery_not_found');
+    next();
+  };
+};

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, WebhookId } from '#shared/brands.ts';
+import { Died } from '../test/engines/command-side.ts';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+import type { Sender } from './deliver/delivery.ts';
+import { openSender } from './deliver/open-sender.ts';
+import { createEndpointSecrets } from './endpoint-secrets.ts';
+import { migrateLedger } from './ledger/migrate.ts';
+import { openRunLedger, type RunLedger } from './ledger/run-ledger.ts';
+import { startPlanner } from './plan.ts';
+import { createRunner, type Runner } from './runner.ts';
+import type { DispatcherDependencies } from './service.ts';
+
+/** Runs by hand, as workers of several processes would do them, on what one planner has planned. */
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+let given: DispatcherDependencies;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  given = resources.use(await world.dependencies());
+  await migrateLedger(given.pool);
+  resources.use(await startPlanner({ ...given, planned() {} }));
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+type Process = AsyncDisposable & Pick<Runner, 'run'>;
+
+const openProcess = (
+  wrap: (ledger: RunLedger) => RunLedger = (ledger) => ledger,
+  wrapSender: (sender: Sender) => Sender = (sender) => sender,
+): Process => {
+  const opened = new AsyncDisposableStack();
+  const { pool, eventLog, keys, config, log } = given;
+  const sender = opened.use(openSender({ pool, eventLog, keys, settings: config.webhooks }));
+  const ledger = wrap(openRunLedger(pool, { hours: 120, failures: 5 }));
+  const beside = { log, observer: { sent() {} }, disable: async () => {} };
+  const runner = opened.use(
+    createRunner({ ledger, secrets: createEndpointSecrets({ eventLog, keys }), sender: wrapSender(sender), ...beside }),
+  );
+  return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+};
+
+const at = (path: string) => `${world.sink.url}${path}`;
+const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
+/** A webhook to which so many deliveries are planned. */
+const planned = async (path: string, count: number): Promise<WebhookId> => {
+  const webhookId = await world.register({ url: at(path) });
+  await world.publish(count);
+  await world.untilDeliveries(webhookId, 'due', count);
+  return webhookId;
+};
+/** As if so much time had passed as a run may be silent for. */
+const forgetRun = (webhookId: WebhookId) =>
+  world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]);
+const letPauseEnd = (webhookId: WebhookId) =>
+  world.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [webhookId]);
+
+test('a process that dies between sending and recording, five times in a row, leaves a delivery that is finished all the same', async () => {
+  const webhookId = await planned('/dying', 1);
+  for (let times = 0; times < 5; times += 1) {
+    const die = async (): Promise<never> => Promise.reject(new Died());
+    // Whoever is dead releases nothing either.
+    await using dying = openProcess((ledger) => ({ ...ledger, record: die, release: die }));
+    await expect(dying.run(webhookId)).rejects.toThrow(Died);
+    expect(receivedAt('/dying')).toHaveLength(times + 1);
+    await using early = openProcess();
+    await early.run(webhookId);
+    expect(receivedAt('/dying')).toHaveLength(times + 1);
+    await forgetRun(webhookId);
+  }
+  await using survivor = openProcess();
+  await survivor.run(webhookId);
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  const received = receivedAt('/dying');
+  expect(received).toHaveLength(6);
+  expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+});
+
+test('two processes never send to one webhook at the same time', async () => {
+  const webhookId = await planned('/shared', 30);
+  let underWay = 0;
+  let most = 0;
+  world.sink.behave(async (_received, response) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    underWay -= 1;
+    response.writeHead(204).end();
+  });
+  await using one = openProcess();
+  await using other = openProcess();
+  await until(
+    async () => {
+      await Promise.all([one.run(webhookId), other.run(webhookId), one.run(webhookId)]);
+      return receivedAt('/shared').length;
+    },
+    (received) => received === 30,
+  );
+  expect(most).toBeLessThanOrEqual(10);
+  expect(new Set(receivedAt('/shared').map(({ id }) => id)).size).toBe(30);
+  await world.untilDeliveries(webhookId, 'delivered', 30);
+});
+
+test('who was paused while another took over records nothing, and begins nothing any more', async () => {
+  const webhookId = await planned('/paused', 20);
+  const { promise: paused, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using slow = openProcess((ledger) => ({
+    ...ledger,
+    async record(recorded) {
+      reach();
+      await paused;
+      return ledger.record({ ...recorded, result: { ...recorded.result, outcome: { state: 'dead' } } });
+    },
+  }));
+  const running = slow.run(webhookId);
+  await reached;
+  await forgetRun(webhookId);
+  await using successor = openProcess();
+  await successor.run(webhookId);
+  await world.untilDeliveries(webhookId, 'delivered', 20);
+  goOn();
+  await running;
+  expect(await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [webhookId])).toEqual([]);
+  // The ten that were under way came twice, because nobody knew what had become of them.
+  expect(receivedAt('/paused')).toHaveLength(30);
+  const attempts = await world.rows<{ event_id: EventId }>('select event_id from webhook_ledger.attempt where webhook_id = $1', [
+    webhookId,
+  ]);
+  expect(attempts).toHaveLength(20);
+});
+
+test('keeps to the rate', async () => {
+  const webhookId = await world.register({ url: at('/rate'), limits: { ratePerSecond: 20, concurrency: 10 } });
+  await world.publish(12);
+  await world.untilDeliveries(webhookId, 'due', 12);
+  await using process = openProcess();
+  await process.run(webhookId);
+  const times = receivedAt('/rate').map(({ atMs }) => atMs);
+  expect(times).toHaveLength(12);
+  // Two at once, and ten more in half a second; clocks and timers are a little apart.
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(450);
+});
+
+test('sends nothing for a while to what does nothing but fail, and then one alone', async () => {
+  const webhookId = await planned('/broken', 40);
+  world.sink.behave((_received, response) => void response.writeHead(500).end());
+  await using process = openProcess();
+  await process.run(webhookId);
+  const sent = receivedAt('/broken').length;
+  expect(sent).toBeGreaterThanOrEqual(10);
+  expect(sent).toBeLessThanOrEqual(20);
+  await process.run(webhookId);
+  expect(receivedAt('/broken')).toHaveLength(sent);
+  await letPauseEnd(webhookId);
+  await using other = openProcess();
+  await other.run(webhookId);
+  expect(receivedAt('/broken')).toHaveLength(sent + 1);
+  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  await until(
+    async () => {
+      await letPauseEnd(webhookId);
+      await using again = openProcess();
+      await again.run(webhookId);
+      return (await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`, [webhookId])).length;
+    },
+    (delivered) => delivered === 40,
+  );
+});
+
+test('one that cannot be made because of ourselves holds up no other', async () => {
+  const webhookId = await planned('/spoilt', 15);
+  const [first] = await world.rows<{ id: EventId }>(
+    'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1',
+    [webhookId],
+  );
+  const refuse = (sender: Sender): Sender => ({
+    send: async (outgoing, signal) => {
+      if (outgoing.delivery.eventId === first?.id) throw new RangeError('a mistake of ours');
+      return sender.send(outgoing, signal);
+    },
+  });
+  await using process = openProcess(undefined, refuse);
+  await process.run(webhookId);
+  await world.untilDeliveries(webhookId, 'delivered', 14);
+  const left = await world.rows(
+    `select attempts from webhook_ledger.delivery where webhook_id = $1 and state = 'due' and next_at > now()`,
+    [webhookId],
+  );
+  expect(left).toEqual([{ attempts: 0 }]);
+});

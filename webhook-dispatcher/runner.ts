@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { WebhookId } from '#shared/brands.ts';
+import { isPassing } from '#shared/database/failures.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { DisabledReason } from '#shared/events/webhook.ts';
+import type { Log } from '#shared/log.ts';
+import { restored } from './deliver/breaker.ts';
+import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
+import type { EndpointSecrets } from './endpoint-secrets.ts';
+import type { RunLedger } from './ledger/run-ledger.ts';
+import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
+import type { DeliveryObserver } from './observe.ts';
+import { ownerOf } from './owners.ts';
+import { Run } from './run.ts';
+
+export type RunnerDependencies = {
+  readonly ledger: RunLedger;
+  readonly secrets: EndpointSecrets;
+  readonly sender: Sender;
+  readonly log: Log;
+  readonly observer: Pick<DeliveryObserver, 'sent'>;
+  /** Asks for the webhook to be disabled; whoever may send to it finds out from the log. */
+  disable(webhookId: WebhookId, reason: DisabledReason): Promise<void>;
+};
+
+export type Runner = AsyncDisposable & {
+  /** Sends what is due to a webhook, if nobody else does; answers whether more could be sent at once. */
+  run(webhookId: WebhookId): Promise<boolean>;
+  readonly running: number;
+  /** Begins nothing any more; what is under way may still end, for a while. */
+  drain(): void;
+};
+
+const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
+/** What is under way when the process stops may end in this time. */
+const END_WITHIN_MS = 4_000;
+/** What could not be run at all, because of ourselves, or because its owner cannot be read. */
+const TROUBLE_PAUSE_MS = 10_000;
+/** The command is on its way. */
+const DISABLING_PAUSE_MS = 60_000;
+const BREAKERS_MAX = 100_000;
+
+export const createRunner = ({ ledger, secrets, sender, log, observer, disable }: RunnerDependencies): Runner => {
+  const running = new Set<Run>();
+  const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
+  const stopping = new AbortController();
+  const renewing = renewAll(running, stopping.signal);
+
+  const work = async (claim: Claim, claimedAtMs: number): Promise<Pick<Run, 'pauseMs' | 'nextSendInMs' | 'breaker'>> => {
+    const { webhookId, ownerId, role, version } = claim;
+    const breaker =
+      breakers.get(webhookId) ?? restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
+    const endpoint = role === null ? undefined : await secrets(webhookId, version);
+    if (role === null || !endpoint) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
+    const { sent } = observer;
+    const spoilt = spoiltBy(log);
+    const run = new Run({ claim, endpoint, owner: ownerOf(ownerId, role), breaker, ledger, sender, sent, spoilt }, claimedAtMs);
+    running.add(run);
+    if (stopping.signal.aborted) run.stop();
+    try {
+      await run.work();
+    } finally {
+      running.delete(run);
+    }
+    breakers.set(webhookId, run.breaker);
+    if (run.disableAs) await disable(webhookId, run.disableAs);
+    return run.disableAs ? { pauseMs: DISABLING_PAUSE_MS, nextSendInMs: run.nextSendInMs, breaker: run.breaker } : run;
+  };
+
+  const run = async (webhookId: WebhookId): Promise<boolean> => {
+    if (stopping.signal.aborted) return false;
+    const claimedAtMs = performance.now();
+    const claim = await ledger.claim(webhookId);
+    if (!claim) return false;
+    const { pauseMs, nextSendInMs, breaker } = await work(claim, claimedAtMs).catch((err: unknown) => {
+      log.error({ err, webhookId }, 'Webhooks could not be sent because of ourselves; it is tried again.');
+      return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker: restored({ openings: claim.breakerOpenings, openUntilMs: null }) };
+    });
+    return ledger.release({ webhookId, epoch: claim.epoch, pauseMs, nextSendInMs, breakerOpenings: breaker.openings });
+  };
+
+  let endsAtMs = Number.POSITIVE_INFINITY;
+  const drain = (): void => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    endsAtMs = performance.now() + END_WITHIN_MS;
+    for (const each of running) each.stop();
+  };
+
+  return {
+    run,
+    drain,
+    get running() {
+      return running.size;
+    },
+    async [Symbol.asyncDispose]() {
+      drain();
+      while (running.size > 0 && performance.now() < endsAtMs) await delay(LOOK_EVERY_MS);
+      for (const each of running) each.cut();
+      await renewing;
+    },
+  };
+};
+
+const LOOK_EVERY_MS = 20;
+const SPOILT_PAUSE_MS = 60_000;
+
+/** One that cannot be made is put off, so that it holds up no other; where the database or the log is away, all of them are. */
+const spoiltBy =
+  (log: Log) =>
+  ({ webhookId, eventId, shape }: Delivery, err: unknown): AttemptResult => {
+    if (isPassing(err) || err instanceof LogUnavailable) throw err;
+    log.error({ err, webhookId, delivery: eventId }, 'A delivery to a webhook could not be made because of ourselves; it is tried again.');
+    return { attempt: null, shape, outcome: { state: 'due', retryInMs: SPOILT_PAUSE_MS }, health: { kind: 'unknown' } };
+  };
+
+const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    await delay(RENEW_EVERY_MS, undefined, { signal }).catch(() => {});
+    // Failing to is for each run to judge.
+    await Promise.all([...running].map((run) => run.renew()));
+  }
+};

@@ -1,0 +1,85 @@
+import type { Router } from 'express';
+import type { WebhookId } from '#shared/brands.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Config } from '#shared/config.ts';
+import type { Foundation } from '#shared/foundation.ts';
+import type { Log } from '#shared/log.ts';
+import { openSender } from './deliver/open-sender.ts';
+import { createDisabler } from './disable.ts';
+import { createEndpointSecrets } from './endpoint-secrets.ts';
+import { createEnqueuer } from './enqueue.ts';
+import { migrateLedger } from './ledger/migrate.ts';
+import { openRunLedger } from './ledger/run-ledger.ts';
+import { findUnattended } from './ledger/runs.ts';
+import { observeDeliveries } from './observe.ts';
+import { startPlanner } from './plan.ts';
+import { startPurging } from './purge.ts';
+import { openDeliveryQueue } from './queue/open.ts';
+import { startReplayer } from './replay.ts';
+import { deliveryRoutes } from './rest/routes.ts';
+import { createRunner, type Runner } from './runner.ts';
+import { startSweeping } from './sweep.ts';
+
+export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'eventLog' | 'keys' | 'metrics'> & {
+  readonly changes: ChangeStream;
+  readonly gateway: CommandGateway;
+  readonly log: Log;
+  readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits'>;
+};
+
+export type DispatcherService = AsyncDisposable & {
+  readonly routes: Router;
+  /** Throws where the queue does not answer: then nothing is sent, though it is planned. */
+  check(): Promise<unknown>;
+  /** Begins nothing any more: the time to end what is under way is short. */
+  drain(): void;
+};
+
+/** So many failures at the least before a webhook is disabled. */
+const FAILURES_MIN = 5;
+const HOUR_MS = 3_600_000;
+
+/** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
+export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
+  const { pool, eventLog, changes, gateway, log, metrics, config } = dependencies;
+  const { webhooks, requireIfMatch, limits } = config;
+  await migrateLedger(pool);
+  await using opening = new AsyncDisposableStack();
+  const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
+  const enqueuer = opening.use(createEnqueuer({ queue, log }));
+  const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
+  opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, planned }));
+  opening.use(await startReplayer({ pool, changes, log, planned }));
+  const runner = startRunner(dependencies, opening);
+  const run = async (webhookId: WebhookId) => {
+    try {
+      if (await runner.run(webhookId)) enqueuer.enqueue([webhookId]);
+    } catch (err) {
+      log.warn({ err, webhookId }, 'A webhook could not be looked after; it is found in the ledger again.');
+    }
+  };
+  const worker = await queue.work(run, { concurrency: webhooks.concurrency });
+  // What is under way is ended first, because the worker waits for it.
+  opening.defer(async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])));
+  opening.use(startSweeping({ find: () => findUnattended(pool), enqueue: (ids) => queue.enqueue(ids), log }));
+  opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
+  const resources = opening.move();
+  const routes = deliveryRoutes({ pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  return { routes, check: () => queue.waiting(), drain: runner.drain, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {
+  const { pool, eventLog, keys, gateway, log, metrics, config } = dependencies;
+  const { webhooks } = config;
+  const ledger = openRunLedger(pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
+  const secrets = createEndpointSecrets({ eventLog, keys });
+  const sender = opening.use(openSender({ pool, eventLog, keys, settings: webhooks }));
+  const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
+  const runner = createRunner({ ledger, secrets, sender, log, observer, disable: createDisabler({ gateway, log }) });
+  return runner;
+};
+
+/** The embedded database has an address that no setting can know. */
+const queueUrl = ({ config: { jobQueueUrl }, databaseUrl }: DispatcherDependencies): string =>
+  /^postgres(ql)?:$/.test(jobQueueUrl) ? databaseUrl : jobQueueUrl;

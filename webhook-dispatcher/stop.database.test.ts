@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+test('a dispatcher that stops waits a little for what is under way, and holds no receiver to blame for what it cuts off', async () => {
+  const dispatcher = await world.start({ WEBHOOK_TIMEOUT_MS: '60000' });
+  world.sink.behave(() => {});
+  const webhookId = await world.register();
+  await world.publish(1);
+  await until(
+    () => world.sink.received.length,
+    (received) => received === 1,
+  );
+  const beganMs = performance.now();
+  await dispatcher[Symbol.asyncDispose]();
+  expect(performance.now() - beganMs).toBeLessThan(9_000);
+  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [webhookId])).toEqual([]);
+  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  await using _next = await world.start();
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  expect(world.sink.received[1]).toMatchObject({ id: world.sink.received[0]?.id, body: world.sink.received[0]?.body });
+});
+
+test('the metrics tell what is sent, and nothing of where to', async () => {
+  await using dispatcher = await world.start();
+  const before = world.sink.received.length;
+  const webhookId = await world.register({ url: `${world.sink.url}/metered`, headers: { 'X-Team': 'shibboleth' } });
+  await world.publish(2);
+  await world.untilDeliveries(webhookId, 'delivered', 2);
+  const shown = await dispatcher.metrics.metrics();
+  const arrived = world.sink.received.length - before;
+  expect(shown).toContain(`annals_webhook_attempts_total{outcome="delivered"} ${arrived}`);
+  expect(shown).toContain('annals_webhook_due 0');
+  expect(shown).toMatch(/annals_follower_behind\{follower="webhook-planner"\} \d/);
+  for (const secret of ['metered', 'shibboleth', 'whsec_', '127.0.0.1']) expect(shown).not.toContain(secret);
+});

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WebhookId } from '#shared/brands.ts';
+import type { Log } from '#shared/log.ts';
+
+type Sweeper = {
+  /** Webhooks with something to send that nobody runs. */
+  find(): Promise<readonly WebhookId[]>;
+  enqueue(webhookIds: readonly WebhookId[]): Promise<void>;
+  readonly log: Log;
+  readonly everyMs?: number;
+};
+
+const EVERY_MS = 1_000;
+/** So much more or less, that many processes do not look at the same moment. */
+const JITTER = 0.2;
+
+/** Queues, again and again, what has become due, and what the queue has lost. */
+export const startSweeping = ({ find, enqueue, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
+  const stopping = new AbortController();
+  const sweep = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        const unattended = await find();
+        if (unattended.length > 0) await enqueue(unattended);
+      } catch (err) {
+        if (!stopping.signal.aborted) log.warn({ err }, 'It could not be found out which webhooks have something due; it is tried again.');
+      }
+      const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const sweeping = sweep();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await sweeping;
+    },
+  };
+};
