@@ -25,6 +25,8 @@ const ROUNDS = 10;
 const COMMANDS = 2_000;
 /** The role is killed once this share of a round's commands, at most, is answered. */
 const ANSWERED_MAX = 0.9;
+/** The commands of a round go side by side, so that on a busy machine the first answers come late. */
+const PATIENCE_MS = 120_000;
 
 type Sent = { readonly command: Command; readonly context: CommandContext; answer?: CommandResult; refused?: string };
 
@@ -52,7 +54,7 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
     await until(
       () => batch.filter(({ answer, refused }) => answer || refused).length,
       (answers) => answers >= target,
-      30_000,
+      PATIENCE_MS,
     );
     await role.kill('SIGKILL');
     await sending;
@@ -69,7 +71,7 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
       return open.length;
     },
     (left) => left === 0,
-    60_000,
+    PATIENCE_MS,
   );
 
   await using log = await openEventLog({ url: database.url });
@@ -88,7 +90,7 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
   expect(answered.length).toBeGreaterThan(COMMANDS);
   expect(unanswered.length).toBeGreaterThan(COMMANDS);
   expect(recorded.deletedArticles.size).toBeGreaterThan(0);
-}, 170_000);
+}, 600_000);
 
 type World = { readonly author: UserId; readonly articles: readonly ArticleId[] };
 
