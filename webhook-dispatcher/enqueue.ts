@@ -8,13 +8,20 @@ export type Enqueuer = AsyncDisposable & { enqueue(webhookIds: readonly WebhookI
 export const createEnqueuer = ({ queue, log }: { readonly queue: Pick<DeliveryQueue, 'enqueue'>; readonly log: Log }): Enqueuer => {
   let waiting = new Set<WebhookId>();
   let queueing: Promise<void> | undefined;
+  let isFailing = false;
+  const onFailure = (err: unknown): void => {
+    if (!isFailing) log.warn({ err }, 'Webhooks could not be queued; they are found in the ledger instead.');
+    isFailing = true;
+  };
+  const onSuccess = (): void => {
+    if (isFailing) log.info('Webhooks are queued again.');
+    isFailing = false;
+  };
   const queueAll = async (): Promise<void> => {
     while (waiting.size > 0) {
       const webhookIds = [...waiting];
       waiting = new Set();
-      await queue
-        .enqueue(webhookIds)
-        .catch((err: unknown) => log.warn({ err }, 'Webhooks could not be queued; they are found in the ledger instead.'));
+      await queue.enqueue(webhookIds).then(onSuccess, onFailure);
     }
     queueing = undefined;
   };

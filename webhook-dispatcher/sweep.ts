@@ -17,13 +17,18 @@ const JITTER = 0.2;
 /** Queues, again and again, what has become due, and what the queue has lost. */
 export const startSweeping = ({ find, enqueue, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
   const stopping = new AbortController();
+  let isFailing = false;
   const sweep = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         const unattended = await find();
         if (unattended.length > 0) await enqueue(unattended);
+        if (isFailing) log.info('Webhooks with something due are found and queued again.');
+        isFailing = false;
       } catch (err) {
-        if (!stopping.signal.aborted) log.warn({ err }, 'It could not be found out which webhooks have something due; it is tried again.');
+        if (!stopping.signal.aborted && !isFailing)
+          log.warn({ err }, 'Webhooks with something due could not be found or queued; it is tried again.');
+        isFailing = true;
       }
       const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BulkJobOptions, WorkerOptions } from 'bullmq';
+import type { BulkJobOptions, IQueueBackend, WorkerOptions } from 'bullmq';
 import type { WebhookId } from '#shared/brands.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { Troubles } from './troubles.ts';
 
 /** What a job holds: the ledger knows the rest. */
 export type RunJob = { readonly webhookId: WebhookId };
@@ -13,13 +14,13 @@ type QueuedRun = { readonly name: string; readonly data: RunJob; readonly opts: 
 type Engine = {
   readonly queue: Closable & { addBulk(jobs: QueuedRun[]): Promise<unknown>; getWaitingCount(): Promise<number> };
   createWorker(process: (job: { readonly data: RunJob }) => Promise<void>, options: typeof WORKER & { concurrency: number }): Closable;
-  onError(error: Error): void;
+  readonly troubles: Troubles;
   readonly resources: AsyncDisposable;
 };
 
 /** Of a worker that died, the jobs are taken over within the sum of both. */
-const LOCK_MS = 15_000;
-const STALLED_CHECK_MS = 10_000;
+const LOCK_MS = 4_000;
+const STALLED_CHECK_MS = 3_000;
 
 const WORKER = {
   lockDuration: LOCK_MS,
@@ -44,40 +45,67 @@ const jobOptions = (webhookId: WebhookId): BulkJobOptions => ({
 const JOBS_AT_ONCE_MAX = 500;
 /** Before it is connected, BullMQ would wait for ever. */
 const ENQUEUE_MAX_MS = 3_000;
+/** Longer than runs take to end; where the engine does not answer, BullMQ would wait for it. */
+const CLOSE_WORKER_MAX_MS = 6_000;
+const CLOSE_QUEUE_MAX_MS = 1_000;
+const REST_MS = 1_000;
+const WAIT_MAX_S = 5;
 
-const inTime = async (queued: Promise<unknown>): Promise<void> => {
+const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<Answer> => {
   const waiting = new AbortController();
-  const late = delay(ENQUEUE_MAX_MS, undefined, { signal: waiting.signal, ref: false }).then(() => {
-    throw new Error(`the queue has not answered within ${ENQUEUE_MAX_MS} ms`);
+  const late = delay(maxMs, undefined, { signal: waiting.signal, ref: false }).then(() => {
+    throw new Error(`the queue has not answered within ${maxMs} ms`);
   });
   try {
-    await Promise.race([queued, late]);
+    return await Promise.race([asked, late]);
   } finally {
     waiting.abort();
     late.catch(() => {});
-    queued.catch(() => {});
+    asked.catch(() => {});
   }
 };
 
+/**
+ * An engine that fails slowly, because a worker that is told of a failure asks again at once; and that never waits for long, because what
+ * tells of a job may be lost with a failure.
+ */
+export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(engine: Patient): Patient => {
+  const moveToActive = engine.moveToActive.bind(engine);
+  const waitForJob = engine.waitForJob.bind(engine);
+  engine.moveToActive = async (...asked) => {
+    try {
+      return await moveToActive(...asked);
+    } catch (error) {
+      await delay(REST_MS);
+      throw error;
+    }
+  };
+  engine.waitForJob = (seconds) => waitForJob(Math.min(seconds, WAIT_MAX_S));
+  return engine;
+};
+
 /** Deliveries over a queue of BullMQ, whichever engine it is on. */
-export const createDeliveryQueue = ({ queue, createWorker, onError, resources }: Engine): DeliveryQueue => {
+export const createDeliveryQueue = ({ queue, createWorker, troubles, resources }: Engine): DeliveryQueue => {
   // Without a listener, an error would end the process.
-  queue.on('error', onError);
+  queue.on('error', troubles.tell);
   return {
     async enqueue(webhookIds) {
       for (let first = 0; first < webhookIds.length; first += JOBS_AT_ONCE_MAX) {
-        const some = webhookIds.slice(first, first + JOBS_AT_ONCE_MAX);
-        await inTime(queue.addBulk(some.map((webhookId) => ({ name: 'run', data: { webhookId }, opts: jobOptions(webhookId) }))));
+        const jobs = webhookIds
+          .slice(first, first + JOBS_AT_ONCE_MAX)
+          .map((webhookId) => ({ name: 'run', data: { webhookId }, opts: jobOptions(webhookId) }));
+        await inTime(queue.addBulk(jobs), ENQUEUE_MAX_MS);
       }
     },
     async work(run, { concurrency }) {
       const worker = createWorker(({ data }) => run(data.webhookId), { ...WORKER, concurrency });
-      worker.on('error', onError);
-      return { [Symbol.asyncDispose]: () => worker.close() };
+      worker.on('error', troubles.tell);
+      return { [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.tell) };
     },
     waiting: () => queue.getWaitingCount(),
     async [Symbol.asyncDispose]() {
-      await queue.close();
+      troubles[Symbol.dispose]();
+      await inTime(queue.close(), CLOSE_QUEUE_MAX_MS).catch(() => {});
       await resources[Symbol.asyncDispose]();
     },
   };

@@ -1,10 +1,11 @@
 import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } from 'bullmq';
 import { openPool } from '#shared/database/pool.ts';
-import { createDeliveryQueue, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { OpenedQueue } from './open.ts';
+import { tellOfTroubles } from './troubles.ts';
 
-const { Queue, Worker } = withBackend(createPostgresBackend);
+const { Queue, Worker } = withBackend((...given: Parameters<typeof createPostgresBackend>) => patient(createPostgresBackend(...given)));
 
 /** A worker keeps one for itself, by which it hears of jobs. */
 const CONNECTIONS_MAX = 6;
@@ -26,7 +27,7 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   return createDeliveryQueue({
     queue,
     createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection }),
-    onError: (err) => log.warn({ err }, 'The queue of webhooks in PostgreSQL has trouble; what it loses is queued again.'),
+    troubles: tellOfTroubles({ engine: 'PostgreSQL', log, check: () => queue.getWaitingCount() }),
     resources,
   });
 };

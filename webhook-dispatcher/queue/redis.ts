@@ -1,8 +1,11 @@
-import { Queue, Worker } from 'bullmq';
+import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
-import { createDeliveryQueue, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { OpenedQueue } from './open.ts';
+import { tellOfTroubles } from './troubles.ts';
+
+const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) => patient(createRedisBackend(...given)));
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A connection whose other end has gone silent is given up and made anew. */
@@ -21,11 +24,11 @@ const connecting = {
 
 /** Opens the queue in Redis, which may come up later and forget everything. */
 export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
-  const onError = (err: Error) => log.warn({ err }, 'The queue of webhooks in Redis has trouble; what it loses is queued again.');
+  const troubles = tellOfTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
   // Who enqueues is told at once, and leaves it to the next look into the ledger.
   const forQueue = new Redis(url, { ...connecting, socketTimeout: SILENCE_MAX_MS, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
   const forWorkers = new Redis(url, { ...connecting, socketTimeout: WORKER_SILENCE_MAX_MS, maxRetriesPerRequest: null });
-  for (const each of [forQueue, forWorkers]) each.on('error', onError);
+  for (const each of [forQueue, forWorkers]) each.on('error', troubles.tell);
   const queue = new Queue<RunJob>(name, {
     ...QUEUE,
     connection: forQueue,
@@ -34,7 +37,7 @@ export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): P
   return createDeliveryQueue({
     queue,
     createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection: forWorkers, prefix: PREFIX }),
-    onError,
+    troubles,
     resources: {
       async [Symbol.asyncDispose]() {
         for (const each of [forQueue, forWorkers]) each.disconnect();

@@ -1,0 +1,81 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { until } from '../../test/engines/until.ts';
+import { openDeliveryQueue } from './open.ts';
+
+const resources = new AsyncDisposableStack();
+let url: string;
+beforeAll(async () => {
+  url = resources.use(await createDatabase()).url;
+});
+afterAll(() => resources.disposeAsync());
+
+const openLogged = async () => {
+  const lines: { msg: string }[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const queue = await openDeliveryQueue({ url, name: 'troubled', log });
+  const told = (start: string) => lines.filter(({ msg }) => msg.startsWith(start)).length;
+  return { queue, told, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() };
+};
+
+const openAdministrator = () => openPool({ url, applicationName: 'administrator', connectionsMax: 1 });
+
+test('a queue whose tables are gone is told of once, and once more when it works again', async () => {
+  await using administrator = openAdministrator();
+  await using opened = await openLogged();
+  const begun: WebhookId[] = [];
+  await using _worker = await opened.queue.work(async (webhookId) => void begun.push(webhookId), { concurrency: 4 });
+  const id = 1 as WebhookId;
+  await opened.queue.enqueue([id]);
+  await until(
+    () => begun.length,
+    (count) => count === 1,
+  );
+  await administrator.query('alter schema bullmq rename to bullmq_away');
+  // It fails, and goes on failing.
+  for (let times = 0; times < 50; times += 1) await expect(opened.queue.enqueue([id])).rejects.toThrow();
+  await until(
+    () => opened.told('The queue of webhooks has trouble'),
+    (count) => count > 0,
+    20_000,
+  );
+  await administrator.query('alter schema bullmq_away rename to bullmq');
+  await opened.queue.enqueue([id]);
+  await until(
+    () => begun.length,
+    (count) => count > 1,
+    20_000,
+  );
+  await until(
+    () => opened.told('The queue of webhooks works again'),
+    (count) => count === 1,
+    20_000,
+  );
+  expect(opened.told('The queue of webhooks has trouble')).toBe(1);
+});
+
+test('a worker ends in time while the queue is broken', async () => {
+  await using administrator = openAdministrator();
+  await using opened = await openLogged();
+  const begun: WebhookId[] = [];
+  const worker = await opened.queue.work(async (webhookId) => void begun.push(webhookId), { concurrency: 4 });
+  await opened.queue.enqueue([1 as WebhookId]);
+  await until(
+    () => begun.length,
+    (count) => count === 1,
+  );
+  await administrator.query('alter schema bullmq rename to bullmq_away');
+  await until(
+    () => opened.told('The queue of webhooks has trouble'),
+    (count) => count > 0,
+    20_000,
+  );
+  const beganMs = performance.now();
+  await worker[Symbol.asyncDispose]();
+  await opened.queue[Symbol.asyncDispose]();
+  expect(performance.now() - beganMs).toBeLessThan(8_000);
+  await administrator.query('alter schema bullmq_away rename to bullmq');
+});

@@ -1,0 +1,46 @@
+import type { Log } from '#shared/log.ts';
+
+export type Troubles = Disposable & { tell(err: Error): void };
+
+type Options = {
+  readonly engine: string;
+  readonly log: Log;
+  /** Throws where the engine does not answer. */
+  check(): Promise<unknown>;
+};
+
+/** For so long there must be no more of it before it counts as over. */
+const QUIET_MS = 5_000;
+
+/** Logs the first of many troubles, and once they are over: while an engine is broken, BullMQ tells of it thousands of times in a second. */
+export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
+  let isInTrouble = false;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    const mine = timer;
+    const isOver = await check().then(
+      () => true,
+      () => false,
+    );
+    // There was more of it meanwhile.
+    if (mine !== timer) return;
+    if (!isOver) return wait();
+    isInTrouble = false;
+    log.info({ engine }, 'The queue of webhooks works again.');
+  };
+  const wait = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(look, QUIET_MS).unref();
+  };
+  return {
+    tell(err) {
+      if (!isInTrouble) log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
+      isInTrouble = true;
+      wait();
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+};
