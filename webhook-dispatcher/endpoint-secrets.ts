@@ -10,7 +10,7 @@ import type { Endpoint, Secret } from './deliver/delivery.ts';
 export type EndpointSecrets = (webhookId: WebhookId, version: Version) => Promise<Endpoint | undefined>;
 
 type Dependencies = { readonly eventLog: Pick<EventLog, 'read'>; readonly keys: Pick<KeyStore, 'obtain' | 'find'> };
-type Known = { readonly version: Version; readonly endpoint: Endpoint | undefined };
+type Known = { readonly version: Version; readonly endpoint: Endpoint | undefined; readonly sinceMs: number };
 
 const KNOWN_MAX = 10_000;
 /** Neither an owner who was erased nor a secret that was deleted is remembered for longer. */
@@ -23,9 +23,11 @@ export const createEndpointSecrets = ({ eventLog, keys }: Dependencies): Endpoin
     max: KNOWN_MAX,
     ttl: KNOWN_FOR_MS,
     ttlAutopurge: true,
-    fetchMethod: async (webhookId) => {
-      let known: Known = { version: 0 as Version, endpoint: undefined };
-      for await (const page of eventLog.read(streamName('webhook', webhookId))) known = (await codec.decodeAll(page)).reduce(after, known);
+    fetchMethod: async (webhookId, before) => {
+      let known = before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
+      // Every request of its owner is an event there, so that only what is new is read.
+      const pages = eventLog.read(streamName('webhook', webhookId), (known.version + 1) as Version);
+      for await (const page of pages) known = (await codec.decodeAll(page)).reduce(after, known);
       return known;
     },
   });
@@ -35,7 +37,13 @@ export const createEndpointSecrets = ({ eventLog, keys }: Dependencies): Endpoin
   };
 };
 
-const after = ({ endpoint }: Known, event: DecodedEvent): Known => ({ version: event.version, endpoint: endpointAfter(endpoint, event) });
+const nothing = (): Known => ({ version: 0 as Version, endpoint: undefined, sinceMs: performance.now() });
+
+const after = ({ endpoint, sinceMs }: Known, event: DecodedEvent): Known => ({
+  version: event.version,
+  endpoint: endpointAfter(endpoint, event),
+  sinceMs,
+});
 
 const endpointAfter = (before: Endpoint | undefined, { type, data }: DecodedEvent): Endpoint | undefined => {
   if (type === 'webhook.registered') {

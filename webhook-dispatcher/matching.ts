@@ -34,10 +34,17 @@ export class EndpointBook {
     return this.#endpoints.get(webhookId);
   }
 
+  get size(): number {
+    return this.#endpoints.size;
+  }
+
   set(endpoint: PlannedEndpoint): void {
+    const before = this.#endpoints.get(endpoint.webhookId);
     if (endpoint.status === 'deleted') this.#endpoints.delete(endpoint.webhookId);
     else this.#endpoints.set(endpoint.webhookId, endpoint);
-    this.#byType.clear();
+    // What its owner asks for by hand changes nothing of that.
+    const { status, eventTypes, filter } = endpoint;
+    if (before?.status !== status || before.eventTypes !== eventTypes || before.filter !== filter) this.#byType.clear();
   }
 
   /** Those that are enabled and ask for it. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { PLANNER, startPlanner } from './plan.ts';
@@ -113,6 +114,26 @@ test('keeps what is personal out of the ledger', async () => {
   for (const secret of ['shibboleth', 'whsec_', '127.0.0.1']) expect(rows[0]?.all).not.toContain(secret);
 });
 
+test('of a page that is long for so many webhooks, nothing is left out', async () => {
+  const webhookId = await world.register();
+  await world.publish(50);
+  const inOnePage: Pick<ChangeStream, 'follow'> = {
+    async *follow(after, signal) {
+      const head = await given.eventLog.head();
+      const changes = [];
+      for await (const page of given.changes.follow(after, signal)) {
+        changes.push(...page.changes);
+        if (page.upTo >= head) break;
+      }
+      yield { changes, upTo: head };
+      yield* given.changes.follow(head, signal);
+    },
+  };
+  await using _planner = await start(inOnePage);
+  await untilPlanned();
+  expect(await plannedTo(webhookId)).toEqual(Array(50).fill(due));
+});
+
 test('waits for whoever has several webhooks at once, however they are ordered, and not both for ever', async () => {
   const [first, second] = [await world.register(), await world.register()];
   await using planner = await start();
@@ -137,4 +158,18 @@ test('waits for whoever has several webhooks at once, however they are ordered, 
     await taker.query('rollback');
     taker.release();
   }
+});
+
+test('nothing is lost of an owner who cannot be read for the time being', async () => {
+  const webhookId = await world.register();
+  await untilProjected(world.side);
+  await world.rows('delete from read_model.users where id = $1', [world.author]);
+  await world.rows(
+    `insert into read_model.parked (stream, version, position, type, reason) values ('user-${world.author}', 1, 1, 'test', 'test')`,
+  );
+  await using _planner = await start();
+  await world.publish(2);
+  await untilPlanned();
+  expect(await plannedTo(webhookId)).toEqual([due, due]);
+  await world.rows('delete from read_model.parked');
 });

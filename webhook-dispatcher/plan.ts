@@ -30,7 +30,8 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     ...following,
     name: PLANNER,
     async *follow(after, signal) {
-      for await (const page of changes.follow(after, signal)) yield { page, upTo: page.upTo };
+      for await (const page of changes.follow(after, signal))
+        for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo };
     },
     async write(page, connection, { after }) {
       const book = known?.at === after ? known.book : new EndpointBook(await readEndpoints(connection));
@@ -44,6 +45,23 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     },
   });
 };
+
+/** How many deliveries are planned in one transaction at the most, but for those of one change. */
+const PLANNED_MAX = 20_000;
+/** As long as it is not known how many may ask for each. */
+const FIRST_CHANGES_MAX = 20;
+
+/** A page, in parts that no number of webhooks makes too large. */
+function* partsOf({ changes, upTo }: ChangePage, webhooks: () => number | undefined): Generator<ChangePage> {
+  let rest = changes;
+  do {
+    const known = webhooks();
+    const many = known === undefined ? FIRST_CHANGES_MAX : Math.max(1, Math.floor(PLANNED_MAX / Math.max(1, known)));
+    const part = rest.slice(0, many);
+    rest = rest.slice(many);
+    yield { changes: part, upTo: rest.length > 0 ? (part.at(-1) as Change).position : upTo };
+  } while (rest.length > 0);
+}
 
 /** Each change finds the webhooks as they were when it happened. */
 const planPage = async (connection: Connection, book: EndpointBook, changes: readonly Change[]): Promise<ReadonlySet<WebhookId>> => {

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import { Died } from '../test/engines/command-side.ts';
+import { Died, draftArticle } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
 import { until } from '../test/engines/until.ts';
 import type { Sender } from './deliver/delivery.ts';
-import { openSender } from './deliver/open-sender.ts';
-import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { migrateLedger } from './ledger/migrate.ts';
-import { openRunLedger, type RunLedger } from './ledger/run-ledger.ts';
+import type { RunLedger } from './ledger/run-ledger.ts';
 import { startPlanner } from './plan.ts';
-import { createRunner, type Runner } from './runner.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 /** Runs by hand, as workers of several processes would do them, on what one planner has planned. */
@@ -24,22 +22,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => resources.disposeAsync());
 
-type Process = AsyncDisposable & Pick<Runner, 'run'>;
-
-const openProcess = (
-  wrap: (ledger: RunLedger) => RunLedger = (ledger) => ledger,
-  wrapSender: (sender: Sender) => Sender = (sender) => sender,
-): Process => {
-  const opened = new AsyncDisposableStack();
-  const { pool, eventLog, keys, config, log } = given;
-  const sender = opened.use(openSender({ pool, eventLog, keys, settings: config.webhooks }));
-  const ledger = wrap(openRunLedger(pool, { hours: 120, failures: 5 }));
-  const beside = { log, observer: { sent() {} }, disable: async () => {} };
-  const runner = opened.use(
-    createRunner({ ledger, secrets: createEndpointSecrets({ eventLog, keys }), sender: wrapSender(sender), ...beside }),
-  );
-  return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };
-};
+const openProcess = (wrap?: (ledger: RunLedger) => RunLedger, wrapSender?: (sender: Sender) => Sender): RunProcess =>
+  openRunProcess(given, { ...(wrap && { ledger: wrap }), ...(wrapSender && { sender: wrapSender }) });
 
 const at = (path: string) => `${world.sink.url}${path}`;
 const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
@@ -75,6 +59,25 @@ test('a process that dies between sending and recording, five times in a row, le
   const received = receivedAt('/dying');
   expect(received).toHaveLength(6);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+});
+
+test('what was sent in full, without anybody knowing of it, does not come by its ids once it may not be read any more', async () => {
+  const webhookId = await world.register({ url: at('/taken-back'), payload: 'full', eventTypes: ['article.drafted'] });
+  const articleId = await draftArticle(world.side, world.author);
+  await world.untilDeliveries(webhookId, 'due', 1);
+  const die = async (): Promise<never> => Promise.reject(new Died());
+  await using dying = openProcess((ledger) => ({ ...ledger, record: die, release: die }));
+  await expect(dying.run(webhookId)).rejects.toThrow(Died);
+  await world.send({ type: 'DeleteArticle', articleId });
+  await until(
+    () => world.rows('select from read_model.articles where id = $1', [articleId]),
+    (rows) => rows.length === 0,
+  );
+  await forgetRun(webhookId);
+  await using survivor = openProcess();
+  await survivor.run(webhookId);
+  await world.untilDeliveries(webhookId, 'withheld', 1);
+  expect(receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual(['On engines']);
 });
 
 test('two processes never send to one webhook at the same time', async () => {

@@ -2,7 +2,7 @@ import type { EventId } from '#shared/brands.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import { Changed } from './changed.ts';
 import { admits, afterAttempt } from './deliver/breaker.ts';
-import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender } from './deliver/delivery.ts';
+import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender, Shape } from './deliver/delivery.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import { Pace } from './pace.ts';
@@ -148,17 +148,22 @@ export class Run {
 
   async #attempt(delivery: Delivery): Promise<void> {
     const { claim, endpoint, owner, sender, ledger, sent, spoilt } = this.#setting;
+    const { webhookId, epoch } = claim;
+    const { eventId } = delivery;
     const { signal } = this.#lost;
     try {
+      const settle = async (shape: Shape): Promise<void> => {
+        if (!(await ledger.settle({ webhookId, epoch, eventId, shape }))) this.cut();
+        signal.throwIfAborted();
+      };
       const at = new Date();
-      const result = await sender.send({ delivery, endpoint, owner }, signal).catch((error: unknown) => {
+      const result = await sender.send({ delivery, endpoint, owner, settle }, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         return spoilt(delivery, error);
       });
       sent(delivery, result);
       this.#judge(result);
-      const { webhookId, epoch } = claim;
-      const answer = await ledger.record({ webhookId, epoch, eventId: delivery.eventId, at, result });
+      const answer = await ledger.record({ webhookId, epoch, eventId, at, result });
       if (answer === 'lost') this.cut();
       if (answer === 'failing_for_long') this.#disable('failing');
     } catch (error) {

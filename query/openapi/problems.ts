@@ -42,7 +42,7 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   editWebhook: ['user_deleted'],
   rotateWebhookSecret: ['too_many_secrets'],
   testWebhook: ['webhook_disabled'],
-  replayWebhook: ['webhook_disabled'],
+  replayWebhook: ['webhook_disabled', 'too_many_replays'],
   redeliver: ['webhook_disabled'],
   redriveWebhook: ['webhook_disabled'],
 };

@@ -174,4 +174,16 @@ describe('what the dispatcher has done', () => {
     expect((await redeliver(99)).errors).toMatchObject([{ extensions: { code: 'delivery_not_found' } }]);
     expect((await redeliver(1, await world.person('author'))).errors).toMatchObject([{ extensions: { code: 'webhook_not_found' } }]);
   });
+
+  test('only so many replays are under way at once, and nobody else hears how many', async () => {
+    const replay = (by?: Asker) => graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
+    expect((await replay()).errors).toBeUndefined();
+    await world.side.pool.query(
+      `insert into webhook_ledger.replay (id, webhook_id, to_position, at_position, requested_at)
+       select gen_random_uuid(), $1, 9, 0, now() from generate_series(1, 8)`,
+      [webhookId],
+    );
+    expect((await replay()).errors).toMatchObject([{ extensions: { code: 'too_many_replays' } }]);
+    expect((await replay(await world.person('author'))).errors).toMatchObject([{ extensions: { code: 'webhook_not_found' } }]);
+  });
 });

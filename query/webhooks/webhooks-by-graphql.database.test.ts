@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLedger } from '../../test/engines/filled-ledger.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 const URL = 'https://shop.example/hooks';
@@ -106,6 +107,7 @@ test('it is found by its id, as a node, in lists, and with its owner; others fin
 
 test('requests answer with their place in the log, and are refused of what is disabled', async () => {
   const id = await registerByGraphql();
+  await makeLedger(world.side.pool);
   for (const request of ['testWebhook', 'redriveWebhook'])
     expect(await dataOf(`mutation { ${request}(id: ${id}) { cursor webhook { id } } }`)).toEqual({
       [request]: { cursor: expect.stringMatching(/^[0-9a-f]{8}-/), webhook: { id } },

@@ -6,11 +6,15 @@ import type { Command } from './command.ts';
  * and twenty at once; administrators can read all addresses anyway.
  */
 const UNITS_OF_ADDRESS = 100;
+/** It reads the log, from as far back as is asked for. */
+const UNITS_OF_REPLAY = 100;
 
 /** What a command costs its sender beside the one unit of the request. */
 export const unitsMoreOf = (command: Command, caller: Caller): number => {
   const isAdministrator = caller.kind === 'system' || (caller.kind === 'user' && caller.role === 'admin');
-  return !isAdministrator && namesAddress(command) ? UNITS_OF_ADDRESS : 0;
+  if (isAdministrator) return 0;
+  if (command.type === 'ReplayWebhook') return UNITS_OF_REPLAY;
+  return namesAddress(command) ? UNITS_OF_ADDRESS : 0;
 };
 
 const namesAddress = (command: Command): boolean => {

@@ -17,7 +17,7 @@ export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: (po
 /** Wherever the definition says that a field is a place. */
 const pathsIn = (schema: z.ZodType): readonly Path[] => {
   if (schema === position) return [[]];
-  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return pathsIn(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodExactOptional) return pathsIn(schema.unwrap() as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape).flatMap(([name, field]) => pathsIn(field as z.ZodType).map((path) => [name, ...path]));
 };

@@ -3,8 +3,7 @@ import { defineEvent } from './define-event.ts';
 import { articleId, position, text, timestamp, userId, webhookId } from './fields.ts';
 
 const stream = { kind: 'webhook', key: 'webhookId' } as const;
-const ownerId = userId;
-const mark = z.strictObject({ webhookId, ownerId });
+const mark = z.strictObject({ webhookId, ownerId: userId });
 const markExample = { webhookId: 6001, ownerId: 7001 };
 
 const URL_CHARACTERS_MAX = 2_048;
@@ -159,7 +158,7 @@ const REQUESTS = {
   'webhook.test_requested': defineEvent({
     ...common,
     type: 'webhook.test_requested',
-    description: 'A test was asked for: this very event is delivered, to this address alone.',
+    description: 'A test was asked for: this very event is delivered to the address, whatever else it asks for.',
     schema: z.strictObject({ ...mark.shape, testId: requestId }),
     personal: null,
     example: { ...markExample, testId: REQUEST_ID },

@@ -35,6 +35,7 @@ const REJECTION_STATUS = {
   webhook_disabled: 409,
   quota_exceeded: 409,
   too_many_secrets: 409,
+  too_many_replays: 409,
   delivery_not_found: 404,
   replay_not_found: 404,
   client_not_found: 404,

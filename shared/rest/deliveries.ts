@@ -27,7 +27,7 @@ export const Delivery = z
     attempts: z.int().nonnegative(),
     nextAt: timestamp.nullable().meta({ description: 'When it is tried next.' }),
     lastStatus: z.int().nullable().meta({ description: 'The status of the last answer.' }),
-    lastError: z.string().nullable().meta({ description: 'Why the last attempt had no answer.' }),
+    lastError: z.string().nullable().meta({ description: 'Why the last attempt had no answer, or why it did not count.' }),
     createdAt: createdAt.meta({ description: 'When it was planned.' }),
     deliveredAt: timestamp.nullable(),
     _links: Links,

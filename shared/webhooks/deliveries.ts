@@ -1,5 +1,6 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { Rejection } from '#shared/rejection.ts';
 import type { DeliveryFilter, ShownDeliveryState } from '#shared/rest/deliveries.ts';
 
 /** What people may see of the ledger; that they may see the webhook is for those to find out who ask. */
@@ -124,6 +125,22 @@ export const findReplay = async (pool: Pool, webhookId: WebhookId, replayId: Eve
     replayId,
   ]);
   return rows[0];
+};
+
+const RUNNING_REPLAYS_MAX = 10;
+
+/**
+ * Refuses another replay of a webhook that has many under way: each reads the log, from as far back as is asked for. That is only told to
+ * whom `demandSight` lets through; one that was just registered cannot be seen yet, and has none.
+ */
+export const demandFewReplays = async (pool: Pool, webhookId: WebhookId, demandSight: () => Promise<unknown>): Promise<void> => {
+  const { rowCount } = await pool.query(
+    `select from webhook_ledger.replay where webhook_id = $1 and state = 'running' limit ${RUNNING_REPLAYS_MAX}`,
+    [webhookId],
+  );
+  if (rowCount !== RUNNING_REPLAYS_MAX) return;
+  await demandSight();
+  throw new Rejection('too_many_replays', { max: RUNNING_REPLAYS_MAX });
 };
 
 /** Two may have been asked for in the same millisecond. */

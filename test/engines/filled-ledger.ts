@@ -7,9 +7,12 @@ const DELIVERIES = 5;
 /** Of the answers to the attempts at the first delivery. */
 const BODIES = [Buffer.from('Too busy.'), Buffer.from([0xff, 0xfe]), Buffer.from('é'.repeat(8_193)).subarray(1, 16_386), null];
 
+export const makeLedger = (pool: Pool): Promise<void> =>
+  migrate(pool, 'webhook_ledger', new URL('../../webhook-dispatcher/ledger/', import.meta.url));
+
 /** As the dispatcher would have it. */
 export const fillLedger = async (pool: Pool, webhookId: string): Promise<void> => {
-  await migrate(pool, 'webhook_ledger', new URL('../../webhook-dispatcher/ledger/', import.meta.url));
+  await makeLedger(pool);
   for (let number = 1; number <= DELIVERIES; number += 1)
     await pool.query(
       `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, state, attempts, next_at, last_status, created_at)

@@ -8,6 +8,7 @@ import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../test/engines/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
 import type { Endpoint, Owner, Shape } from './delivery.ts';
 
@@ -33,6 +34,11 @@ beforeAll(async () => {
   await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
   await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
+  // What may be told depends on what is there to be read.
+  await until(
+    () => world.ask(`/articles/${article}/comments`, { by: author }),
+    ({ body }) => (body as readonly object[]).length === 1,
+  );
 }, 60_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 

@@ -110,3 +110,15 @@ test('a type that this release does not know is told as it came', async () => {
   const unknown: Change = { ...commentAdded, type: 'comment.praised' };
   expect(await compose({ change: unknown, opened: ids })).toEqual({ shape: 'full', data: ids });
 });
+
+test('of what was changed, the fields that were not are no gap', async () => {
+  const updated: Change = { ...registered, type: 'user.updated', right: 'user.read_private' };
+  const data = { userId: 7_002, email: 'rita@example.org' };
+  expect(await compose({ change: updated, opened: data, role: 'admin' })).toEqual({ shape: 'full', data });
+  const renamed = { userId: 7_002, name: 'Rita R.' };
+  expect(await compose({ change: updated, opened: renamed, role: 'admin' })).toEqual({ shape: 'full', data: renamed });
+  expect(await compose({ change: updated, opened: { userId: 7_002, name: null }, role: 'admin' })).toEqual({
+    shape: 'ids',
+    data: { userId: 7_002 },
+  });
+});

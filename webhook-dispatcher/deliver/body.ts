@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
@@ -30,6 +31,14 @@ export const createComposer = ({ identity, open, isReadable }: Dependencies): Co
     return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
   };
 
+  /** The same for all who are told of it by its ids. */
+  const made = new WeakMap<Change, Buffer>();
+  const byIds = (change: Change): Composed => {
+    const bytes = made.get(change) ?? bytesOf(change, idsIn(change.data));
+    made.set(change, bytes);
+    return { kind: 'body', bytes, shape: 'ids' };
+  };
+
   /** The data that the owner may read now, in the widest shape that has it all; nothing where only its ids are left. */
   const readableData = async (change: Change, owner: Owner): Promise<{ shape: Shape; data: JsonObject } | undefined> => {
     if (!(await isReadable(owner, change.stream))) return undefined;
@@ -40,12 +49,11 @@ export const createComposer = ({ identity, open, isReadable }: Dependencies): Co
 
   return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
     if (!mayKnow(owner, change)) return { kind: 'withheld' };
-    const byIds = () => ({ kind: 'body', bytes: bytesOf(change, idsIn(change.data)), shape: 'ids' }) as const;
-    if (settled === 'ids' || (settled === null && endpoint.payload === 'thin')) return byIds();
+    if (settled === 'ids' || (settled === null && endpoint.payload === 'thin')) return byIds(change);
     const readable = await readableData(change, owner);
     if (settled === null) {
       const bytes = readable && bytesOf(change, readable.data);
-      return bytes && bytes.length <= BODY_BYTES_MAX ? { kind: 'body', bytes, shape: readable.shape } : byIds();
+      return bytes && bytes.length <= BODY_BYTES_MAX ? { kind: 'body', bytes, shape: readable.shape } : byIds(change);
     }
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
     const data = settled === 'public' ? withoutPrivate(readable.data) : readable.data;
@@ -53,9 +61,13 @@ export const createComposer = ({ identity, open, isReadable }: Dependencies): Co
   };
 };
 
-/** Whether nothing of it was erased, or is damaged. */
+/** Whether nothing of it was erased, or is damaged. What only some events of the type have may be absent. */
 const isWhole = ({ type }: Change, data: JsonObject): boolean => {
   const definition: EventDefinition | undefined = isEventType(type) ? CATALOGUE[type] : undefined;
   const { fields = [], concealed = [] } = definition?.personal ?? {};
-  return fields.every((field) => concealed.includes(field) || definition?.schema.shape[field]?.safeParse(data[field]).success);
+  const shape = definition?.schema.shape ?? {};
+  return fields.every((field) => {
+    if (concealed.includes(field)) return true;
+    return Object.hasOwn(data, field) ? shape[field]?.safeParse(data[field]).success : shape[field] instanceof z.ZodExactOptional;
+  });
 };

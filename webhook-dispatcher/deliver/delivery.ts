@@ -12,7 +12,13 @@ export type Sender = {
 };
 
 /** A delivery with all that it takes to make an attempt at it. */
-export type Outgoing = { readonly delivery: Delivery; readonly endpoint: Endpoint; readonly owner: Owner };
+export type Outgoing = {
+  readonly delivery: Delivery;
+  readonly endpoint: Endpoint;
+  readonly owner: Owner;
+  /** Keeps how much a first attempt tells, before it is sent: who repeats it without knowing of it tells the same. */
+  settle?(shape: Shape): Promise<void>;
+};
 
 /** One change for one endpoint; the id of the event is the id of the delivery, and the `webhook-id`. */
 export type Delivery = {

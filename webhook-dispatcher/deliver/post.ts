@@ -1,7 +1,7 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { checkUrl } from '#shared/webhooks/guard/check-url.ts';
-import { ANSWER_BYTES_MAX } from '#shared/webhooks/representation.ts';
+import { Exchange } from './exchange.ts';
 import { failureInWords, isOurs } from './failure-in-words.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
 import { createNameResolver, type ResolveName } from './resolve-name.ts';
@@ -32,10 +32,6 @@ type Options = {
   readonly resolveName?: ResolveName;
 };
 
-/** What is shown, and one more byte where there was more. */
-const KEPT_BYTES = ANSWER_BYTES_MAX + 1;
-/** What has more than this is cut off. */
-const READ_BYTES_MAX = 65_536;
 const HEADER_BYTES_MAX = 16_384;
 /** To one origin at once; more wait. */
 const CONNECTIONS_MAX = 1_000;
@@ -66,13 +62,15 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
       };
       const refusal = checkUrl(request.url, rules);
       if (refusal !== undefined) return answer({ error: `The URL is not allowed here. ${refusal}` });
-      using deadline = startDeadline(timeoutMs, signal);
+      const exchange = new Exchange();
+      using deadline = startDeadline(exchange, timeoutMs, signal);
       try {
-        return answer(await exchange(agent, request, deadline.signal));
+        send(agent, request, exchange);
+        return answer(await exchange.answer);
       } catch (error) {
         signal.throwIfAborted();
         if (isOurs(error)) throw error;
-        return answer({ error: deadline.signal.aborted ? `There was no answer within ${timeoutMs} ms.` : failureInWords(error) });
+        return answer({ error: deadline.isOver ? `There was no answer within ${timeoutMs} ms.` : failureInWords(error) });
       }
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
@@ -81,47 +79,42 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
 
 const NO_ANSWER: Answer = { durationMs: 0, status: null, error: null, headers: {}, body: null };
 
-const exchange = async (agent: Agent, { url, headers, body }: PostRequest, signal: AbortSignal) => {
+const send = (agent: Agent, { url, headers, body }: PostRequest, exchange: Exchange): void => {
   const { origin, pathname, search } = new URL(url);
-  const response = await agent.request({ origin, path: `${pathname}${search}`, method: 'POST', headers: { ...headers }, body, signal });
-  return { status: response.statusCode, headers: textOf(response.headers), body: await readStart(response.body) };
+  agent.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers, body }, exchange);
 };
 
-const textOf = (headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, Array.isArray(value) ? value.join(', ') : value]));
+/** Those that one signal cuts: it has one listener, because each more would be looked for among all of them. */
+const bySignal = new WeakMap<AbortSignal, Set<Exchange>>();
 
-/** The start of an answer. Its status has come already, so that what becomes of the rest makes no difference. */
-const readStart = async (body: Dispatcher.ResponseData['body']): Promise<Buffer> => {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
-  let readBytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const part = chunk.subarray(0, KEPT_BYTES - keptBytes);
-      if (part.length > 0) kept.push(part);
-      keptBytes += part.length;
-      readBytes += chunk.length;
-      // Leaving the loop closes the connection.
-      if (readBytes > READ_BYTES_MAX) break;
-    }
-  } catch {
-    // Cut off, by the receiver or by the deadline.
-  }
-  return Buffer.concat(kept);
+const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
+  const known = bySignal.get(signal);
+  if (known) return known;
+  const exchanges = new Set<Exchange>();
+  bySignal.set(signal, exchanges);
+  const cutAll = (): void => {
+    for (const each of exchanges) each.cut(new Error('it was stopped'));
+  };
+  signal.addEventListener('abort', cutAll, { once: true });
+  return exchanges;
 };
 
-/** A timer of its own for each request costs less than `AbortSignal.any`, and nothing of it is left behind. */
-const startDeadline = (timeoutMs: number, outer: AbortSignal): Disposable & { readonly signal: AbortSignal } => {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const timer = setTimeout(abort, timeoutMs);
-  outer.addEventListener('abort', abort, { once: true });
-  if (outer.aborted) abort();
+/** Nothing of it is left behind. */
+const startDeadline = (exchange: Exchange, timeoutMs: number, signal: AbortSignal): Disposable & { readonly isOver: boolean } => {
+  signal.throwIfAborted();
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    exchange.cut(new Error('the time is up'));
+  }, timeoutMs);
+  const exchanges = exchangesOf(signal).add(exchange);
   return {
-    signal: controller.signal,
+    get isOver() {
+      return isOver;
+    },
     [Symbol.dispose]() {
       clearTimeout(timer);
-      outer.removeEventListener('abort', abort);
+      exchanges.delete(exchange);
     },
   };
 };

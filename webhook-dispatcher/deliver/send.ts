@@ -21,6 +21,8 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
     const body = await compose(outgoing);
     if (body.kind === 'withheld')
       return { attempt: null, shape: delivery.shape, outcome: { state: 'withheld' }, health: { kind: 'unknown' } };
+    // By ids it would come out the same anyway.
+    if (delivery.shape === null && endpoint.payload === 'full') await outgoing.settle?.(body.shape);
     const ours = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);

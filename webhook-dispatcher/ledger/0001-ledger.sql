@@ -99,4 +99,4 @@ create table webhook_ledger.replay (
   finished_at timestamptz
 );
 create index replay_by_webhook on webhook_ledger.replay (webhook_id, requested_at desc);
-create index replay_running on webhook_ledger.replay (requested_at) where state = 'running';
+create index replay_running on webhook_ledger.replay (webhook_id, requested_at) where state = 'running';

@@ -13,10 +13,17 @@ export type RequestedReplay = {
   readonly time: string | null;
 };
 
+const ROWS_AT_ONCE_MAX = 10_000;
+
 /** Writes each change once, and what is to be told of it; what is there already stays as it is. */
 export const writeDeliveries = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
   if (deliveries.length === 0) return;
   await writeMessages(connection, deliveries);
+  for (let first = 0; first < deliveries.length; first += ROWS_AT_ONCE_MAX)
+    await writeSome(connection, deliveries.slice(first, first + ROWS_AT_ONCE_MAX));
+};
+
+const writeSome = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
   const changes = deliveries.map(({ change }) => change);
   await connection.query(
     `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject)

@@ -17,11 +17,35 @@ export type RecordAnswer = 'recorded' | 'lost' | 'failing_for_long';
 /** How long, and how often at the least, it must have failed without anything else, to be disabled. */
 export type Patience = { readonly hours: number; readonly failures: number };
 
+/** Of what is recorded, each joined to one text: PostgreSQL takes that apart in a fraction of the time that it takes for JSON. */
+const COLUMNS = [
+  'webhook_id',
+  'epoch',
+  'event_id',
+  'at',
+  'state',
+  'retry_ms',
+  'shape',
+  'is_failure',
+  'is_sent',
+  'duration_ms',
+  'status',
+  'error',
+  'request_headers',
+  'response_headers',
+  'body',
+] as const;
+/** Neither is in what is recorded, where control characters are taken out or escaped. */
+const [SEPARATOR, NULL] = ['\u001e', '\u001f'];
+const [SEPARATOR_SQL, NULL_SQL] = ["e'\\x1e'", "e'\\x1f'"];
+const PATIENCE = COLUMNS.length;
+
 const RECORD = `
   with result as materialized (
-    select * from json_to_recordset($1) as given (
-      webhook_id bigint, epoch bigint, event_id uuid, at timestamptz, state text, retry_ms float8, shape text, is_failure boolean,
-      is_sent boolean, duration_ms integer, status integer, error text, request_headers jsonb, response_headers jsonb, body text)
+    select webhook_id::bigint, epoch::bigint, event_id::uuid, at::timestamptz, state, retry_ms::float8, shape, is_failure::boolean,
+      is_sent::boolean, duration_ms::integer, status::integer, error, request_headers::jsonb, response_headers::jsonb, body
+    from rows from (${COLUMNS.map((_, index) => `string_to_table($${index + 1}, ${SEPARATOR_SQL}, ${NULL_SQL})`).join(', ')})
+      as given (${COLUMNS.join(', ')})
   ), held as materialized (
     select webhook_id, run_epoch as epoch from webhook_ledger.endpoint
     where (webhook_id, run_epoch) in (select webhook_id, epoch from result) order by webhook_id for update
@@ -33,7 +57,9 @@ const RECORD = `
       delivered_at = case when result.state = 'delivered' then now() end,
       settled_at = case when result.state <> 'due' then now() end
     from result join held on held.webhook_id = result.webhook_id and held.epoch = result.epoch
-    where delivery.webhook_id = result.webhook_id and delivery.event_id = result.event_id and delivery.state = 'due'
+    where delivery.webhook_id = result.webhook_id and delivery.event_id = result.event_id
+      -- So said that the primary key is taken: by the indexes of what is due, all that is due to the webhook would be looked through.
+      and (delivery.state = 'due') is not false
     returning delivery.webhook_id, delivery.event_id, attempts
   ), logged as (
     insert into webhook_ledger.attempt
@@ -52,7 +78,7 @@ const RECORD = `
     returning endpoint.webhook_id, failing_since, failures_in_row
   )
   select held.webhook_id as "webhookId", held.epoch,
-    coalesce(failures_in_row >= $2 and failing_since < now() - $3 * interval '1 hour', false) as "isFailingForLong",
+    coalesce(failures_in_row >= $${PATIENCE + 1} and failing_since < now() - $${PATIENCE + 2} * interval '1 hour', false) as "isFailingForLong",
     set_config('synchronous_commit', 'off', true)
   from held left join told using (webhook_id)`;
 
@@ -64,7 +90,7 @@ export const recordResults = async (pool: Pool, recorded: readonly Recorded[], p
   const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number; isFailingForLong: boolean }>({
     name: 'webhook-record',
     text: RECORD,
-    values: [JSON.stringify(recorded.map(toRow)), patience.failures, patience.hours],
+    values: [...columnsOf(recorded), patience.failures, patience.hours],
   });
   const held = new Map(rows.map((row) => [row.webhookId, row]));
   return recorded.map(({ webhookId, epoch }) => {
@@ -74,26 +100,42 @@ export const recordResults = async (pool: Pool, recorded: readonly Recorded[], p
   });
 };
 
-const toRow = ({ webhookId, epoch, eventId, at, result: { attempt, shape, outcome, health } }: Recorded) => ({
-  webhook_id: webhookId,
+const columnsOf = (recorded: readonly Recorded[]): readonly string[] => {
+  const columns: string[][] = COLUMNS.map(() => []);
+  for (const each of recorded) {
+    for (const [index, value] of toRow(each).entries()) columns[index]?.push(value === null ? NULL : String(value));
+  }
+  return columns.map((column) => column.join(SEPARATOR));
+};
+
+/** In the order of the columns. */
+const toRow = ({ webhookId, epoch, eventId, at, result: { attempt, shape, outcome, health } }: Recorded) => [
+  webhookId,
   epoch,
-  event_id: eventId,
-  at: at.toISOString(),
-  state: outcome.state,
-  retry_ms: outcome.state === 'due' ? outcome.retryInMs : null,
+  eventId,
+  at.toISOString(),
+  outcome.state,
+  outcome.state === 'due' ? outcome.retryInMs : null,
   shape,
-  is_failure: health.kind !== 'well' && health.kind !== 'unknown',
-  is_sent: attempt !== null,
-  duration_ms: attempt && Math.round(attempt.durationMs),
-  status: attempt?.status ?? null,
-  error: attempt?.error == null ? null : storable(attempt.error),
-  request_headers: attempt && storableHeaders(attempt.requestHeaders),
-  response_headers: attempt && storableHeaders(attempt.responseHeaders),
-  body: attempt?.responseBody ? Buffer.from(attempt.responseBody).toString('base64') : null,
-});
+  health.kind !== 'well' && health.kind !== 'unknown',
+  attempt !== null,
+  attempt && Math.round(attempt.durationMs),
+  attempt?.status ?? null,
+  attempt?.error == null ? null : storable(attempt.error),
+  attempt && storableHeaders(attempt.requestHeaders),
+  attempt && storableHeaders(attempt.responseHeaders),
+  // None of nothing: joined to one text, a single one that is empty is no row.
+  attempt?.responseBody?.length ? Buffer.from(attempt.responseBody).toString('base64') : null,
+];
 
-/** PostgreSQL takes neither NUL nor half of a surrogate pair. */
-const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+/** PostgreSQL takes neither NUL nor half of a surrogate pair; other control characters tell nobody anything. */
+const storable = (text: string): string => text.replaceAll(CONTROL, '').toWellFormed();
 
-const storableHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [storable(name), storable(value)]));
+const CONTROL = /\p{Cc}/gu;
+
+const storableHeaders = (headers: Readonly<Record<string, string>>): string => {
+  const text = JSON.stringify(headers);
+  // In JSON, what cannot be stored is escaped.
+  if (!text.includes('\\u')) return text;
+  return JSON.stringify(Object.fromEntries(Object.entries(headers).map(([name, value]) => [storable(name), storable(value)])));
+};

@@ -4,6 +4,7 @@ import { batched } from '../batched.ts';
 import type { Delivery } from '../deliver/delivery.ts';
 import { type Patience, type RecordAnswer, type Recorded, recordResults } from './record.ts';
 import { type Claim, claimRuns, type Release, releaseRuns, renewRuns } from './runs.ts';
+import { type Settled, settleShapes } from './settle.ts';
 import { takeDue, type Wanted } from './take.ts';
 
 /** The ledger as runs see it: what many runs ask for at the same time is one statement. */
@@ -11,6 +12,8 @@ export type RunLedger = {
   /** Nothing where somebody else runs it, or it may not be sent to. */
   claim(webhookId: WebhookId): Promise<Claim | undefined>;
   take(wanted: Wanted): Promise<readonly Delivery[]>;
+  /** Whether it is still one's own. */
+  settle(settled: Settled): Promise<boolean>;
   record(recorded: Recorded): Promise<RecordAnswer>;
   /** Whether it is still one's own. */
   renew(run: Pick<Claim, 'webhookId' | 'epoch'>): Promise<boolean>;
@@ -31,6 +34,7 @@ export const openRunLedger = (pool: Pool, patience: Patience): RunLedger => ({
     });
   }),
   take: batched((wanted) => takeDue(pool, wanted)),
+  settle: batched((settled) => settleShapes(pool, settled)),
   record: batched((recorded) => recordResults(pool, recorded, patience), RECORDS_AT_ONCE_MAX),
   renew: batched(async (runs) => {
     const renewed = await renewRuns(pool, runs);

@@ -28,12 +28,16 @@ const DUE = `webhook_ledger.delivery due where due.webhook_id = wanted.webhook_i
 const TAKE = `
   select taken.webhook_id as "webhookId", taken.event_id as "eventId", taken.tries, taken.shape, message.change,
     taken.next_at <= now() as "isDue"
-  from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[]) as wanted (webhook_id, is_ordered, many, held)
+  from (
+    -- With the offset, what is held is read once for each webhook, and not for each of its deliveries.
+    select webhook_id, is_ordered, many, held::uuid[] as held
+    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[]) as given (webhook_id, is_ordered, many, held) offset 0
+  ) as wanted
   cross join lateral (
-    (select ${COLUMNS} from ${DUE} and not wanted.is_ordered and due.next_at <= now() and due.event_id <> all (wanted.held::uuid[])
+    (select ${COLUMNS} from ${DUE} and not wanted.is_ordered and due.next_at <= now() and due.event_id <> all (wanted.held)
      order by due.next_at, due.position limit wanted.many)
     union all
-    (select ${COLUMNS} from ${DUE} and wanted.is_ordered and due.event_id <> all (wanted.held::uuid[])
+    (select ${COLUMNS} from ${DUE} and wanted.is_ordered and due.event_id <> all (wanted.held)
      order by due.position limit wanted.many)
   ) taken
   join webhook_ledger.message on message.event_id = taken.event_id
@@ -52,6 +56,7 @@ export const takeDue = async (pool: Pool, wanted: readonly Wanted[]): Promise<re
     ],
   });
   const taken = Map.groupBy(rows, ({ webhookId }) => webhookId);
+  const toDelivery = deliveryOf(new Map());
   return wanted.map(({ webhookId }) => beforeThoseThatWait(taken.get(webhookId) ?? []).map(toDelivery));
 };
 
@@ -61,10 +66,11 @@ const beforeThoseThatWait = (rows: readonly Row[]): readonly Row[] => {
   return waiting < 0 ? rows : rows.slice(0, waiting);
 };
 
-const toDelivery = ({ webhookId, eventId, tries, shape, change }: Row): Delivery => ({
-  webhookId,
-  eventId,
-  attempts: tries,
-  shape,
-  change: JSON.parse(change) as Change,
-});
+/** What several webhooks are told of is one change for all of them. */
+const deliveryOf =
+  (changes: Map<EventId, Change>) =>
+  ({ webhookId, eventId, tries, shape, change: text }: Row): Delivery => {
+    const change = changes.get(eventId) ?? (JSON.parse(text) as Change);
+    changes.set(eventId, change);
+    return { webhookId, eventId, attempts: tries, shape, change };
+  };

@@ -9,7 +9,7 @@ import { routeOf } from '#shared/rest/operation.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
 import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
-import { findDelivery } from '#shared/webhooks/deliveries.ts';
+import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 import { openPlannedPosition } from './planned-position.ts';
 import { deliveryReads } from './reads.ts';
@@ -25,10 +25,11 @@ const VISIBLE_WITHIN_MS = 5_000;
 export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
   const { pool, eventLog } = dependencies;
   const before = [awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS })];
-  const { redeliver } = DELIVERY_OPERATIONS;
+  const { redeliver, replayWebhook } = DELIVERY_OPERATIONS;
   return Router()
     .use(deliveryReads({ pool, eventLog, before }))
     .post(routeOf(redeliver), demandAdmission(redeliver), ...before, demandDelivery(pool))
+    .post(routeOf(replayWebhook), demandAdmission(replayWebhook), demandRoomForReplay(pool))
     .use(
       writeRoutes(dependencies, '/webhooks', {
         testWebhook: (item) => ({ type: 'TestWebhook', ...item }),
@@ -47,6 +48,16 @@ const demandDelivery = (pool: Pool): RequestHandler => {
     await findWebhook(webhookId, callerOf(request));
     const row = await findDelivery(pool, webhookId, deliveryId);
     if (!row) throw new Rejection('delivery_not_found');
+    next();
+  };
+};
+
+/** Nor how far replays have come. */
+const demandRoomForReplay = (pool: Pool): RequestHandler => {
+  const findWebhook = createWebhookFinder(pool);
+  return async (request, _response, next) => {
+    const { webhookId } = itemOf(DELIVERY_OPERATIONS.replayWebhook, request);
+    await demandFewReplays(pool, webhookId, () => findWebhook(webhookId, callerOf(request)));
     next();
   };
 };

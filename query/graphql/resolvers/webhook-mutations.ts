@@ -6,7 +6,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { NewReplay } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import { NewWebhook, WebhookPatch } from '#shared/rest/webhooks.ts';
-import { findDelivery } from '#shared/webhooks/deliveries.ts';
+import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import type { Resolver } from './context.ts';
 import { orUnavailable } from './keyed-connection.ts';
 import { changing, deleting, idOf, readChanged, type Sent, sendMutation, type ToCommand } from './mutations.ts';
@@ -57,11 +57,11 @@ export const WEBHOOK_MUTATION: Readonly<Record<string, Resolver>> = {
   enableWebhook: changing('Webhook', ({ id }) => ({ type: 'EnableWebhook', webhookId: webhookId(id) })),
   disableWebhook: changing('Webhook', ({ id }) => ({ type: 'DisableWebhook', webhookId: webhookId(id), reason: 'owner' })),
   testWebhook: requesting(({ id }) => ({ type: 'TestWebhook', webhookId: webhookId(id) })),
-  replayWebhook: requesting(({ id, from, since, to }) => {
-    if (isGiven(from) && isGiven(since)) throw new HttpProblem('invalid_parameter', { detail: 'A replay takes from or since, not both.' });
-    const span = withoutNulls({ from: isGiven(from) ? from : since, to });
-    return { type: 'ReplayWebhook', webhookId: webhookId(id), ...parseInput(NewReplay, span) };
-  }),
+  async replayWebhook(_mutation, args, context, key): Promise<Request> {
+    const id = webhookId(args.id);
+    await orUnavailable(demandFewReplays(context.pool, id, () => readChanged(context, 'Webhook', id)));
+    return request(replayOf, { args, context, key });
+  },
   async redeliver(_mutation, args, context, key): Promise<Request> {
     const id = webhookId(args.webhookId);
     // Another's is absent, and the log does not know what was planned.
@@ -71,6 +71,12 @@ export const WEBHOOK_MUTATION: Readonly<Record<string, Resolver>> = {
     return request(() => ({ type: 'RedeliverDelivery', webhookId: id, deliveryId }), { args, context, key });
   },
   redriveWebhook: requesting(({ id }) => ({ type: 'RedriveWebhook', webhookId: webhookId(id) })),
+};
+
+const replayOf: ToCommand = ({ id, from, since, to }) => {
+  if (isGiven(from) && isGiven(since)) throw new HttpProblem('invalid_parameter', { detail: 'A replay takes from or since, not both.' });
+  const span = withoutNulls({ from: isGiven(from) ? from : since, to });
+  return { type: 'ReplayWebhook', webhookId: webhookId(id), ...parseInput(NewReplay, span) };
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

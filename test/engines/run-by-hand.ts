@@ -1,0 +1,23 @@
+import type { Sender } from '../../webhook-dispatcher/deliver/delivery.ts';
+import { openSender } from '../../webhook-dispatcher/deliver/open-sender.ts';
+import { createEndpointSecrets } from '../../webhook-dispatcher/endpoint-secrets.ts';
+import { openRunLedger, type RunLedger } from '../../webhook-dispatcher/ledger/run-ledger.ts';
+import { createRunner, type Runner } from '../../webhook-dispatcher/runner.ts';
+import type { DispatcherDependencies } from '../../webhook-dispatcher/service.ts';
+
+export type RunProcess = AsyncDisposable & Pick<Runner, 'run'>;
+
+type Wraps = { readonly ledger?: (ledger: RunLedger) => RunLedger; readonly sender?: (sender: Sender) => Sender };
+
+/** What a process of the dispatcher has to run webhooks, without a queue that makes it. */
+export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) => same, sender = (same) => same }: Wraps): RunProcess => {
+  const opened = new AsyncDisposableStack();
+  const { pool, eventLog, keys, config, log } = given;
+  const secrets = createEndpointSecrets({ eventLog, keys });
+  const opens = {
+    ledger: ledger(openRunLedger(pool, { hours: 120, failures: 5 })),
+    sender: sender(opened.use(openSender({ pool, eventLog, keys, settings: config.webhooks }))),
+  };
+  const runner = opened.use(createRunner({ ...opens, secrets, log, observer: { sent() {} }, disable: async () => {} }));
+  return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+};
