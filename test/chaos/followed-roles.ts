@@ -11,7 +11,7 @@ import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import type { Viewer } from './should-hear.ts';
 
-/** A command role, and as many projectors and query processes as asked for, each of which can be ended and started again. */
+/** A command role, and as many of the others as asked for, each of which can be ended and started again. */
 export type FollowedRoles = AsyncDisposable & {
   readonly side: CommandSide;
   readonly gateway: CommandGateway;
@@ -19,6 +19,7 @@ export type FollowedRoles = AsyncDisposable & {
   urls(): readonly string[];
   /** The process that serves now in a place. */
   query(place: number): RoleProcess;
+  dispatcher(place: number): RoleProcess;
   /** Ends one, starts another in its place, and answers with how it ended. */
   replace(role: Replaceable, place: number, signal: NodeJS.Signals): ReturnType<RoleProcess['kill']>;
   ready(): Promise<void>;
@@ -27,11 +28,12 @@ export type FollowedRoles = AsyncDisposable & {
   cursor(): Promise<string>;
 };
 
-type Replaceable = 'query' | 'projector';
+type Replaceable = 'query' | 'projector' | 'webhook-dispatcher';
 
 type Options = {
   readonly projector: number;
   readonly query: number;
+  readonly dispatcher?: number;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
@@ -39,7 +41,7 @@ type Options = {
 const PLENTY = { RATE_LIMIT: '100000', RATE_LIMIT_BURST: '100000', RATE_LIMIT_ANONYMOUS: '100000', RATE_LIMIT_ANONYMOUS_BURST: '100000' };
 const READY = 'Annals is ready.';
 
-export const startFollowedRoles = async ({ projector, query, settings: own = {} }: Options): Promise<FollowedRoles> => {
+export const startFollowedRoles = async ({ projector, query, dispatcher = 0, settings: own = {} }: Options): Promise<FollowedRoles> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
@@ -60,7 +62,8 @@ export const startFollowedRoles = async ({ projector, query, settings: own = {} 
   const settings = { ...common, COMMAND_URL: String(url) };
   const start = (role: Replaceable) => startRole(`${role}/main.ts`, settings);
   const started = (role: Replaceable, count: number) => Array.from({ length: count }, () => start(role));
-  const roles = { query: started('query', query), projector: started('projector', projector) };
+  const dispatchers = started('webhook-dispatcher', dispatcher);
+  const roles = { query: started('query', query), projector: started('projector', projector), 'webhook-dispatcher': dispatchers };
   const all = () => Object.values(roles).flat();
   opening.defer(async () => void (await Promise.all(all().map((role) => role[Symbol.asyncDispose]()))));
   const urls: (string | undefined)[] = [];
@@ -79,6 +82,7 @@ export const startFollowedRoles = async ({ projector, query, settings: own = {} 
     gateway: createHttpGateway({ url: String(url), key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')), issuer: 'test' }),
     urls: () => urls.filter((each) => each !== undefined),
     query: (place) => roles.query[place] as RoleProcess,
+    dispatcher: (place) => dispatchers[place] as RoleProcess,
     async replace(role, place, signal) {
       if (role === 'query') urls[place] = undefined;
       const ended = (await roles[role][place]?.kill(signal)) ?? null;

@@ -7,6 +7,7 @@ export type Viewer = { readonly userId?: number; readonly role: 'anonymous' | 'r
 
 /** A public event, as far as anybody's right to hear of it and what they ask for go. */
 export type Happened = {
+  readonly id: string;
   readonly type: string;
   readonly cursor: string;
   readonly position: number;
@@ -17,6 +18,9 @@ export type Happened = {
   /** Whether anybody could read the article just before or just after. */
   readonly isOpen: boolean;
   readonly articleAuthorId: number | undefined;
+  readonly webhookId: number | undefined;
+  /** Of the webhook. */
+  readonly ownerId: number | undefined;
 };
 
 type Article = { readonly authorId: number | undefined; readonly isPublished: boolean };
@@ -27,20 +31,22 @@ export const happenedIn = (events: readonly DecodedEvent[], identity: LogIdentit
   return events
     .filter(({ type }) => PUBLIC.test(type))
     .map((event) => {
-      const { userId, authorId, articleId } = event.data as { userId?: number; authorId?: number; articleId?: number };
+      const { userId, authorId, articleId, webhookId, ownerId } = event.data as Ids;
       const before = articles.get(articleId);
       const isPublished = PUBLISHED_AFTER.get(event.type) ?? before?.isPublished ?? false;
       if (event.type.startsWith('article.')) articles.set(articleId, { authorId: before?.authorId ?? authorId, isPublished });
       return {
-        ...{ type: event.type, position: event.position, cursor: formatCursor(identity, event.position) },
-        ...{ userId, authorId, articleId },
+        ...{ id: event.id, type: event.type, position: event.position, cursor: formatCursor(identity, event.position) },
+        ...{ userId, authorId, articleId, webhookId, ownerId },
         isOpen: (before?.isPublished ?? false) || isPublished,
         articleAuthorId: articles.get(articleId)?.authorId,
       };
     });
 };
 
-const PUBLIC = /^(?:user\.registered|article\.|comment\.)/;
+type Ids = Readonly<Partial<Record<'userId' | 'authorId' | 'articleId' | 'webhookId' | 'ownerId', number>>>;
+
+const PUBLIC = /^(?:user\.registered|article\.|comment\.|webhook\.)/;
 const PUBLISHED_AFTER: ReadonlyMap<string, boolean> = new Map([
   ['article.drafted', false],
   ['article.published', true],
@@ -48,6 +54,9 @@ const PUBLISHED_AFTER: ReadonlyMap<string, boolean> = new Map([
   ['article.deleted', false],
 ]);
 
-/** Authors hear of their own articles, and of the comments on them, always; others while the article is published. */
-export const mayHear = ({ role, userId }: Viewer, { type, isOpen, articleAuthorId }: Happened): boolean =>
-  role === 'admin' || type.startsWith('user.') || isOpen || (role === 'author' && userId === articleAuthorId);
+/** Authors hear of their own articles, and of the comments on them, always; others while the article is published. Webhooks are private. */
+export const mayHear = ({ role, userId }: Viewer, { type, isOpen, articleAuthorId, ownerId }: Happened): boolean => {
+  if (role === 'admin' || type.startsWith('user.')) return true;
+  if (type.startsWith('webhook.')) return userId === ownerId;
+  return isOpen || (role === 'author' && userId === articleAuthorId);
+};

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import type { Pool } from '#shared/database/pool.ts';
+import { addComment, allEvents, draftArticle } from '../engines/command-side.ts';
+import { redisMissing, startRedis } from '../engines/redis.ts';
+import { until } from '../engines/until.ts';
+import {
+  ask,
+  createTrouble,
+  DISPATCHERS,
+  disable,
+  type Endpoint,
+  FAULTS,
+  type Fault,
+  openEndpoint,
+  people,
+  untilDelivered,
+} from './delivering.ts';
+import { deliveryFaults } from './delivery-faults.ts';
+import { summary } from './delivery-summary.ts';
+import { endpointKinds, shouldReceive } from './endpoint-kinds.ts';
+import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
+import { inPostgres, inRedis, type LosableQueue } from './lost-queue.ts';
+import { createRandom } from './random.ts';
+import { happenedIn } from './should-hear.ts';
+import { readLedger } from './webhook-ledger.ts';
+import { startWriters } from './writers.ts';
+
+const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** So often as much goes wrong. */
+const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 1);
+/** How many callbacks arrive between one fault and the next, at most. */
+const ARRIVALS_MAX = 120;
+const STILL_MS_MAX = 2_000;
+/** What fails is tried again soon, and given up after three seconds. */
+const SETTINGS = { WEBHOOK_RETRY_SCHEDULE: '0.1,0.2,0.3,0.4,0.5,0.6,0.7' };
+/** A run of a dispatcher that died is waited for, and so is a breaker that is open. */
+const PATIENCE_MS = 150_000;
+const TEST_MS = 200_000 + ROUNDS * 60_000;
+
+if (redisMissing !== undefined) process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
+
+describe.concurrent(`every change arrives, signed, under one id and with one body, whatever is killed (CHAOS_SEED=${SEED})`, () => {
+  test('with the queue in PostgreSQL', () => deliverThrough(inPostgres), TEST_MS);
+
+  test.skipIf(redisMissing !== undefined)(
+    'with the queue in Redis',
+    async () => {
+      await using redis = await startRedis();
+      await deliverThrough(inRedis(redis));
+    },
+    TEST_MS,
+  );
+});
+
+type Step = Fault | 'disabled' | 'enabled' | 'secret rotated';
+
+const deliverThrough = async (queue: LosableQueue): Promise<void> => {
+  const random = createRandom(SEED);
+  await using receivers = new AsyncDisposableStack();
+  const settings = { ...SETTINGS, ...queue.settings };
+  await using roles = await startFollowedRoles({ query: 0, projector: 1, dispatcher: DISPATCHERS, settings });
+  const { ada, bob, admin } = await people(roles);
+  const article = await draftArticle(roles.gateway, ada);
+  const endpoints: Endpoint[] = [];
+  for (const [place, kind] of endpointKinds({ ada, bob, admin, article }).entries()) {
+    const endpoint = await openEndpoint(roles, kind, createRandom(SEED + 2 + place));
+    receivers.use(endpoint.receiver);
+    endpoints.push(endpoint);
+  }
+  const trouble = createTrouble({ roles, queue, endpoints, random });
+  const writers = startWriters({ random: createRandom(SEED + 1), gateway: roles.gateway, authors: [ada, bob], article });
+  const owners = createOwners(roles, endpoints);
+  const times: number[] = [];
+  for (const step of stepsOf(random)) {
+    await Promise.race([untilArrived(endpoints, 1 + random() * ARRIVALS_MAX), writers.failed]);
+    if (step === 'disabled' || step === 'enabled' || step === 'secret rotated') await owners(step);
+    else {
+      times.push(Date.now());
+      await trouble.make(step);
+    }
+  }
+  await writers.end();
+  await addComment(roles.gateway, ada, article);
+  await Promise.all([roles.ready(), trouble.settled()]);
+  await redrive(roles, endpoints);
+  await untilDelivered(roles, PATIENCE_MS);
+  await judge(roles, { endpoints, times, name: queue.name });
+};
+
+/** One pause comes first, so that it ends while others send; in the middle of it all, owners do what owners do. */
+const stepsOf = (random: () => number): readonly Step[] => {
+  const rounds = Array.from({ length: ROUNDS }, (): readonly Step[] => {
+    const faults = FAULTS.map((fault) => ({ fault, rank: random() }))
+      .toSorted((one, other) => one.rank - other.rank)
+      .map(({ fault }) => fault);
+    const [third, twoThirds] = [Math.floor(faults.length / 3), Math.floor((2 * faults.length) / 3)];
+    const [first, second, last] = [faults.slice(0, third), faults.slice(third, twoThirds), faults.slice(twoThirds)];
+    return ['dispatcher paused for longer than a run', ...first, 'disabled', ...second, 'secret rotated', 'enabled', ...last];
+  });
+  return rounds.flat();
+};
+
+type OwnersStep = Exclude<Step, Fault>;
+
+/** What owners do meanwhile. */
+const createOwners = (roles: FollowedRoles, endpoints: readonly Endpoint[]) => {
+  const disabled = new Map<Endpoint, { readonly from?: string }>();
+  return async (step: OwnersStep): Promise<void> => {
+    if (step === 'secret rotated') {
+      for (const endpoint of endpoints) await ask(roles, endpoint, { type: 'RotateWebhookSecret' });
+    } else if (step === 'disabled') {
+      for (const endpoint of endpoints.filter(({ kind }) => kind.disabledAs)) {
+        const from = await disable(roles, endpoint);
+        disabled.set(endpoint, from === undefined ? {} : { from });
+      }
+    } else {
+      for (const [endpoint, missed] of disabled) {
+        await ask(roles, endpoint, { type: 'EnableWebhook' });
+        await ask(roles, endpoint, { type: 'ReplayWebhook', ...missed });
+      }
+    }
+  };
+};
+
+const deadOf = async (pool: Pool, { webhookId }: Endpoint): Promise<readonly string[]> =>
+  (await readLedger(pool, webhookId)).filter(({ state }) => state === 'dead').map(({ id }) => id);
+
+/**
+ * What was given up is what was refused again and again. Its receiver relents, and everybody asks for what was given up, which is
+ * not kept waiting by a breaker that is open.
+ */
+const redrive = async (roles: FollowedRoles, endpoints: readonly Endpoint[]): Promise<void> => {
+  for (const endpoint of endpoints) {
+    const { refuses = () => false } = endpoint.kind.manner;
+    expect((await deadOf(roles.side.pool, endpoint)).filter((id) => !refuses(id))).toEqual([]);
+    endpoint.receiver.relent();
+    await ask(roles, endpoint, { type: 'RedriveWebhook' });
+  }
+};
+
+type Told = { readonly endpoints: readonly Endpoint[]; readonly times: readonly number[]; readonly name: string };
+
+const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Told): Promise<void> => {
+  const { identity } = side.eventLog;
+  const all = await allEvents(side);
+  const events = new Map<string, (typeof all)[number]>(all.map((event) => [event.id, event]));
+  const happened = happenedIn(all, identity);
+  const found = await Promise.all(
+    endpoints.map(async ({ kind, receiver: { arrivals }, webhookId, secrets }) => {
+      const { payload, ordered: isOrdered } = kind.asks;
+      const expected = shouldReceive(kind, webhookId, happened);
+      const ledger = await readLedger(side.pool, webhookId);
+      const faults = deliveryFaults({ webhookId, expected, events, identity, arrivals, ledger, secrets, payload, isOrdered });
+      return { kind, expected, arrivals, ledger, faults };
+    }),
+  );
+  console.table({ [name]: summary(found, { events, times }) });
+  const isTried = found.filter(({ expected }) => expected.length >= EXPECTED_MIN * ROUNDS);
+  expect(isTried.map(({ kind }) => kind.name)).toEqual(endpoints.map(({ kind }) => kind.name));
+  expect(found.filter(({ faults }) => faults.length > 0).map(({ kind, faults }) => ({ name: kind.name, faults }))).toEqual([]);
+};
+
+/** Less would say little. */
+const EXPECTED_MIN = 10;
+
+/** Faults hit while something is sent, and while nothing is: where nobody sends, the next is not waited for for long. */
+const untilArrived = async (endpoints: readonly Endpoint[], more: number): Promise<void> => {
+  const arrived = () => endpoints.reduce((sum, { receiver }) => sum + receiver.arrivals.length, 0);
+  const [target, latestMs] = [arrived() + more, performance.now() + STILL_MS_MAX];
+  await until(() => arrived() >= target || performance.now() > latestMs, Boolean);
+};

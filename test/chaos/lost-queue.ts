@@ -1,0 +1,51 @@
+import { Redis } from 'ioredis';
+import type { Pool } from '#shared/database/pool.ts';
+import type { TestRedis } from '../engines/redis.ts';
+import { until } from '../engines/until.ts';
+
+/** A queue of jobs that can lose everything. */
+export type LosableQueue = {
+  readonly name: string;
+  readonly settings: Readonly<Record<string, string>>;
+  lose(pool: Pool, random: () => number): Promise<void>;
+};
+
+export const inPostgres: LosableQueue = { name: 'PostgreSQL', settings: {}, lose: (pool) => loseTables(pool) };
+
+/** Empty, or killed and started again, which leaves it empty as well. */
+export const inRedis = (redis: TestRedis): LosableQueue => ({
+  name: 'Redis',
+  settings: { JOB_QUEUE_URL: redis.url },
+  async lose(_pool, random) {
+    if (random() < 0.5) {
+      await redis.kill();
+      return redis.start();
+    }
+    const client = new Redis(redis.url);
+    await client.flushall();
+    client.disconnect();
+  },
+});
+
+/** But for which version they are of. */
+const loseTables = async (pool: Pool): Promise<void> => {
+  const { rows } = await pool.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'bullmq' and tablename <> 'migration'`,
+  );
+  if (rows.length === 0) throw new Error('there is no queue in the database');
+  const tables = rows.map(({ name }) => name).join(', ');
+  await until(() => isTruncated(pool, tables), Boolean);
+};
+
+/** Whoever works with the queue takes its tables in another order. */
+const isTruncated = async (pool: Pool, tables: string): Promise<boolean> => {
+  try {
+    await pool.query(`truncate ${tables}`);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === DEADLOCK) return false;
+    throw error;
+  }
+};
+
+const DEADLOCK = '40P01';
