@@ -17,8 +17,12 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,sha
  * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
  */
 const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*,delivery-queue-*}.test.ts';
-const PROCESSES = ['test/e2e/{start,run,first-minute,auth-role}.test.ts', 'shared/database/embedded.database.test.ts'];
-const CLIENTS = 'test/e2e/{following-changes,auth-openid-client,auth-oauth4webapi}.test.ts';
+const PROCESSES = [
+  'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies}.test.ts',
+  'shared/database/embedded.database.test.ts',
+];
+const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
+const RECEIVERS = 'test/receivers.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
@@ -54,7 +58,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts'] } },
+      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', RECEIVERS] } },
       {
         test: {
           name: 'contracts',
@@ -87,7 +91,7 @@ export default defineConfig({
           ...patient,
         },
       },
-      { test: { name: 'outside', include: [ENGINES, CLIENTS, ...PROCESSES], ...onPostgres, ...patient } },
+      { test: { name: 'outside', include: [ENGINES, CLIENTS, RECEIVERS, ...PROCESSES], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },
