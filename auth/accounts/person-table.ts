@@ -35,18 +35,20 @@ export const selectPersonById = async (database: Queryable, userId: UserId): Pro
 };
 
 /**
- * Writes what an event said, unless a later one was heard already; the same one may be heard again.
+ * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be heard again.
  * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.
  */
-export const writePerson = async (database: Queryable, { userId, version, emailHash, role }: PersonChange): Promise<void> => {
+export const writePerson = async (connection: Connection, { userId, version, emailHash, role }: PersonChange): Promise<void> => {
+  // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the other would refuse.
+  await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.person', $1))`, [userId]);
   if (typeof emailHash === 'string') {
-    await database.query(
+    await connection.query(
       `update auth.person set email_hash = null
        where email_hash = $1 and user_id <> $2 and not exists (select from auth.person where user_id = $2 and version > $3)`,
       [emailHash, userId, version],
     );
   }
-  await database.query(
+  await connection.query(
     `insert into auth.person as held (user_id, email_hash, role, status, version) values ($1, $2, coalesce($3, 'reader'), 'active', $5)
      on conflict (user_id) do update set
        email_hash = case when $4 then excluded.email_hash else held.email_hash end,
