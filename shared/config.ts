@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: what the settings become, with the reading of them.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';

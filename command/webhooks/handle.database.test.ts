@@ -1,3 +1,4 @@
+// Over 200 lines, because every command of webhooks goes through the one command side that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because all look at the one story that is written at the beginning.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import type { Scope } from '#shared/policy.ts';
