@@ -17,6 +17,9 @@ type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog
 /** The name of its lease and checkpoint. */
 export const PLANNER = 'webhook-planner';
 
+/** Under steady writing a commit plans for several changes, of which most may concern no webhook; receivers are further away than this. */
+const REST_MS = 10;
+
 /**
  * Writes down what is to be sent where, in one process at a time: webhooks, deliveries and the checkpoint change in one transaction,
  * so that a webhook is told of exactly what happened between its registration and its end.
@@ -29,6 +32,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
   return startFollowing<ChangePage>({
     ...following,
     name: PLANNER,
+    restMs: REST_MS,
     async *follow(after, signal) {
       for await (const page of changes.follow(after, signal))
         for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo };
