@@ -58,6 +58,7 @@ const registration = fc.record({
   },
   ...{ ordered: fc.boolean(), limits: fc.constant({ ratePerSecond: 50, concurrency: 10 }), headers: fc.constant({}) },
   secret: fc.constant('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
+  scopes: fc.constant(['read:articles' as const]),
 });
 
 /** Few rows and many events, in orders that the deciders would never allow too. */
@@ -81,13 +82,13 @@ const event = fc.oneof(
   registration.map((data) => ({ type: 'webhook.registered' as const, data })),
   webhook.chain((data) =>
     fc.constantFrom(
-      { type: 'webhook.changed' as const, data: { ...data, url: 'https://example.com/2', filter: { authorId: data.ownerId } } },
+      { type: 'webhook.changed' as const, data: { ...data, url: 'https://example.com/2', filter: { authorId: data.ownerId }, scopes: [] } },
       { type: 'webhook.changed' as const, data: { ...data, headers: { 'X-Team': 'red' }, description: null } },
       {
         type: 'webhook.disabled' as const,
         data: { ...data, reason: 'gone' as const, missed: { since: 3 as Position, at: CIRCUMSTANCES.at } },
       },
-      { type: 'webhook.enabled' as const, data },
+      { type: 'webhook.enabled' as const, data: { ...data, scopes: ['read:comments' as const] } },
       { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID() } },
       { type: 'webhook.deleted' as const, data },
     ),

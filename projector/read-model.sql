@@ -64,6 +64,7 @@ create table webhooks (
   rate_per_second integer not null,
   concurrency integer not null,
   header_names text[] not null,
+  scopes text[] not null,
   is_enabled boolean not null,
   disabled_reason text,
   -- After which position changes were not delivered, until they are replayed.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId, WebhookId } from '#shared/brands.ts';
+import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { as, by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
@@ -43,6 +44,7 @@ test('a webhook is there as the events say, with no secret and no value of a hea
     ...{ filter_article_id: null, filter_author_id: owner, is_ordered: false, rate_per_second: 50, concurrency: 10 },
     ...{
       header_names: ['Authorization'],
+      scopes: TOLD_SCOPES,
       is_enabled: true,
       disabled_reason: null,
       missed_since: null,
@@ -57,9 +59,11 @@ test('a webhook is there as the events say, with no secret and no value of a hea
   const context = by(as(owner));
   await side.send({ type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: { authorId: null } }, context);
   await side.send({ type: 'RotateWebhookSecret', webhookId }, context);
+  const narrow = as(owner, 'author', ['read:articles', 'write:articles', 'manage:webhooks']);
+  await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(narrow));
   expect(await rowOf(id)).toMatchObject({
     ...{ is_ordered: true, header_names: ['Authorization', 'X-Team'], filter_author_id: null, url: 'https://example.com/hooks' },
-    ...{ old_secrets_end_at: expect.any(Date), version: 3 },
+    ...{ old_secrets_end_at: expect.any(Date), version: 4, payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
   });
   await side.send({ type: 'DeleteWebhook', webhookId }, context);
   expect(await rowOf(id)).toBeUndefined();

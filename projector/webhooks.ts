@@ -13,6 +13,7 @@ type Column =
   | 'rate_per_second'
   | 'concurrency'
   | 'header_names'
+  | 'scopes'
   | 'is_enabled'
   | 'disabled_reason'
   | 'missed_since'
@@ -35,6 +36,7 @@ export const WEBHOOKS: Table<Column> = {
     rate_per_second: 'integer',
     concurrency: 'integer',
     header_names: 'text[]',
+    scopes: 'text[]',
     is_enabled: 'boolean',
     disabled_reason: 'text',
     missed_since: 'bigint',
@@ -83,7 +85,7 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
     case 'webhook.secret_rotated':
       return patch({ old_secrets_end_at: event.data.oldSecretsEndAt });
     case 'webhook.enabled':
-      return patch({ is_enabled: true, disabled_reason: null });
+      return patch({ scopes: event.data.scopes, is_enabled: true, disabled_reason: null });
     case 'webhook.disabled': {
       const { reason, missed } = event.data;
       return patch({ is_enabled: false, disabled_reason: reason, missed_since: missed?.since ?? null });
@@ -101,7 +103,7 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
 };
 
 /** What an event does not name is undefined. */
-const contentOf = ({ url, description, eventTypes, filter, payload, ordered, limits, headers }: Content) => ({
+const contentOf = ({ url, description, eventTypes, filter, payload, ordered, limits, headers, scopes }: Content) => ({
   url,
   description,
   event_types: eventTypes,
@@ -112,6 +114,7 @@ const contentOf = ({ url, description, eventTypes, filter, payload, ordered, lim
   rate_per_second: limits?.ratePerSecond,
   concurrency: limits?.concurrency,
   header_names: headers === undefined ? undefined : Object.keys(headers ?? {}),
+  scopes,
 });
 
 const named = (columns: ReturnType<typeof contentOf>) =>

@@ -107,6 +107,20 @@ test('is told only of what it asked for, and of what its owner may know', async 
   expect(await deliveriesOf(byAuthor)).toEqual([]);
 });
 
+test('is told no more than could be read by the token that last decided what goes where', async () => {
+  const webhookId = await world.register({ url: at('/scopes'), eventTypes: ['article.*'] });
+  const narrow = circumstances(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
+  await world.side.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*', 'webhook.deleted'] }, narrow);
+  const other = await world.register({ url: at('/scopes/other'), eventTypes: ['comment.*'] });
+  await world.publish(1);
+  await world.send({ type: 'DeleteWebhook', webhookId: other });
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await world.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*'] });
+  await world.publish(1);
+  await world.untilDeliveries(webhookId, 'delivered', 2);
+  expect((await deliveriesOf(webhookId)).map(({ type }) => type)).toEqual(['webhook.deleted', 'article.drafted']);
+});
+
 test('while it is disabled nothing is planned, and what was due goes on afterwards', async () => {
   refusals.set('/paused', Number.POSITIVE_INFINITY);
   const webhookId = await world.register({ url: at('/paused') });

@@ -6,7 +6,7 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { context } from '#shared/events/codec-setting.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { TOLD_SCOPES, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 
@@ -48,11 +48,22 @@ test('tells where to send and how, as the latest changes say', async () => {
   expect(await secrets(webhookId, version)).toEqual({
     webhookId,
     ownerId,
+    scopes: new Set(TOLD_SCOPES),
     url: 'https://example.com/other',
     headers: {},
     payload: 'thin',
     secrets: [{ secret: FIRST, endsAtMs: null }],
   });
+});
+
+test('what it is told goes with where it is sent to', async () => {
+  const { happens, secrets } = createStream();
+  await happens(registered);
+  const changed = await happens({ type: 'webhook.changed', data: { ...mark, url: 'https://example.com/other', scopes: ['read:users'] } });
+  expect((await secrets(webhookId, changed))?.scopes).toEqual(new Set(['read:users']));
+  await happens({ type: 'webhook.changed', data: { ...mark, ordered: true } });
+  const enabled = await happens({ type: 'webhook.enabled', data: { ...mark, scopes: ['read:comments'] } });
+  expect(await secrets(webhookId, enabled)).toMatchObject({ url: 'https://example.com/other', scopes: new Set(['read:comments']) });
 });
 
 test('the secret before signs beside the new one until it ends', async () => {

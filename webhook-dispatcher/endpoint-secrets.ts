@@ -48,15 +48,19 @@ const after = ({ endpoint, sinceMs }: Known, event: DecodedEvent): Known => ({
 const endpointAfter = (before: Endpoint | undefined, { type, data }: DecodedEvent): Endpoint | undefined => {
   if (type === 'webhook.registered') {
     const { webhookId, ownerId, url, headers, secret, payload } = data;
+    const scopes = new Set(data.scopes);
     if (url === null || secret === null) return undefined;
-    return { webhookId, ownerId, url, headers: headers ?? {}, secrets: [{ secret, endsAtMs: null }], payload };
+    return { webhookId, ownerId, scopes, url, headers: headers ?? {}, secrets: [{ secret, endsAtMs: null }], payload };
   }
   if (!before) return undefined;
   switch (type) {
     case 'webhook.changed': {
       const { url = before.url, headers = before.headers, payload = before.payload } = data;
-      return url === null ? undefined : { ...before, url, headers: headers ?? {}, payload };
+      const scopes = data.scopes ? new Set(data.scopes) : before.scopes;
+      return url === null ? undefined : { ...before, scopes, url, headers: headers ?? {}, payload };
     }
+    case 'webhook.enabled':
+      return { ...before, scopes: new Set(data.scopes) };
     case 'webhook.secret_rotated': {
       if (data.secret === null) return undefined;
       const endsAtMs = Date.parse(data.oldSecretsEndAt);

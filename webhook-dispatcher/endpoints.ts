@@ -1,12 +1,14 @@
 import type { ArticleId, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { WEBHOOK_EVENTS, type ToldScope } from '#shared/events/webhook.ts';
 
 /** A webhook as far as it matters for what is sent to it, and when. */
 export type PlannedEndpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
+  /** Of whoever decided what goes where: more than they could read is not planned. */
+  readonly scopes: ReadonlySet<ToldScope>;
   readonly version: Version;
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly eventTypes: readonly string[];
@@ -33,7 +35,8 @@ export const webhookChangeOf = ({ type, data, version }: Change): WebhookChange 
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {
   if (type === 'webhook.registered') {
     const { webhookId, ownerId, eventTypes, filter, ordered: isOrdered, limits, enabled } = data;
-    return { webhookId, ownerId, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, isOrdered, limits };
+    const scopes = new Set(data.scopes);
+    return { webhookId, ownerId, scopes, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, isOrdered, limits };
   }
   if (!before) return undefined;
   switch (type) {
@@ -44,10 +47,11 @@ export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data,
         ordered: isOrdered = before.isOrdered,
         limits = before.limits,
       } = data;
-      return { ...before, version, eventTypes, filter, isOrdered, limits };
+      const scopes = data.scopes ? new Set(data.scopes) : before.scopes;
+      return { ...before, scopes, version, eventTypes, filter, isOrdered, limits };
     }
     case 'webhook.enabled':
-      return { ...before, version, status: 'enabled' };
+      return { ...before, scopes: new Set(data.scopes), version, status: 'enabled' };
     case 'webhook.disabled':
       return { ...before, version, status: 'disabled' };
     case 'webhook.deleted':

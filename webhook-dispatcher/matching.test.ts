@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import type { UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { ToldScope } from '#shared/events/webhook.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
-import { EndpointBook } from './matching.ts';
+import { EndpointBook, isKnownTo } from './matching.ts';
 
 const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): PlannedEndpoint => ({
   webhookId: webhookId as WebhookId,
   ownerId: 1 as UserId,
+  scopes: new Set(['read:articles']),
   version: 1 as Version,
   status: 'enabled',
   eventTypes: ['article.*'],
@@ -50,4 +53,24 @@ test('those that ask are found as they are after each of their changes', () => {
   book.set(endpointOf(2, { status: 'disabled' }));
   book.set({ ...first, status: 'deleted' });
   expect([wanting(book, 'article.edited'), wanting(book, 'comment.added'), book.size]).toEqual([[], [], 1]);
+});
+
+test('those that ask are known with the scopes that they have now', () => {
+  const book = new EndpointBook([endpointOf(1)]);
+  const scopesOf = () => book.wanting({ type: 'article.edited', data: {} } as Change).map(({ scopes }) => [...scopes]);
+  expect(scopesOf()).toEqual([['read:articles']]);
+  book.set(endpointOf(1, { scopes: new Set() }));
+  expect(scopesOf()).toEqual([[]]);
+});
+
+test('of what happens is known what the scopes and the present role allow', () => {
+  const roles = new Map<UserId, Role>([[1 as UserId, 'author']]);
+  const comment = { right: 'comment.read', resource: { articleStatus: 'published' } } as Change;
+  const draft = { right: 'article.read', resource: { articleStatus: 'draft', ownerId: 1 as UserId } } as Change;
+  const known = (scopes: readonly ToldScope[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
+    [comment, draft].map((change) => isKnownTo(ofRoles, endpointOf(1, { scopes: new Set(scopes) }), change));
+  expect(known(['read:articles'])).toEqual([false, true]);
+  expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
+  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, 'reader']]))).toEqual([true, false]);
+  expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
 });

@@ -1,8 +1,9 @@
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
-import type { Owner } from './deliver/delivery.ts';
+import type { Role } from '#shared/events/fields.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
+import { ownerOf } from './owners.ts';
 
 /** Whether it asked for changes like this one; whether its owner may know of it is another question. */
 export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: Pick<Change, 'type' | 'data'>): boolean =>
@@ -14,10 +15,10 @@ export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: P
 const fits = (pattern: string, type: string): boolean =>
   pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)));
 
-/** Whether the owner, as they are now, may know of it. */
-export const isKnownTo = (owners: ReadonlyMap<UserId, Owner>, ownerId: UserId, change: Change): boolean => {
-  const owner = owners.get(ownerId);
-  return owner !== undefined && mayKnow(owner, change);
+/** Whether the owner, in the role that they have now, may know of it, by what the token could read that decided what goes where. */
+export const isKnownTo = (roles: ReadonlyMap<UserId, Role>, { ownerId, scopes }: PlannedEndpoint, change: Change): boolean => {
+  const role = roles.get(ownerId);
+  return role !== undefined && mayKnow(ownerOf({ ownerId, scopes }, role), change);
 };
 
 /** The webhooks that there are, found by what they ask for. */
@@ -43,8 +44,9 @@ export class EndpointBook {
     if (endpoint.status === 'deleted') this.#endpoints.delete(endpoint.webhookId);
     else this.#endpoints.set(endpoint.webhookId, endpoint);
     // What its owner asks for by hand changes nothing of that.
-    const { status, eventTypes, filter } = endpoint;
-    if (before?.status !== status || before.eventTypes !== eventTypes || before.filter !== filter) this.#byType.clear();
+    const { status, eventTypes, filter, scopes } = endpoint;
+    const isAsBefore = before?.status === status && before.eventTypes === eventTypes && before.filter === filter && before.scopes === scopes;
+    if (!isAsBefore) this.#byType.clear();
   }
 
   /** Those that are enabled and ask for it. */

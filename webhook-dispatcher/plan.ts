@@ -2,11 +2,11 @@ import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
-import { endpointAfter, type WebhookChange, webhookChangeOf } from './endpoints.ts';
+import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import { dropDeliveries, letThrough, type PlannedDelivery, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
-import { readOwners } from './owners.ts';
+import { readRoles } from './owners.ts';
 
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly changes: Pick<ChangeStream, 'follow'>;
@@ -69,39 +69,33 @@ function* partsOf({ changes, upTo }: ChangePage, webhooks: () => number | undefi
 
 /** Each change finds the webhooks as they were when it happened. */
 const planPage = async (connection: Connection, book: EndpointBook, changes: readonly Change[]): Promise<ReadonlySet<WebhookId>> => {
-  const wanted: PlannedDelivery[] = [];
+  const wanted: Wanted[] = [];
   const told: WebhookChange[] = [];
-  const owners = new Map<WebhookId, PlannedOwner>();
   const abouts = changes.map(webhookChangeOf);
   await lockEndpoints(connection, new Set(abouts.flatMap((about) => (about ? [about.data.webhookId] : []))));
   for (const [index, change] of changes.entries()) {
     const about = abouts[index];
-    for (const { webhookId, ownerId } of book.wanting(change)) {
-      // What happens to a webhook is nothing to tell itself.
-      if (about?.data.webhookId === webhookId) continue;
-      owners.set(webhookId, ownerId);
-      wanted.push({ webhookId, change });
-    }
+    // What happens to a webhook is nothing to tell itself.
+    for (const endpoint of book.wanting(change)) if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
     if (!about) continue;
     told.push(about);
-    const { webhookId } = about.data;
-    const before = book.get(webhookId);
-    if (about.type === 'webhook.test_requested' && before?.status === 'enabled') {
-      owners.set(webhookId, before.ownerId);
-      wanted.push({ webhookId, change });
-    }
+    const before = book.get(about.data.webhookId);
+    if (about.type === 'webhook.test_requested' && before?.status === 'enabled') wanted.push({ endpoint: before, change });
     const after = endpointAfter(before, about);
     if (after) book.set(after);
     if (after) await writeEndpoint(connection, after);
   }
-  const present = await readOwners(connection, new Set(owners.values()));
-  const deliveries = wanted.filter(({ webhookId, change }) => isKnownTo(present, owners.get(webhookId) as PlannedOwner, change));
+  const roles = await readRoles(connection, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
+  const deliveries = wanted
+    .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
+    .map(({ endpoint: { webhookId }, change }): PlannedDelivery => ({ webhookId, change }));
   await writeDeliveries(connection, deliveries);
   for (const each of told) await carryOut(connection, each);
   return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
 };
 
-type PlannedOwner = WebhookChange['data']['ownerId'];
+/** The webhook is as it was when it happened. */
+type Wanted = { readonly endpoint: PlannedEndpoint; readonly change: Change };
 
 /** What a change of a webhook does to its deliveries, those of the same page among them. */
 const carryOut = async (connection: Connection, { type, data }: WebhookChange): Promise<void> => {

@@ -8,7 +8,7 @@ import { readEndpoint } from './ledger/endpoints.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
 import { isKnownTo, wants } from './matching.ts';
-import { readOwners } from './owners.ts';
+import { readRoles } from './owners.ts';
 
 type ReplayerDependencies = {
   readonly pool: Pool;
@@ -96,10 +96,10 @@ const matching = async (
 ): Promise<PlannedDelivery[] | undefined> => {
   const endpoint = await readEndpoint(pool, webhookId);
   if (endpoint?.status !== 'enabled') return undefined;
-  const owners = await readOwners(pool, new Set([endpoint.ownerId]));
+  const roles = await readRoles(pool, new Set([endpoint.ownerId]));
   const isAsked = ({ position, at }: { position: number; at: string }) =>
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
-    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo(owners, endpoint.ownerId, change))
+    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo(roles, endpoint, change))
     .map((change) => ({ webhookId, change }));
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import { Died, draftArticle } from '../test/engines/command-side.ts';
+import { as, by, Died, draftArticle } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
 import { until } from '../test/engines/until.ts';
@@ -78,6 +78,16 @@ test('what was sent in full, without anybody knowing of it, does not come by its
   await survivor.run(webhookId);
   await world.untilDeliveries(webhookId, 'withheld', 1);
   expect(receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual(['On engines']);
+});
+
+test('what was planned is not told at an address that somebody who may read less has put in', async () => {
+  const webhookId = await planned('/wide', 2);
+  const narrow = by(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
+  await world.side.send({ type: 'EditWebhook', webhookId, url: at('/narrow') }, narrow);
+  await using process = openProcess();
+  await process.run(webhookId);
+  await world.untilDeliveries(webhookId, 'withheld', 2);
+  expect([...receivedAt('/wide'), ...receivedAt('/narrow')]).toEqual([]);
 });
 
 test('two processes never send to one webhook at the same time', async () => {

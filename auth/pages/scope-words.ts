@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<Scope | IdentityScope, string>> = {
   'publish:articles': 'Publish articles of yours, and take them back',
   'read:comments': 'Read comments',
   'write:comments': 'Comment in your name, and change and delete your comments',
-  'manage:webhooks': 'Have changes of all that you may read sent to other servers by webhooks',
+  'manage:webhooks': 'Have changes of what else is allowed here sent to other servers by webhooks',
   'read:events': 'Follow what changes, and look at the history',
   'manage:clients': 'Register, change and delete applications',
   openid: 'Know that it is you',

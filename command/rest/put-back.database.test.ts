@@ -46,7 +46,7 @@ const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: obj
     'a webhook',
     async () => {
       const id = await make(world, '/webhooks', WEBHOOK);
-      const state = { enabled: true, status: 'enabled', ownerId: world.author.id };
+      const state = { enabled: true, status: 'enabled', ownerId: world.author.id, scopes: ['manage:webhooks'] };
       return { path: `/webhooks/${id}`, item: { ...READ, ...WEBHOOK, id, ...state, headers: { 'X-Team': '********' } } };
     },
   ],

@@ -20,6 +20,11 @@ export const changesTo = (before: WebhookContent, after: WebhookContent): Partia
   return Object.fromEntries(names.map((name) => [name, wanted[name]]));
 };
 
+const WHAT_GOES_WHERE = ['url', 'eventTypes', 'filter', 'payload'] as const satisfies readonly (keyof WebhookContent)[];
+
+/** Whoever does so is answerable for what is told, and has it told no more than they may read themself. */
+export const decidesWhatGoesWhere = (changes: Partial<WebhookContent>): boolean => WHAT_GOES_WHERE.some((name) => Object.hasOwn(changes, name));
+
 /** As a merge patch (RFC 7396) has it. */
 export const merged = (
   before: WebhookContent,

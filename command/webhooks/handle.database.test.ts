@@ -92,6 +92,28 @@ describe('a secret', () => {
   });
 });
 
+test('what the token could read that decides what goes where is recorded', async () => {
+  const owner = await registerUser(side);
+  const bearing = (...scopes: readonly string[]) => by(as(owner, 'author', scopes));
+  const { id } = await side.send(REGISTER, bearing('manage:webhooks', 'write:articles', 'read:comments', 'read:events'));
+  const webhookId = id as WebhookId;
+  await side.send({ type: 'EditWebhook', webhookId, ordered: true }, bearing('manage:webhooks', 'read:users'));
+  await side.send({ type: 'EditWebhook', webhookId, url: 'https://example.com/2' }, bearing('manage:webhooks', 'read:articles'));
+  await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(system));
+  const patch = [{ op: 'test', path: '/scopes/0', value: 'read:articles' }, { op: 'remove', path: '/filter' }] as const;
+  await side.send({ type: 'PatchWebhook', webhookId, patch }, bearing('manage:webhooks'));
+  await side.send({ type: 'DisableWebhook', webhookId, reason: 'owner' }, bearing('manage:webhooks'));
+  await side.send({ type: 'EnableWebhook', webhookId }, bearing('manage:webhooks', 'read:users'));
+  expect((await eventsOf(webhookId)).map(({ data }) => 'scopes' in data && data.scopes)).toEqual([
+    ['read:comments', 'manage:webhooks'],
+    false,
+    ['read:articles', 'manage:webhooks'],
+    false,
+    false,
+    ['read:users', 'manage:webhooks'],
+  ]);
+});
+
 describe('somebody else’s webhook', () => {
   test('is absent, but for administrators', async () => {
     const [owner, other] = [await registerUser(side), await registerUser(side)];

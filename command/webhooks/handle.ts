@@ -1,6 +1,7 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
+import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
@@ -46,18 +47,19 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
         return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
       },
     }) as const;
-  const asItIs = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook | DeleteWebhook) => command);
+  const deciding = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook, { caller }) => ({ ...command, scopes: scopesOf(caller) }));
+  const deleting = handling((command: DeleteWebhook) => command);
 
   return {
     RegisterWebhook: { operation: OPERATION, reveal, handle: registering(dependencies, { decide, quota }) },
-    ReplaceWebhook: asItIs,
-    EditWebhook: asItIs,
-    PatchWebhook: handling((command, _, state) => replacementByPatch(command, state)),
+    ReplaceWebhook: deciding,
+    EditWebhook: deciding,
+    PatchWebhook: handling((command, { caller }, state) => ({ ...replacementByPatch(command, state), scopes: scopesOf(caller) })),
     RotateWebhookSecret: {
       ...handling((command, { circumstances }) => ({ ...command, secret: newSecret(), at: circumstances.metadata.at })),
       reveal,
     },
-    EnableWebhook: asItIs,
+    EnableWebhook: deciding,
     DisableWebhook: handling(async (command, { caller, circumstances }) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
       return { ...command, head: await log.head(), at: circumstances.metadata.at };
@@ -65,7 +67,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
     DeleteWebhook: {
       operation: OPERATION,
       async handle(command, sent) {
-        const outcome = await asItIs.handle(command, sent);
+        const outcome = await deleting.handle(command, sent);
         quota.note(webhookStream(command.webhookId), undefined);
         return outcome;
       },
@@ -105,7 +107,7 @@ const registering =
   ({ executor, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
     const ownerId = authorOf(caller, command.ownerId, POINTER);
-    const secret = newSecret();
+    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? TOLD_SCOPES };
     const targetOf = (id: number): WebhookTarget => ({
       decider: webhook,
       stream: webhookStream(id as WebhookId),
@@ -113,7 +115,7 @@ const registering =
         demand(caller, OPERATION, { resource: { ownerId } });
         await demandAuthor(states, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
         await quota.demandRoom(ownerId);
-        return decide({ ...command, webhookId: id as WebhookId, ownerId, secret }, state);
+        return decide({ ...command, webhookId: id as WebhookId, ...made }, state);
       },
     });
     return quota.take(ownerId, async () => {
@@ -122,6 +124,10 @@ const registering =
       return outcome;
     });
   };
+
+/** What of all that happens the token of a caller could read; nothing where there is none. */
+const scopesOf = (caller: Caller): readonly ToldScope[] | undefined =>
+  caller.kind === 'user' ? TOLD_SCOPES.filter((scope) => caller.scopes.has(scope)) : undefined;
 
 /** A request is one event, and has its id. */
 const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);

@@ -7,7 +7,7 @@ import type { PresentWebhook, WebhookEvent } from './webhook.ts';
 /** From where on changes were not delivered that the owner did not forgo. It stays until they are replayed from there or further back. */
 export type Missed = EventOf<'webhook.disabled'>['data']['missed'];
 
-type Mark = EventOf<'webhook.enabled'>['data'];
+type Mark = EventOf<'webhook.deleted'>['data'];
 type Disabling = DisableWebhook & { readonly head: Position; readonly at: string };
 
 /** Whoever disables it themself wants to hear of nothing; the place is one before the event, so that nothing lies between. */

@@ -8,9 +8,10 @@ const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/
 /** The replacement that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the decider says why. */
 export const replacementByPatch = ({ webhookId, patch }: PatchWebhook, state: WebhookState): ReplaceWebhook | EditWebhook => {
   if (state.status === 'absent' || state.status === 'deleted') return { type: 'EditWebhook', webhookId };
-  const { status, disabledReason, ownerId } = state;
+  const { status, disabledReason, ownerId, scopes } = state;
   const { headers, ...shown } = contentOf(state);
   const content = { ...shown, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE])) };
-  const fixed = { id: webhookId, ownerId, enabled: status === 'enabled', status, ...(disabledReason !== null && { disabledReason }) };
+  const reason = disabledReason !== null && { disabledReason };
+  const fixed = { id: webhookId, ownerId, scopes, enabled: status === 'enabled', status, ...reason };
   return { type: 'ReplaceWebhook', webhookId, ...content, ...changesByPatch(WebhookContent, { content, fixed, unknown: UNKNOWN }, patch) };
 };

@@ -13,7 +13,7 @@ export const OLD_SECRETS_MAX = 4;
 /** For so long the one before signs beside it, so that receivers can change over. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-type Mark = EventOf<'webhook.enabled'>['data'];
+type Mark = EventOf<'webhook.deleted'>['data'];
 
 /** Each old secret ends after the one before it; they are told by when, because nobody needs to know more of them here. */
 export const rotate = (mark: Mark, { secret, at }: { secret: string; at: string }, state: PresentWebhook): readonly WebhookEvent[] => {

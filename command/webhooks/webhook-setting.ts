@@ -19,8 +19,9 @@ const content = {
   limits: { ratePerSecond: 50, concurrency: 10 },
   headers: { 'X-Team': 'blue' },
 } as const;
+const scopes = ['read:articles', 'manage:webhooks'] as const;
 const secretOf = (sign: string) => `whsec_${sign.repeat(32)}`;
-export const registered: WebhookEvent = { type: 'webhook.registered', data: { ...mark, ...content, enabled: true, secret: secretOf('a') } };
+export const registered: WebhookEvent = { type: 'webhook.registered', data: { ...mark, ...content, enabled: true, secret: secretOf('a'), scopes } };
 export const erased: WebhookEvent = {
   ...registered,
   data: { ...registered.data, url: null, description: null, headers: null, secret: null },
@@ -30,7 +31,7 @@ export const rotated = (sign: string, oldSecretsEndAt: string): WebhookEvent => 
   type: 'webhook.secret_rotated',
   data: { ...mark, secret: secretOf(sign), oldSecretsEndAt },
 });
-export const enabled: WebhookEvent = { type: 'webhook.enabled', data: mark };
+export const enabled: WebhookEvent = { type: 'webhook.enabled', data: { ...mark, scopes } };
 export const MISSED = { since: position(10), at };
 export const disabled = (reason: 'owner' | 'failing' | 'gone', missed: typeof MISSED | null): WebhookEvent => ({
   type: 'webhook.disabled',
@@ -44,16 +45,17 @@ export const register = {
   ...content,
   enabled: true,
   secret: secretOf('a'),
+  scopes,
 } as const satisfies WebhookCommand;
-export const replace = (changes: object): WebhookCommand => ({ type: 'ReplaceWebhook', webhookId, ...content, ...changes });
-export const edit = (changes: object): WebhookCommand => ({ type: 'EditWebhook', webhookId, ...changes });
+export const replace = (changes: object): WebhookCommand => ({ type: 'ReplaceWebhook', webhookId, ...content, scopes: undefined, ...changes });
+export const edit = (changes: object): WebhookCommand => ({ type: 'EditWebhook', webhookId, scopes: undefined, ...changes });
 export const rotate = (sign: string, when = at): WebhookCommand => ({
   type: 'RotateWebhookSecret',
   webhookId,
   secret: secretOf(sign),
   at: when,
 });
-export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId };
+export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId, scopes: undefined };
 export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10): WebhookCommand => ({
   ...{ type: 'DisableWebhook', webhookId, reason },
   ...{ head: position(head), at },

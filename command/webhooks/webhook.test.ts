@@ -11,10 +11,13 @@ import {
   changed,
   deleted,
   disable,
+  disabled,
   edit,
   enable,
+  enabled,
   erased,
   later,
+  mark,
   ownerId,
   register,
   registered,
@@ -73,6 +76,42 @@ describe('editing', () => {
     given(webhook, [erased])
       .when(edit({ ordered: true }))
       .refuses('user_deleted'));
+});
+
+describe('what it is told', () => {
+  const other = ['read:comments', 'manage:webhooks'] as const;
+  test.each([
+    { url: 'https://example.com/2' },
+    { eventTypes: ['comment.*'] },
+    { filter: { articleId: 8 } },
+    { payload: 'full' },
+  ])('is what those may read from then on who change %j', (changes) =>
+    given(webhook, [registered])
+      .when(edit({ ...changes, scopes: other }))
+      .yields([changed({ ...changes, scopes: other })]));
+  test('stays where only the way it is sent is changed', () =>
+    given(webhook, [registered])
+      .when(edit({ ordered: true, description: 'Mine', headers: { 'X-More': 'yes' }, limits: { concurrency: 1 }, scopes: other }))
+      .yields([
+        changed({
+          ...{ ordered: true, description: 'Mine', headers: { 'X-Team': 'blue', 'X-More': 'yes' } },
+          limits: { ratePerSecond: 50, concurrency: 1 },
+        }),
+      ]));
+  test('stays where nothing is changed, whoever asks', () =>
+    given(webhook, [registered])
+      .when(replace({ scopes: other }))
+      .changesNothing());
+  test('is what those may read who enable it', () => {
+    const disabledWebhook = [registered, disabled('owner', null)];
+    given(webhook, disabledWebhook)
+      .when({ ...enable, scopes: other } as WebhookCommand)
+      .yields([{ ...enabled, data: { ...mark, scopes: other } } as WebhookEvent]);
+    given(webhook, disabledWebhook).when(enable).yields([enabled]);
+    given(webhook, [...disabledWebhook, { ...enabled, data: { ...mark, scopes: other } } as WebhookEvent, disabled('owner', null)])
+      .when(enable)
+      .yields([{ ...enabled, data: { ...mark, scopes: other } } as WebhookEvent]);
+  });
 });
 
 describe('replacing', () => {

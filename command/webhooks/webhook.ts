@@ -14,10 +14,10 @@ import type {
 } from '#shared/commands/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
+import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
-import { changesTo, contentOf, merged, withValues } from './content.ts';
+import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
 import { disable, type Missed, type Replay, replay } from './missed.ts';
 import { OLD_SECRETS_MAX, rotate } from './secrets.ts';
 
@@ -43,6 +43,7 @@ export type PresentWebhook = Readonly<Omit<WebhookContent, 'url' | 'headers'>> &
   readonly status: 'enabled' | 'disabled';
   readonly disabledReason: DisabledReason | null;
   readonly ownerId: UserId;
+  readonly scopes: readonly ToldScope[];
   readonly url: string | null;
   readonly headers: WebhookContent['headers'] | null;
   readonly secret: string | null;
@@ -54,11 +55,11 @@ export type PresentWebhook = Readonly<Omit<WebhookContent, 'url' | 'headers'>> &
 };
 
 export type WebhookCommand =
-  | (RegisterWebhook & { readonly webhookId: WebhookId; readonly ownerId: UserId; readonly secret: string })
-  | ReplaceWebhook
-  | EditWebhook
+  | (RegisterWebhook & { readonly webhookId: WebhookId; readonly ownerId: UserId; readonly secret: string; readonly scopes: Scopes })
+  | (ReplaceWebhook & Deciding)
+  | (EditWebhook & Deciding)
   | (RotateWebhookSecret & { readonly secret: string; readonly at: string })
-  | EnableWebhook
+  | (EnableWebhook & Deciding)
   /** `head` is a position that this comes after. */
   | (DisableWebhook & { readonly head: Position; readonly at: string })
   | DeleteWebhook
@@ -68,6 +69,9 @@ export type WebhookCommand =
   | (RedriveWebhook & Request);
 
 type Request = { readonly requestId: string };
+type Scopes = readonly ToldScope[];
+/** What the caller may read; nothing where that is no user, who leaves it as it is. */
+type Deciding = { readonly scopes: Scopes | undefined };
 
 export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
   initial: { status: 'absent' },
@@ -82,12 +86,14 @@ export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
       case 'EditWebhook': {
         const before = contentOf(present);
         const changes = changesTo(before, command.type === 'EditWebhook' ? merged(before, command) : command);
-        return Object.keys(changes).length === 0 ? [] : [{ type: 'webhook.changed', data: { ...mark, ...changes } }];
+        if (Object.keys(changes).length === 0) return [];
+        const told = command.scopes && decidesWhatGoesWhere(changes) ? { scopes: command.scopes } : {};
+        return [{ type: 'webhook.changed', data: { ...mark, ...changes, ...told } }];
       }
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);
       case 'EnableWebhook':
-        return present.status === 'enabled' ? [] : [{ type: 'webhook.enabled', data: mark }];
+        return present.status === 'enabled' ? [] : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
       case 'DisableWebhook':
         return disable(mark, command, present);
       case 'DeleteWebhook':
@@ -119,7 +125,7 @@ export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
         return { ...state, secret, oldSecretsEnd: [...state.oldSecretsEnd, oldSecretsEndAt].slice(-OLD_SECRETS_MAX) };
       }
       case 'webhook.enabled':
-        return { ...state, status: 'enabled', disabledReason: null };
+        return { ...state, status: 'enabled', disabledReason: null, scopes: event.data.scopes };
       case 'webhook.disabled':
         return { ...state, status: 'disabled', disabledReason: event.data.reason, missed: event.data.missed };
       case 'webhook.deleted':
@@ -154,7 +160,7 @@ const register = (command: Extract<WebhookCommand, { type: 'RegisterWebhook' }>,
   return [{ type: 'webhook.registered', data: { ...data, headers: withValues({}, data.headers) } }];
 };
 
-type Mark = EventOf<'webhook.enabled'>['data'];
+type Mark = EventOf<'webhook.deleted'>['data'];
 type Requested = Extract<WebhookCommand, { requestId: string }>;
 
 /** The dispatcher carries it out, where it sends anything at all. */

@@ -57,6 +57,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     ...HOOK,
     filter: { authorId: 1001 },
     headers: { 'X-Team': '********' },
+    scopes: ['read:articles', 'read:comments', 'manage:webhooks'],
     enabled: true,
     status: 'enabled',
     ...written,

@@ -1,7 +1,7 @@
 import type { LogIdentity, Position, UserId } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
+import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhooks.ts';
@@ -20,6 +20,7 @@ export type WebhookRow = {
   readonly rate_per_second: number;
   readonly concurrency: number;
   readonly header_names: readonly string[];
+  readonly scopes: ToldScope[];
   readonly is_enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly missed_since: Position | null;
@@ -40,6 +41,7 @@ export const representWebhook = (row: WebhookRow, { caller, identity }: { caller
   ordered: row.is_ordered,
   limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
   headers: Object.fromEntries(row.header_names.map((name) => [name, HIDDEN_VALUE])),
+  scopes: row.scopes,
   enabled: row.is_enabled,
   status: row.is_enabled ? 'enabled' : 'disabled',
   ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { makeLedger } from '../../test/engines/filled-ledger.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -34,7 +35,7 @@ const registerByGraphql = async (by?: Asker): Promise<string> =>
     .webhook.id;
 
 test('a webhook is registered, changed, disabled, enabled and deleted', async () => {
-  const fields = 'id url description payload ratePerSecond concurrency headerNames enabled disabledReason owner { id }';
+  const fields = 'id url description payload ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
   const { registerWebhook } = await dataOf<{ registerWebhook: { secret: string; webhook: { id: string } } }>(
     `mutation { ${REGISTER} { secret webhook { ${fields} } } }`,
   );
@@ -48,6 +49,7 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
     ratePerSecond: 5,
     concurrency: 10,
     headerNames: ['X-Team'],
+    scopes: TOLD_SCOPES,
     enabled: true,
     disabledReason: null,
     owner: { id: String(owner.id) },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { SCOPES } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { Webhook } from '#shared/rest/webhooks.ts';
@@ -50,6 +51,7 @@ test('a webhook is shown with what it was given, but for what is secret', async 
     ownerId: owner.id,
     url: URL,
     eventTypes: ['article.*'],
+    scopes: TOLD_SCOPES,
     enabled: true,
     status: 'enabled',
   });

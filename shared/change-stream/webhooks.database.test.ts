@@ -17,6 +17,7 @@ const mark = { webhookId: 6 as WebhookId, ownerId: 1 as UserId };
 const shown = {
   ...{ ...mark, eventTypes: ['*'], filter: {}, payload: 'thin' as const, enabled: true, ordered: false },
   limits: { ratePerSecond: 50, concurrency: 10 },
+  scopes: ['read:articles' as const],
 };
 const registered: AnnalsEvent = {
   type: 'webhook.registered',

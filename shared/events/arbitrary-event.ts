@@ -3,7 +3,7 @@ import type { ArticleId, CommentId, Position, UserId, Version, WebhookId } from 
 import type { JsonObject } from '#shared/json.ts';
 import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
 import * as fields from './fields.ts';
-import { DISABLED_REASONS } from './webhook.ts';
+import { DISABLED_REASONS, TOLD_SCOPES } from './webhook.ts';
 
 /** For property tests: values that the fields accept, odd ones among them. */
 const ids = fc.oneof(
@@ -43,6 +43,7 @@ const user = { userId };
 const article = { articleId, authorId: userId };
 const comment = { commentId, articleId, authorId: userId };
 const webhook = { webhookId, ownerId: userId };
+const scopes = fc.subarray([...TOLD_SCOPES]);
 
 const webhookContent = {
   url: fc.webUrl(),
@@ -73,10 +74,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'comment.added': fc.record({ ...comment, text }),
   'comment.edited': fc.record({ ...comment, text }),
   'comment.deleted': fc.record(comment),
-  'webhook.registered': fc.record({ ...webhook, ...webhookContent, enabled: fc.boolean(), secret }),
-  'webhook.changed': fc.record({ ...webhook, ...webhookContent }, { requiredKeys: ['webhookId', 'ownerId'] }),
+  'webhook.registered': fc.record({ ...webhook, ...webhookContent, enabled: fc.boolean(), secret, scopes }),
+  'webhook.changed': fc.record({ ...webhook, ...webhookContent, scopes }, { requiredKeys: ['webhookId', 'ownerId'] }),
   'webhook.secret_rotated': fc.record({ ...webhook, secret, oldSecretsEndAt: timestamp }),
-  'webhook.enabled': fc.record(webhook),
+  'webhook.enabled': fc.record({ ...webhook, scopes }),
   'webhook.disabled': fc.record({ ...webhook, reason: fc.constantFrom(...DISABLED_REASONS), missed }),
   'webhook.deleted': fc.record(webhook),
   'webhook.test_requested': fc.record({ ...webhook, testId: fc.uuid() }),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Scope } from '#shared/policy.ts';
 import { defineEvent } from './define-event.ts';
 import { articleId, position, text, timestamp, userId, webhookId } from './fields.ts';
 
@@ -54,6 +55,13 @@ export const headers = z
 /** 24 to 64 random bytes, as Standard Webhooks writes them. */
 const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/);
 
+/** On which scopes it depends what of all that happens a webhook is told. */
+export const TOLD_SCOPES = ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'] as const satisfies readonly Scope[];
+export type ToldScope = (typeof TOLD_SCOPES)[number];
+
+/** Those of whoever decided what goes where. */
+const scopes: z.ZodType<readonly ToldScope[], readonly ToldScope[]> = z.array(z.enum(TOLD_SCOPES)).max(TOLD_SCOPES.length).meta({ uniqueItems: true });
+
 /** Why it is disabled: its owner wanted that, nothing but failures for days, or the receiver said that it is gone (410). */
 export const DISABLED_REASONS = ['owner', 'failing', 'gone'] as const;
 export const disabledReason = z.enum(DISABLED_REASONS);
@@ -85,6 +93,7 @@ const LIFE = {
       limits,
       headers,
       secret,
+      scopes,
     }),
     personal: { subject: 'ownerId', fields: ['url', 'description', 'headers', 'secret'], concealed: ['headers', 'secret'] },
     example: {
@@ -99,6 +108,7 @@ const LIFE = {
       limits: { ratePerSecond: 50, concurrency: 10 },
       headers: { 'X-Team': 'blue' },
       secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      scopes: ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'],
     },
   }),
   'webhook.changed': defineEvent({
@@ -115,9 +125,11 @@ const LIFE = {
       ordered: z.boolean().exactOptional(),
       limits: limits.exactOptional(),
       headers: headers.exactOptional(),
+      // Where what goes where was changed by a user: from then on it is told what they may read.
+      scopes: scopes.exactOptional(),
     }),
     personal: { subject: 'ownerId', fields: ['url', 'description', 'headers'], concealed: ['headers'] },
-    example: { ...markExample, url: 'https://example.com/hooks/2', payload: 'full' },
+    example: { ...markExample, url: 'https://example.com/hooks/2', payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
   }),
   'webhook.secret_rotated': defineEvent({
     ...common,
@@ -130,10 +142,10 @@ const LIFE = {
   'webhook.enabled': defineEvent({
     ...common,
     type: 'webhook.enabled',
-    description: 'Changes are delivered again, from here on.',
-    schema: mark,
+    description: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
+    schema: z.strictObject({ ...mark.shape, scopes }),
     personal: null,
-    example: markExample,
+    example: { ...markExample, scopes: ['read:articles', 'manage:webhooks'] },
   }),
   'webhook.disabled': defineEvent({
     ...common,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { EditWebhook, HIDDEN_VALUE, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
 import { timestamp } from '#shared/events/fields.ts';
-import { disabledReason } from '#shared/events/webhook.ts';
+import { disabledReason, TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -21,6 +21,10 @@ export const Webhook = z
     ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
     limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
     headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
+    scopes: z.array(z.enum(TOLD_SCOPES)).meta({
+      readOnly: true,
+      description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
+    }),
     enabled: z.boolean().meta({ readOnly: true }),
     status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
     disabledReason: disabledReason
@@ -57,6 +61,7 @@ const WebhookReplacement = z
     headers,
     id: unheeded,
     ownerId: unheeded,
+    scopes: unheeded,
     enabled: unheeded,
     status: unheeded,
     disabledReason: unheeded,

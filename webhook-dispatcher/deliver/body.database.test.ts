@@ -65,7 +65,7 @@ const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', userId: id, rol
 
 const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null) => {
   const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = { webhookId, ownerId: asker.id, url: '', headers: {}, secrets: [], payload: 'full' };
+  const endpoint: Endpoint = { webhookId, ownerId: asker.id, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'full' };
   const delivery = { webhookId, eventId: change.id, change, attempts: 0, shape };
   const composed = await compose({ delivery, endpoint, owner: ownerOf(asker) });
   return composed.kind === 'body' ? { ...composed, text: composed.bytes.toString() } : composed;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
 
@@ -39,19 +39,20 @@ type Given = {
   readonly opened?: JsonObject;
   readonly isReadable?: boolean;
   readonly role?: Role;
+  readonly scopes?: readonly ToldScope[];
   readonly payload?: Endpoint['payload'];
   readonly shape?: Shape | null;
 };
 
-const compose = async ({ change = commentAdded, opened, isReadable = true, role = 'author', payload = 'full', shape = null }: Given) => {
+const compose = async ({ change = commentAdded, opened, isReadable = true, role = 'author', scopes = TOLD_SCOPES, payload = 'full', shape = null }: Given) => {
   const composer = createComposer({
     identity: IDENTITY,
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
   });
-  const owner: Owner = { kind: 'user', userId: ADA, role, scopes: new Set(SCOPES), client: null };
+  const owner: Owner = { kind: 'user', userId: ADA, role, scopes: new Set(scopes), client: null };
   const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = { webhookId, ownerId: ADA, url: 'https://example.com', headers: {}, secrets: [], payload };
+  const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: 'https://example.com', headers: {}, secrets: [], payload };
   const outgoing: Outgoing = { delivery: { webhookId, eventId: change.id, change, attempts: 0, shape }, endpoint, owner };
   const composed = await composer(outgoing);
   return composed.kind === 'withheld' ? 'withheld' : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
@@ -63,8 +64,8 @@ const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
 
 test('the body has what the feed has', async () => {
   const composer = createComposer({ identity: IDENTITY, open: async ({ data }) => data, isReadable: async () => true });
-  const owner: Owner = { kind: 'user', userId: ADA, role: 'author', scopes: new Set(SCOPES), client: null };
-  const endpoint = { webhookId: 6_001 as WebhookId, ownerId: ADA, url: '', headers: {}, secrets: [], payload: 'thin' } as const;
+  const owner: Owner = { kind: 'user', userId: ADA, role: 'author', scopes: new Set(TOLD_SCOPES), client: null };
+  const endpoint = { webhookId: 6_001 as WebhookId, ownerId: ADA, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'thin' } as const;
   const delivery = { webhookId: 6_001 as WebhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
   const composed = await composer({ delivery, endpoint, owner });
   expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
@@ -94,6 +95,12 @@ test('who may not even know of it any more is told nothing', async () => {
   const draft: Change = { ...commentAdded, right: 'article.read', resource: { ownerId: ADA, articleStatus: 'draft' } };
   expect(await compose({ change: draft })).toEqual(inFull);
   for (const shape of [null, 'full', 'ids'] as const) expect(await compose({ change: draft, role: 'reader', shape })).toBe('withheld');
+});
+
+test('nothing is told but what the scopes allow', async () => {
+  expect(await compose({ scopes: ['read:comments'] })).toEqual(inFull);
+  for (const shape of [null, 'full', 'ids'] as const)
+    expect(await compose({ scopes: ['read:users', 'read:articles', 'manage:webhooks'], shape })).toBe('withheld');
 });
 
 test('what is private of a profile goes to administrators alone, and stays out where it was left out at first', async () => {

@@ -1,5 +1,6 @@
 import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /**
@@ -38,6 +39,8 @@ export type Shape = 'full' | 'public' | 'ids';
 export type Endpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
+  /** Of whoever decided where it is sent to and what: more than they could read is not told. */
+  readonly scopes: ReadonlySet<ToldScope>;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The present one first, then former ones, which sign beside it until they end. */
@@ -52,7 +55,7 @@ export type Secret = {
   readonly endsAtMs: number | null;
 };
 
-/** The owner as they are now, with every right to read. */
+/** The owner as they are now, with the rights to read that the webhook has. */
 export type Owner = Extract<Caller, { readonly kind: 'user' }>;
 
 export type AttemptResult = {

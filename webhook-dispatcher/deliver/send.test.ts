@@ -49,7 +49,10 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
   } as const;
   return {
     delivery: { webhookId, eventId, change, attempts, shape: null },
-    endpoint: { webhookId, ownerId, url, headers: {}, secrets: [{ secret: SECRET, endsAtMs: null }], payload: 'thin', ...endpoint },
+    endpoint: {
+      ...{ webhookId, ownerId, scopes: new Set(), url, headers: {}, secrets: [{ secret: SECRET, endsAtMs: null }], payload: 'thin' },
+      ...endpoint,
+    },
     owner: { kind: 'user', userId: ownerId, role: 'author', scopes: new Set(), client: null },
   };
 };

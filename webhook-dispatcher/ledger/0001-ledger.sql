@@ -11,6 +11,8 @@ create table webhook_ledger.endpoint (
   event_types text[] not null,
   filter_article_id bigint,
   filter_author_id bigint,
+  -- Of the token by which it was decided what goes where.
+  scopes text[] not null,
   is_ordered boolean not null,
   rate_per_second integer not null,
   concurrency integer not null,

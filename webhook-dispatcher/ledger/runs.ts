@@ -1,4 +1,4 @@
-import type { UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
@@ -10,7 +10,6 @@ export const RUN_LEASE_MS = 8_000;
 export type Claim = {
   readonly webhookId: WebhookId;
   readonly epoch: number;
-  readonly ownerId: UserId;
   /** Nothing where the owner cannot be read now. */
   readonly role: Role | null;
   readonly version: Version;
@@ -37,7 +36,7 @@ export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): P
      update webhook_ledger.endpoint as claimed
      set run_epoch = run_epoch + 1, run_until = clock_timestamp() + $2 * interval '1 millisecond'
      from free where free.webhook_id = claimed.webhook_id
-     returning claimed.webhook_id as "webhookId", run_epoch as epoch, owner_id as "ownerId", free.role, version,
+     returning claimed.webhook_id as "webhookId", run_epoch as epoch, free.role, version,
        is_ordered as "isOrdered", rate_per_second as "ratePerSecond", concurrency, breaker_openings as "breakerOpenings",
        (greatest(0, extract(epoch from next_send_at - clock_timestamp())) * 1000)::float8 as "nextSendInMs"`,
     [webhookIds, RUN_LEASE_MS],

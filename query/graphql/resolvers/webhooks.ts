@@ -37,6 +37,7 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   ratePerSecond: ({ rate_per_second }: WebhookRow) => rate_per_second,
   concurrency: ({ concurrency }: WebhookRow) => concurrency,
   headerNames: ({ header_names }: WebhookRow) => header_names,
+  scopes: ({ scopes }: WebhookRow) => scopes,
   enabled: ({ is_enabled }: WebhookRow) => is_enabled,
   disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
   missedSince: ({ missed_since }: WebhookRow, _args, { eventLog }) =>

@@ -27,8 +27,8 @@ const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } a
 /** There is nothing of a webhook but for its owner, and for administrators. */
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
-    Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames enabled
-      disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection`,
+    Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames scopes
+      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection`,
     Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
     DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
     DeliveryAnswer: 'headers text base64 truncated',
