@@ -47,7 +47,10 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
         return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
       },
     }) as const;
-  const deciding = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook, { caller }) => ({ ...command, scopes: scopesOf(caller) }));
+  const deciding = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook, { caller }) => ({
+    ...command,
+    scopes: scopesOf(caller),
+  }));
   const deleting = handling((command: DeleteWebhook) => command);
 
   return {
@@ -89,17 +92,22 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
 
 type Decide = (command: WebhookCommand, state: WebhookState) => readonly WebhookEvent[];
 
-/** Decides, and refuses an address that the operator lets nobody be sent to. */
+/** Refuses an address that the operator lets nobody be sent to, and decides. */
 const decidingOutside =
   (guard: GuardRules): Decide =>
   (command, state) => {
-    const events = webhook.decide(command, state);
-    for (const { data } of events) {
-      const detail = 'url' in data && data.url !== null ? checkUrl(data.url, guard) : undefined;
-      if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
-    }
-    return events;
+    const address = addressIn(command, state);
+    const detail = address === undefined ? undefined : checkUrl(address, guard);
+    if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
+    return webhook.decide(command, state);
   };
+
+/** The one that is there may stay, also where it would be refused by now. */
+const addressIn = (command: WebhookCommand, state: WebhookState): string | undefined => {
+  if (command.type === 'RegisterWebhook') return command.url;
+  const isChanged = 'url' in command && 'url' in state && command.url !== state.url;
+  return isChanged ? command.url : undefined;
+};
 
 type Registering = { readonly decide: Decide; readonly quota: Quota };
 

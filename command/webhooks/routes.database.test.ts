@@ -60,6 +60,18 @@ test('an address inside is a field that is wrong', async () => {
   expect(await send('PATCH', await webhook(), { body: { url: 'http://2130706433/' } })).toMatchObject(refused);
 });
 
+test('a hidden value that would go to another origin is a field that is wrong', async () => {
+  const path = await webhook();
+  const errors = [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }];
+  const refused = { status: 422, body: { code: 'invalid_request', errors } };
+  const url = 'https://other.example/hooks';
+  expect(await send('PATCH', path, { body: { url } })).toMatchObject(refused);
+  expect(await send('PUT', path, { body: { ...WEBHOOK, url, headers: { 'X-Team': '********' } } })).toMatchObject(refused);
+  const patch = { body: [{ op: 'replace', path: '/url', value: url }], headers: { 'Content-Type': 'application/json-patch+json' } };
+  expect(await send('PATCH', path, patch)).toMatchObject(refused);
+  expect(await send('PATCH', path, { body: { url, headers: { 'X-Team': 'blue' } } })).toMatchObject({ status: 200, body: { version: 2 } });
+});
+
 test('somebody else’s is not there', async () => {
   const path = await webhook();
   const absent = { status: 404, body: { code: 'webhook_not_found' } };

@@ -78,17 +78,50 @@ describe('editing', () => {
       .refuses('user_deleted'));
 });
 
+describe('going over to another origin', () => {
+  const url = 'https://other.example/hooks';
+  const refused = { errors: [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }] };
+  const refusal = (command: WebhookCommand) => {
+    try {
+      return webhook.decide(command, webhook.evolve(webhook.initial, registered));
+    } catch (error) {
+      return error;
+    }
+  };
+  test.each([
+    ['replacing with a hidden value', replace({ url, headers: { 'X-Team': HIDDEN_VALUE } })],
+    ['a merge patch with a hidden value', edit({ url, headers: { 'X-Team': HIDDEN_VALUE } })],
+    ['a merge patch that names no header', edit({ url })],
+    ['a merge patch that names others', edit({ url, headers: { 'X-More': 'yes' } })],
+    ['another scheme', edit({ url: 'http://example.com/hooks' })],
+    ['another port', edit({ url: 'https://example.com:444/hooks' })],
+  ])('takes no hidden value along: %s', (_, command) => {
+    expect(refusal(command)).toMatchObject({ code: 'invalid_command', details: refused });
+  });
+  test('takes along what is given anew', () => {
+    const headers = { 'X-Team': 'blue' };
+    given(webhook, [registered])
+      .when(edit({ url, headers }))
+      .yields([changed({ url })]);
+    given(webhook, [registered])
+      .when(replace({ url, headers: { 'x-team': 'red' } }))
+      .yields([changed({ url, headers: { 'x-team': 'red' } })]);
+  });
+  test('leaves behind what is taken away', () =>
+    given(webhook, [registered])
+      .when(edit({ url, headers: { 'X-Team': null } }))
+      .yields([changed({ url, headers: {} })]));
+});
+
 describe('what it is told', () => {
   const other = ['read:comments', 'manage:webhooks'] as const;
-  test.each([
-    { url: 'https://example.com/2' },
-    { eventTypes: ['comment.*'] },
-    { filter: { articleId: 8 } },
-    { payload: 'full' },
-  ])('is what those may read from then on who change %j', (changes) =>
-    given(webhook, [registered])
-      .when(edit({ ...changes, scopes: other }))
-      .yields([changed({ ...changes, scopes: other })]));
+  test.each([{ url: 'https://example.com/2' }, { eventTypes: ['comment.*'] }, { filter: { articleId: 8 } }, { payload: 'full' }])(
+    'is what those may read from then on who change %j',
+    (changes) =>
+      given(webhook, [registered])
+        .when(edit({ ...changes, scopes: other }))
+        .yields([changed({ ...changes, scopes: other })]),
+  );
   test('stays where only the way it is sent is changed', () =>
     given(webhook, [registered])
       .when(edit({ ordered: true, description: 'Mine', headers: { 'X-More': 'yes' }, limits: { concurrency: 1 }, scopes: other }))
