@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
+import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import {
   allEvents,
@@ -100,7 +101,10 @@ test('what the token could read that decides what goes where is recorded', async
   await side.send({ type: 'EditWebhook', webhookId, ordered: true }, bearing('manage:webhooks', 'read:users'));
   await side.send({ type: 'EditWebhook', webhookId, url: 'https://example.com/2' }, bearing('manage:webhooks', 'read:articles'));
   await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(system));
-  const patch = [{ op: 'test', path: '/scopes/0', value: 'read:articles' }, { op: 'remove', path: '/filter' }] as const;
+  const patch: JsonPatch = [
+    { op: 'test', path: '/scopes/0', value: 'read:articles' },
+    { op: 'remove', path: '/filter' },
+  ];
   await side.send({ type: 'PatchWebhook', webhookId, patch }, bearing('manage:webhooks'));
   await side.send({ type: 'DisableWebhook', webhookId, reason: 'owner' }, bearing('manage:webhooks'));
   await side.send({ type: 'EnableWebhook', webhookId }, bearing('manage:webhooks', 'read:users'));
@@ -169,6 +173,25 @@ test('nobody but the system disables for another reason than that somebody wants
   const missed = event?.type === 'webhook.disabled' ? event.data.missed : null;
   expect(missed?.since).toBeGreaterThanOrEqual(first?.position ?? 0);
   expect(missed?.since).toBeLessThan(event?.position ?? 0);
+});
+
+test('what is missed while somebody else has disabled it is offered to its owner', async () => {
+  const [owner, admin] = [await registerUser(side), await registerUser(side)];
+  const webhookId = await register(owner);
+  const disable = { type: 'DisableWebhook', webhookId, reason: 'owner' } as const;
+  await side.send(disable, by(as(owner, 'admin')));
+  await side.send({ type: 'EnableWebhook', webhookId }, by(as(owner)));
+  await side.send(disable, by(as(admin, 'admin')));
+  await side.send({ type: 'EnableWebhook', webhookId }, by(as(owner)));
+  await side.send({ type: 'ReplayWebhook', webhookId }, by(as(owner)));
+  const [, , enabled, disabled, , replay] = await eventsOf(webhookId);
+  const [, byOwner] = await eventsOf(webhookId);
+  expect(byOwner?.data).toMatchObject({ reason: 'owner', missed: null });
+  const missed = { since: expect.any(Number), at: disabled?.metadata.at };
+  expect(disabled?.data).toMatchObject({ reason: 'owner', missed });
+  const since = disabled?.type === 'webhook.disabled' ? disabled.data.missed?.since : undefined;
+  expect(since).toBeGreaterThanOrEqual(enabled?.position ?? 0);
+  expect(replay?.data).toMatchObject({ from: since, missed: null });
 });
 
 describe('a replay', () => {

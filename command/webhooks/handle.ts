@@ -63,9 +63,10 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
       reveal,
     },
     EnableWebhook: deciding,
-    DisableWebhook: handling(async (command, { caller, circumstances }) => {
+    DisableWebhook: handling(async (command, { caller, circumstances }, state) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
-      return { ...command, head: await log.head(), at: circumstances.metadata.at };
+      const isByOwner = caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.ownerId;
+      return { ...command, isByOwner, head: await log.head(), at: circumstances.metadata.at };
     }),
     DeleteWebhook: {
       operation: OPERATION,

@@ -8,12 +8,17 @@ import type { PresentWebhook, WebhookEvent } from './webhook.ts';
 export type Missed = EventOf<'webhook.disabled'>['data']['missed'];
 
 type Mark = EventOf<'webhook.deleted'>['data'];
-type Disabling = DisableWebhook & { readonly head: Position; readonly at: string };
+/** What disabling depends on beside the command; `head` is a position that it comes after. */
+export type Disabled = { readonly head: Position; readonly at: string; readonly isByOwner: boolean };
 
-/** Whoever disables it themself wants to hear of nothing; the place is one before the event, so that nothing lies between. */
-export const disable = (mark: Mark, { reason, head, at }: Disabling, { status, missed }: PresentWebhook): readonly WebhookEvent[] => {
+/** An owner who disables it wants to hear of nothing; the place is one before the event, so that nothing lies between. */
+export const disable = (
+  mark: Mark,
+  { reason, head, at, isByOwner }: DisableWebhook & Disabled,
+  { status, missed }: PresentWebhook,
+): readonly WebhookEvent[] => {
   if (status === 'disabled') return [];
-  const missedNow = reason === 'owner' ? missed : (missed ?? { since: head, at });
+  const missedNow = isByOwner ? missed : (missed ?? { since: head, at });
   return [{ type: 'webhook.disabled', data: { ...mark, reason, missed: missedNow } }];
 };
 

@@ -24,6 +24,10 @@ describe('disabling', () => {
     given(webhook, [registered])
       .when(disable('owner'))
       .yields([disabled('owner', null)]));
+  test('by an administrator, with the place from where on changes are missed', () =>
+    given(webhook, [registered])
+      .when(disable('owner', 10, false))
+      .yields([disabled('owner', MISSED)]));
   test('by the system, with the place from where on changes are missed', () =>
     given(webhook, [registered])
       .when(disable('failing'))

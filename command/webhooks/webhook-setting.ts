@@ -21,7 +21,10 @@ const content = {
 } as const;
 const scopes = ['read:articles', 'manage:webhooks'] as const;
 const secretOf = (sign: string) => `whsec_${sign.repeat(32)}`;
-export const registered: WebhookEvent = { type: 'webhook.registered', data: { ...mark, ...content, enabled: true, secret: secretOf('a'), scopes } };
+export const registered: WebhookEvent = {
+  type: 'webhook.registered',
+  data: { ...mark, ...content, enabled: true, secret: secretOf('a'), scopes },
+};
 export const erased: WebhookEvent = {
   ...registered,
   data: { ...registered.data, url: null, description: null, headers: null, secret: null },
@@ -47,7 +50,13 @@ export const register = {
   secret: secretOf('a'),
   scopes,
 } as const satisfies WebhookCommand;
-export const replace = (changes: object): WebhookCommand => ({ type: 'ReplaceWebhook', webhookId, ...content, scopes: undefined, ...changes });
+export const replace = (changes: object): WebhookCommand => ({
+  type: 'ReplaceWebhook',
+  webhookId,
+  ...content,
+  scopes: undefined,
+  ...changes,
+});
 export const edit = (changes: object): WebhookCommand => ({ type: 'EditWebhook', webhookId, scopes: undefined, ...changes });
 export const rotate = (sign: string, when = at): WebhookCommand => ({
   type: 'RotateWebhookSecret',
@@ -56,9 +65,9 @@ export const rotate = (sign: string, when = at): WebhookCommand => ({
   at: when,
 });
 export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId, scopes: undefined };
-export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10): WebhookCommand => ({
+export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10, isByOwner = reason === 'owner'): WebhookCommand => ({
   ...{ type: 'DisableWebhook', webhookId, reason },
-  ...{ head: position(head), at },
+  ...{ head: position(head), at, isByOwner },
 });
 export const remove: WebhookCommand = { type: 'DeleteWebhook', webhookId };
 export const requestId = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';

@@ -1,4 +1,4 @@
-import type { Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type {
   DeleteWebhook,
   DisableWebhook,
@@ -18,7 +18,7 @@ import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
-import { disable, type Missed, type Replay, replay } from './missed.ts';
+import { type Disabled, disable, type Missed, type Replay, replay } from './missed.ts';
 import { OLD_SECRETS_MAX, rotate } from './secrets.ts';
 
 export const webhookStream = (id: WebhookId): StreamName => streamName('webhook', id);
@@ -60,8 +60,7 @@ export type WebhookCommand =
   | (EditWebhook & Deciding)
   | (RotateWebhookSecret & { readonly secret: string; readonly at: string })
   | (EnableWebhook & Deciding)
-  /** `head` is a position that this comes after. */
-  | (DisableWebhook & { readonly head: Position; readonly at: string })
+  | (DisableWebhook & Disabled)
   | DeleteWebhook
   | (TestWebhook & Request)
   | ({ readonly type: 'ReplayWebhook'; readonly webhookId: WebhookId } & Replay & Request)
@@ -93,7 +92,9 @@ export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);
       case 'EnableWebhook':
-        return present.status === 'enabled' ? [] : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
+        return present.status === 'enabled'
+          ? []
+          : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
       case 'DisableWebhook':
         return disable(mark, command, present);
       case 'DeleteWebhook':

@@ -60,9 +60,12 @@ export const TOLD_SCOPES = ['read:users', 'read:articles', 'read:comments', 'man
 export type ToldScope = (typeof TOLD_SCOPES)[number];
 
 /** Those of whoever decided what goes where. */
-const scopes: z.ZodType<readonly ToldScope[], readonly ToldScope[]> = z.array(z.enum(TOLD_SCOPES)).max(TOLD_SCOPES.length).meta({ uniqueItems: true });
+const scopes: z.ZodType<readonly ToldScope[], readonly ToldScope[]> = z
+  .array(z.enum(TOLD_SCOPES))
+  .max(TOLD_SCOPES.length)
+  .meta({ uniqueItems: true });
 
-/** Why it is disabled: its owner wanted that, nothing but failures for days, or the receiver said that it is gone (410). */
+/** Why it is disabled: its owner or an administrator wanted that, nothing but failures for days, or the receiver said that it is gone (410). */
 export const DISABLED_REASONS = ['owner', 'failing', 'gone'] as const;
 export const disabledReason = z.enum(DISABLED_REASONS);
 export type DisabledReason = z.infer<typeof disabledReason>;
@@ -150,7 +153,8 @@ const LIFE = {
   'webhook.disabled': defineEvent({
     ...common,
     type: 'webhook.disabled',
-    description: 'No more changes are delivered: its owner wanted that, it kept failing for days, or it said that it is gone.',
+    description:
+      'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
     schema: z.strictObject({ ...mark.shape, reason: disabledReason, missed }),
     personal: null,
     example: { ...markExample, reason: 'failing', missed: { since: 1200, at: '2026-01-02T03:04:05.678Z' } },
