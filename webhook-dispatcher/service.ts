@@ -62,7 +62,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const worker = await queue.work(run, { concurrency: webhooks.concurrency });
   // What is under way is ended first, because the worker waits for it.
   opening.defer(async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])));
-  opening.use(startSweeping({ find: () => findUnattended(pool), enqueue: (ids) => queue.enqueue(ids), log }));
+  opening.use(startSweeping({ find: () => findUnattended(pool), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
   const routes = deliveryRoutes({ pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WebhookId } from '#shared/brands.ts';
 import type { Log } from '#shared/log.ts';
+import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
 type Sweeper = {
   /** Webhooks with something to send that nobody runs. */
-  find(): Promise<readonly WebhookId[]>;
-  enqueue(webhookIds: readonly WebhookId[]): Promise<void>;
+  find(): Promise<readonly Unattended[]>;
+  takeOver: DeliveryQueue['takeOver'];
   readonly log: Log;
   readonly everyMs?: number;
 };
@@ -15,14 +15,14 @@ const EVERY_MS = 1_000;
 const JITTER = 0.2;
 
 /** Queues, again and again, what has become due, and what the queue has lost. */
-export const startSweeping = ({ find, enqueue, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
+export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
   const stopping = new AbortController();
   let isFailing = false;
   const sweep = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         const unattended = await find();
-        if (unattended.length > 0) await enqueue(unattended);
+        if (unattended.length > 0) await takeOver(unattended);
         if (isFailing) log.info('Webhooks with something due are found and queued again.');
         isFailing = false;
       } catch (err) {

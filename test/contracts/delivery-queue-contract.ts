@@ -81,6 +81,23 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       expect(worker.state.wasTwiceAtOnce).toBe(false);
     });
 
+    test('runs what is taken over, once for each run before, although one counts as under way', async () => {
+      await using queue = await engine.open(newName());
+      await using worker = await workOn(queue, { isHeld: true });
+      await queue.enqueue([id(7)]);
+      await untilBegun(worker.begun, 1);
+      for (let times = 0; times < 3; times += 1) {
+        await queue.takeOver([{ webhookId: id(7), epoch: 1 }]);
+        await queue.enqueue([id(7)]);
+      }
+      await untilBegun(worker.begun, 2);
+      await queue.takeOver([{ webhookId: id(7), epoch: 2 }]);
+      await queue.enqueue([id(8)]);
+      await untilBegun(worker.begun, 4);
+      expect(worker.begun).toEqual([7, 7, 7, 8]);
+      worker.letGo();
+    });
+
     test('runs others while one hangs, and no more at once than it may', async () => {
       await using queue = await engine.open(newName());
       await using worker = await workOn(queue, { concurrency: 3, isHeld: true });

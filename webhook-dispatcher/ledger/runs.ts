@@ -2,6 +2,7 @@ import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Unattended } from '../queue/delivery-queue.ts';
 
 /** For so long a run has its webhook for itself, from when it last said that it goes on. */
 export const RUN_LEASE_MS = 8_000;
@@ -112,9 +113,9 @@ const IS_DUE = (endpoint: string): string =>
 const SWEPT_MAX = 1_000;
 
 /** Webhooks with something to send that nobody runs: whatever the queue has lost is among them. */
-export const findUnattended = async (pool: Pool): Promise<readonly WebhookId[]> => {
-  const { rows } = await pool.query<{ webhookId: WebhookId }>(
-    `select webhook_id as "webhookId" from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit ${SWEPT_MAX}`,
+export const findUnattended = async (pool: Pool): Promise<readonly Unattended[]> => {
+  const { rows } = await pool.query<Unattended>(
+    `select webhook_id as "webhookId", run_epoch as epoch from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit ${SWEPT_MAX}`,
   );
-  return rows.map(({ webhookId }) => webhookId);
+  return rows;
 };

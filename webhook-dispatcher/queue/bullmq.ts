@@ -35,11 +35,11 @@ const WORKER = {
 const EVENTS_MAX = 100;
 export const QUEUE = { streams: { events: { maxLen: EVENTS_MAX } } };
 
-/** While one is run, the latest that comes for the same webhook waits for its end. */
-const jobOptions = (webhookId: WebhookId): BulkJobOptions => ({
-  deduplication: { id: `webhook-${webhookId}`, keepLastIfActive: true },
-  removeOnComplete: true,
-  removeOnFail: true,
+/** While one is run, the latest that comes under the same name waits for its end. */
+const jobOf = (webhookId: WebhookId, name = `webhook-${webhookId}`): QueuedRun => ({
+  name: 'run',
+  data: { webhookId },
+  opts: { deduplication: { id: name, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
 });
 
 const JOBS_AT_ONCE_MAX = 500;
@@ -88,15 +88,13 @@ export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'wa
 export const createDeliveryQueue = ({ queue, createWorker, troubles, resources }: Engine): DeliveryQueue => {
   // Without a listener, an error would end the process.
   queue.on('error', troubles.tell);
+  const add = async (jobs: readonly QueuedRun[]): Promise<void> => {
+    for (let first = 0; first < jobs.length; first += JOBS_AT_ONCE_MAX)
+      await inTime(queue.addBulk(jobs.slice(first, first + JOBS_AT_ONCE_MAX)), ENQUEUE_MAX_MS);
+  };
   return {
-    async enqueue(webhookIds) {
-      for (let first = 0; first < webhookIds.length; first += JOBS_AT_ONCE_MAX) {
-        const jobs = webhookIds
-          .slice(first, first + JOBS_AT_ONCE_MAX)
-          .map((webhookId) => ({ name: 'run', data: { webhookId }, opts: jobOptions(webhookId) }));
-        await inTime(queue.addBulk(jobs), ENQUEUE_MAX_MS);
-      }
-    },
+    enqueue: (webhookIds) => add(webhookIds.map((webhookId) => jobOf(webhookId))),
+    takeOver: (unattended) => add(unattended.map(({ webhookId, epoch }) => jobOf(webhookId, `webhook-${webhookId}-after-${epoch}`))),
     async work(run, { concurrency }) {
       const worker = createWorker(({ data }) => run(data.webhookId), { ...WORKER, concurrency });
       worker.on('error', troubles.tell);

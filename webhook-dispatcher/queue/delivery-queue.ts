@@ -8,9 +8,15 @@ export type DeliveryQueue = AsyncDisposable & {
   /** Has each be run once from now on: soon, or once the run that is under way has ended; never a second time for those that wait. */
   enqueue(webhookIds: readonly WebhookId[]): Promise<void>;
 
+  /** Has each be run soon, whatever is there of it: a run may count as under way for as long as nobody misses its worker. */
+  takeOver(unattended: readonly Unattended[]): Promise<void>;
+
   /** Runs so many at once, until it is disposed of, which waits for those that are under way. */
   work(run: (webhookId: WebhookId) => Promise<void>, options: { readonly concurrency: number }): Promise<AsyncDisposable>;
 
   /** How many wait for a worker; it throws where the engine does not answer. */
   waiting(): Promise<number>;
 };
+
+/** A webhook that nobody runs; by the epoch of its last run it is handed over once, however often it is found. */
+export type Unattended = { readonly webhookId: WebhookId; readonly epoch: number };

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
+import { openDeliveryQueue } from './queue/open.ts';
+import type { DispatcherDependencies } from './service.ts';
+
+const resources = new AsyncDisposableStack();
+let world: DispatchWorld;
+let given: DispatcherDependencies;
+beforeAll(async () => {
+  world = resources.use(await createDispatchWorld());
+  given = resources.use(await world.dependencies());
+}, 120_000);
+afterAll(() => resources.disposeAsync());
+
+test('what a worker has taken that says nothing any more is sent all the same', async () => {
+  const { databaseUrl: url, eventLog, log } = given;
+  await using queue = await openDeliveryQueue({ url, name: `webhooks-${eventLog.identity}`, log });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const taken: WebhookId[] = [];
+  const hang = async (webhookId: WebhookId): Promise<void> => {
+    taken.push(webhookId);
+    await ended;
+  };
+  await using _hanging = await queue.work(hang, { concurrency: 1 });
+  const webhookId = await world.register();
+  await queue.enqueue([webhookId]);
+  await until(
+    () => taken.length,
+    (length) => length === 1,
+  );
+  await using _dispatcher = await world.start();
+  // What the planner queues is kept behind the run that counts as under way, and again after each that was taken over.
+  for (const published of [1, 2]) {
+    await world.publish(1);
+    await world.untilDeliveries(webhookId, 'delivered', published);
+  }
+  expect(taken).toEqual([webhookId]);
+  end();
+});
