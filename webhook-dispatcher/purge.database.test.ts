@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { until } from '../test/engines/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
 import type { DispatcherDependencies } from './service.ts';
 
@@ -41,6 +44,38 @@ test('forgets what was settled long ago with all that belongs to it, and nothing
   await purge();
   expect(await counts()).toMatchObject({ deliveries: 2, messages: 2 });
   expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered])).toEqual([]);
+});
+
+test('forgets at once what was sent to a deleted webhook, and to those of a deleted user, and what came back', async () => {
+  const attemptsOf = (webhookIds: readonly WebhookId[]) =>
+    world.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
+  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  const leaving = await registerUser(world.side);
+  const { id } = await world.side.send(
+    {
+      ...{ type: 'RegisterWebhook', url: `${world.sink.url}/leaving`, description: null, eventTypes: ['article.*'], filter: {} },
+      ...{ payload: 'thin', ordered: false, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {}, enabled: true },
+    },
+    by(as(leaving, 'author')),
+  );
+  const [deleted, kept, ofLeaving] = [await world.register(), await world.register(), id as WebhookId];
+  await draftArticle(world.side, leaving, true);
+  await world.publish(2);
+  for (const webhookId of [deleted, kept]) await world.untilDeliveries(webhookId, 'delivered', 3);
+  await world.untilDeliveries(ofLeaving, 'delivered', 2);
+  await world.send({ type: 'DeleteWebhook', webhookId: deleted });
+  await world.side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving, 'author')));
+  await until(
+    () => attemptsOf([deleted, ofLeaving]),
+    (attempts) => attempts.length === 0,
+    30_000,
+  );
+  expect((await attemptsOf([kept])).length).toBe(3);
+  await until(
+    () => world.rows('select from webhook_ledger.endpoint where is_forgotten'),
+    (forgotten) => forgotten.length === 2,
+    30_000,
+  );
 });
 
 test('of more than it forgets at once, it says that there is more', async () => {

@@ -26,8 +26,11 @@ create table webhook_ledger.endpoint (
   breaker_openings integer not null default 0,
   -- Since when there were nothing but failures, and how many.
   failing_since timestamptz,
-  failures_in_row integer not null default 0
+  failures_in_row integer not null default 0,
+  -- Nothing is left of what the receiver of a deleted one has answered.
+  is_forgotten boolean not null default false
 );
+create index endpoint_to_forget on webhook_ledger.endpoint (webhook_id) where status = 'deleted' and not is_forgotten;
 
 -- A change that at least one webhook is told of, as the change stream told it: without its personal fields.
 create table webhook_ledger.message (

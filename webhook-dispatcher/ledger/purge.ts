@@ -23,6 +23,32 @@ export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> 
   return rows[0]?.gone === ROWS_MAX;
 };
 
+const WEBHOOKS_MAX = 100;
+
+/**
+ * Forgets some of what was sent to webhooks that were deleted, and what came back; answers whether there may be more. Of each that is
+ * through, the next time finds so: from its deletion on, nothing is recorded of it.
+ */
+export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
+  const { rows } = await pool.query<{ found: number }>(
+    `with deleted as materialized (
+       select webhook_id from webhook_ledger.endpoint where status = 'deleted' and not is_forgotten
+       order by webhook_id limit ${WEBHOOKS_MAX} for update skip locked
+     ), part as (
+       select attempt.webhook_id, event_id, number from deleted join webhook_ledger.attempt using (webhook_id) limit ${ROWS_MAX}
+     ), attempts as (
+       delete from webhook_ledger.attempt using part
+       where attempt.webhook_id = part.webhook_id and attempt.event_id = part.event_id and attempt.number = part.number
+     ), through as (
+       update webhook_ledger.endpoint as endpoint set is_forgotten = true from deleted
+       where endpoint.webhook_id = deleted.webhook_id
+         and not exists (select from webhook_ledger.attempt where attempt.webhook_id = deleted.webhook_id)
+     )
+     select count(*) as found from deleted`,
+  );
+  return rows[0]?.found !== 0;
+};
+
 /** Forgets some changes that nothing is left of; answers whether there may be more. Who plans one again meanwhile has it stay. */
 export const purgeMessages = async (pool: Pool, keepDays: number): Promise<boolean> => {
   const { rowCount } = await pool.query(
