@@ -11,21 +11,25 @@ import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/
 import { until } from '../../test/engines/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
 import type { Endpoint, Owner, Shape } from './delivery.ts';
+import { createStandsStill } from './standing-still.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
 let world: ReadWorld;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
 let article: number;
+let dependencies: Parameters<typeof createComposer>[0];
 let compose: ComposeBody;
 beforeAll(async () => {
   world = await createReadWorld();
   const { eventLog, keys, pool } = world.side;
-  compose = createComposer({
+  dependencies = {
     identity: eventLog.identity,
     open: createChangeOpener({ eventLog, keys }),
     isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
-  });
+    standsStill: createStandsStill(pool),
+  };
+  compose = createComposer(dependencies);
   reader = await world.person('reader', 'Rita');
   author = await world.person('author', 'Ada');
   admin = await world.person('admin');
@@ -63,11 +67,11 @@ const allChanges = async (): Promise<readonly Change[]> => {
 
 const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', userId: id, role, scopes: new Set(SCOPES), client: null });
 
-const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null) => {
+const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null, by = compose) => {
   const webhookId = 6_001 as WebhookId;
   const endpoint: Endpoint = { webhookId, ownerId: asker.id, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'full' };
   const delivery = { webhookId, eventId: change.id, change, attempts: 0, shape };
-  const composed = await compose({ delivery, endpoint, owner: ownerOf(asker) });
+  const composed = await by({ delivery, endpoint, owner: ownerOf(asker) });
   return composed.kind === 'body' ? { ...composed, text: composed.bytes.toString() } : composed;
 };
 
@@ -92,8 +96,24 @@ test('the bytes are the same each time, also once the owner has become somebody 
     const asAdmin = await bodyFor(promoted, change);
     if (asAdmin.kind !== 'body') throw new Error('nothing was told');
     const demoted = await bodyFor(stranger, change, asAdmin.shape);
-    expect(demoted.kind === 'withheld' ? demoted : demoted.text).toEqual(asAdmin.shape === first.shape ? first.text : { kind: 'withheld' });
+    expect('text' in demoted ? demoted.text : demoted).toEqual(asAdmin.shape === first.shape ? first.text : { kind: 'withheld' });
   }
+});
+
+test('what is parked, or stands under what is parked, waits where more than its ids was told before', async () => {
+  const { pool } = world.side;
+  const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
+  if (!commented) throw new Error('nobody commented');
+  const first = await bodyFor(author, commented);
+  for (const stream of [commented.stream, `article-${article}`]) {
+    await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [stream]);
+    // As if its rows were away.
+    const away = createComposer({ ...dependencies, isReadable: async () => false });
+    expect(await bodyFor(author, commented, 'full', away)).toEqual({ kind: 'waiting' });
+    await pool.query('delete from read_model.parked');
+    expect(await bodyFor(author, commented, 'full', away)).toEqual({ kind: 'withheld' });
+  }
+  expect(await bodyFor(author, commented, 'full')).toEqual(first);
 });
 
 test('what was taken back is told by its ids, or, where more was told before, not again', async () => {

@@ -38,24 +38,35 @@ type Given = {
   readonly change?: Change;
   readonly opened?: JsonObject;
   readonly isReadable?: boolean;
+  readonly standsStill?: boolean;
   readonly role?: Role;
   readonly scopes?: readonly ToldScope[];
   readonly payload?: Endpoint['payload'];
   readonly shape?: Shape | null;
 };
 
-const compose = async ({ change = commentAdded, opened, isReadable = true, role = 'author', scopes = TOLD_SCOPES, payload = 'full', shape = null }: Given) => {
+const compose = async ({
+  change = commentAdded,
+  opened,
+  isReadable = true,
+  standsStill = false,
+  role = 'author',
+  scopes = TOLD_SCOPES,
+  payload = 'full',
+  shape = null,
+}: Given) => {
   const composer = createComposer({
     identity: IDENTITY,
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
+    standsStill: async () => standsStill,
   });
   const owner: Owner = { kind: 'user', userId: ADA, role, scopes: new Set(scopes), client: null };
   const webhookId = 6_001 as WebhookId;
   const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: 'https://example.com', headers: {}, secrets: [], payload };
   const outgoing: Outgoing = { delivery: { webhookId, eventId: change.id, change, attempts: 0, shape }, endpoint, owner };
   const composed = await composer(outgoing);
-  return composed.kind === 'withheld' ? 'withheld' : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
+  return composed.kind !== 'body' ? composed.kind : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
 };
 
 const ids = { commentId: 9_001, articleId: 8_001, authorId: ADA };
@@ -63,10 +74,16 @@ const byIds = { shape: 'ids', data: ids };
 const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
 
 test('the body has what the feed has', async () => {
-  const composer = createComposer({ identity: IDENTITY, open: async ({ data }) => data, isReadable: async () => true });
+  const composer = createComposer({
+    identity: IDENTITY,
+    open: async ({ data }) => data,
+    isReadable: async () => true,
+    standsStill: async () => false,
+  });
   const owner: Owner = { kind: 'user', userId: ADA, role: 'author', scopes: new Set(TOLD_SCOPES), client: null };
-  const endpoint = { webhookId: 6_001 as WebhookId, ownerId: ADA, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'thin' } as const;
-  const delivery = { webhookId: 6_001 as WebhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
+  const webhookId = 6_001 as WebhookId;
+  const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'thin' };
+  const delivery = { webhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
   const composed = await composer({ delivery, endpoint, owner });
   expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
     '{"id":"0b7c1f3e-0000-4000-8000-000000000000","type":"comment.added","version":1,"at":"2026-11-21T15:04:05.678Z",' +
@@ -89,6 +106,13 @@ test('every later attempt tells the same, whatever the endpoint is asked for by 
   expect(await compose({ shape: 'ids', isReadable: false })).toEqual(byIds);
   expect(await compose({ shape: 'full', isReadable: false })).toBe('withheld');
   expect(await compose({ shape: 'full', opened: { ...ids, text: null } })).toBe('withheld');
+});
+
+test('what nobody can read for the time being waits where more than its ids was told before', async () => {
+  const away = { isReadable: false, standsStill: true };
+  for (const shape of ['full', 'public'] as const) expect(await compose({ ...away, shape })).toBe('waiting');
+  for (const shape of ['ids', null] as const) expect(await compose({ ...away, shape })).toEqual(byIds);
+  expect(await compose({ ...away, scopes: [], shape: 'full' })).toBe('withheld');
 });
 
 test('who may not even know of it any more is told nothing', async () => {

@@ -10,13 +10,22 @@ import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
+import type { StandsStill } from './standing-still.ts';
 
-/** What is sent, or that nothing is, because the owner may no longer read what the first attempt has told. */
-type Composed = { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape } | { readonly kind: 'withheld' };
+/** What is sent, or that nothing is, because the owner may no longer read what the first attempt has told, or nobody can for now. */
+type Composed =
+  | { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape }
+  | { readonly kind: 'withheld' }
+  | { readonly kind: 'waiting' };
 
 export type ComposeBody = (outgoing: Outgoing) => Promise<Composed>;
 
-type Dependencies = { readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
+type Dependencies = {
+  readonly identity: LogIdentity;
+  readonly open: OpenChange;
+  readonly isReadable: IsReadable;
+  readonly standsStill: StandsStill;
+};
 
 /** What is longer is sent by its ids. */
 const BODY_BYTES_MAX = 262_144;
@@ -25,7 +34,7 @@ const BODY_BYTES_MAX = 262_144;
  * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what may no longer be told
  * is not told in part instead.
  */
-export const createComposer = ({ identity, open, isReadable }: Dependencies): ComposeBody => {
+export const createComposer = ({ identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
     return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
@@ -55,6 +64,7 @@ export const createComposer = ({ identity, open, isReadable }: Dependencies): Co
       const bytes = readable && bytesOf(change, readable.data);
       return bytes && bytes.length <= BODY_BYTES_MAX ? { kind: 'body', bytes, shape: readable.shape } : byIds(change);
     }
+    if (!readable && (await standsStill(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
     const data = settled === 'public' ? withoutPrivate(readable.data) : readable.data;
     return { kind: 'body', bytes: bytesOf(change, data), shape: settled };

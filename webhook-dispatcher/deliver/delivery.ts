@@ -59,7 +59,7 @@ export type Secret = {
 export type Owner = Extract<Caller, { readonly kind: 'user' }>;
 
 export type AttemptResult = {
-  /** Nothing where nothing was sent, because the owner may no longer read it. */
+  /** Nothing where nothing was sent, because the owner may no longer read it, or nobody can read it now. */
   readonly attempt: Attempt | null;
   readonly shape: Shape | null;
   readonly outcome: Outcome;

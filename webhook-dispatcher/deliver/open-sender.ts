@@ -8,6 +8,7 @@ import { createComposer } from './body.ts';
 import type { Sender } from './delivery.ts';
 import { openPoster } from './post.ts';
 import { createSender } from './send.ts';
+import { createStandsStill } from './standing-still.ts';
 
 type Options = {
   /** Of the database with the read model. */
@@ -23,6 +24,7 @@ export const openSender = ({ pool, eventLog, keys, settings }: Options): Sender 
     identity: eventLog.identity,
     open: createChangeOpener({ eventLog, keys }),
     isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
+    standsStill: createStandsStill(pool),
   });
   return {
     ...createSender({ compose, poster, retryDelaysMs: settings.retryDelaysMs }),

@@ -128,6 +128,9 @@ test('after the last attempt of the schedule it is a dead letter', async () => {
 test('what may not be told any more is not sent', async () => {
   const result = await send(answerOf(200), { compose: async () => ({ kind: 'withheld' }) });
   expect(result).toMatchObject({ attempt: null, outcome: { state: 'withheld' }, health: { kind: 'unknown' }, requests: 0 });
+  const waiting = await send(answerOf(200), { compose: async () => ({ kind: 'waiting' }) });
+  const outcome = { state: 'due', retryInMs: 30_000 };
+  expect(waiting).toMatchObject({ attempt: null, outcome, health: { kind: 'unknown' }, requests: 0 });
 });
 
 test('an address that is not allowed any more is an attempt that failed', async () => {

@@ -19,8 +19,10 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
   async send(outgoing, signal) {
     const { delivery, endpoint } = outgoing;
     const body = await compose(outgoing);
-    if (body.kind === 'withheld')
-      return { attempt: null, shape: delivery.shape, outcome: { state: 'withheld' }, health: { kind: 'unknown' } };
+    if (body.kind !== 'body') {
+      const outcome: Outcome = body.kind === 'withheld' ? { state: 'withheld' } : { state: 'due', retryInMs: WAITING_MS };
+      return { attempt: null, shape: delivery.shape, outcome, health: { kind: 'unknown' } };
+    }
     // By ids it would come out the same anyway.
     if (delivery.shape === null && endpoint.payload === 'full') await outgoing.settle?.(body.shape);
     const ours = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
@@ -36,6 +38,9 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
     } satisfies AttemptResult;
   },
 });
+
+/** An operator is about to look at it. */
+const WAITING_MS = 30_000;
 
 /** More than this many secrets do not live at once. */
 const SECRETS_MAX = 5;
