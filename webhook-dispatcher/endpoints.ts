@@ -1,7 +1,7 @@
 import type { ArticleId, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { WEBHOOK_EVENTS, type ToldScope } from '#shared/events/webhook.ts';
+import { type ToldScope, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
 
 /** A webhook as far as it matters for what is sent to it, and when. */
 export type PlannedEndpoint = {
@@ -13,6 +13,7 @@ export type PlannedEndpoint = {
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly eventTypes: readonly string[];
   readonly filter: { readonly articleId?: ArticleId; readonly authorId?: UserId };
+  readonly payload: 'thin' | 'full';
   readonly isOrdered: boolean;
   readonly limits: { readonly ratePerSecond: number; readonly concurrency: number };
 };
@@ -34,9 +35,9 @@ export const webhookChangeOf = ({ type, data, version }: Change): WebhookChange 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {
   if (type === 'webhook.registered') {
-    const { webhookId, ownerId, eventTypes, filter, ordered: isOrdered, limits, enabled } = data;
-    const scopes = new Set(data.scopes);
-    return { webhookId, ownerId, scopes, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, isOrdered, limits };
+    const { webhookId, ownerId, eventTypes, filter, payload, ordered: isOrdered, limits, enabled } = data;
+    const status = enabled ? 'enabled' : 'disabled';
+    return { webhookId, ownerId, scopes: new Set(data.scopes), version, status, eventTypes, filter, payload, isOrdered, limits };
   }
   if (!before) return undefined;
   switch (type) {
@@ -44,11 +45,12 @@ export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data,
       const {
         eventTypes = before.eventTypes,
         filter = before.filter,
+        payload = before.payload,
         ordered: isOrdered = before.isOrdered,
         limits = before.limits,
       } = data;
       const scopes = data.scopes ? new Set(data.scopes) : before.scopes;
-      return { ...before, scopes, version, eventTypes, filter, isOrdered, limits };
+      return { ...before, scopes, version, eventTypes, filter, payload, isOrdered, limits };
     }
     case 'webhook.enabled':
       return { ...before, scopes: new Set(data.scopes), version, status: 'enabled' };

@@ -14,6 +14,7 @@ const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): 
   status: 'enabled',
   eventTypes: ['article.*'],
   filter: {},
+  payload: 'thin',
   isOrdered: false,
   limits: { ratePerSecond: 1, concurrency: 1 },
   ...changes,

@@ -21,6 +21,9 @@ export const isKnownTo = (roles: ReadonlyMap<UserId, Role>, { ownerId, scopes }:
   return role !== undefined && mayKnow(ownerOf({ ownerId, scopes }, role), change);
 };
 
+/** What it depends on who is told of a change, and what. */
+const DECIDING = ['status', 'eventTypes', 'filter', 'scopes', 'payload'] as const satisfies readonly (keyof PlannedEndpoint)[];
+
 /** The webhooks that there are, found by what they ask for. */
 export class EndpointBook {
   readonly #endpoints: Map<WebhookId, PlannedEndpoint>;
@@ -44,9 +47,7 @@ export class EndpointBook {
     if (endpoint.status === 'deleted') this.#endpoints.delete(endpoint.webhookId);
     else this.#endpoints.set(endpoint.webhookId, endpoint);
     // What its owner asks for by hand changes nothing of that.
-    const { status, eventTypes, filter, scopes } = endpoint;
-    const isAsBefore = before?.status === status && before.eventTypes === eventTypes && before.filter === filter && before.scopes === scopes;
-    if (!isAsBefore) this.#byType.clear();
+    if (DECIDING.some((name) => before?.[name] !== endpoint[name])) this.#byType.clear();
   }
 
   /** Those that are enabled and ask for it. */

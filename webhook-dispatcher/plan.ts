@@ -4,7 +4,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
-import { dropDeliveries, letThrough, type PlannedDelivery, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
+import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 import { readRoles } from './owners.ts';
 
@@ -88,7 +88,7 @@ const planPage = async (connection: Connection, book: EndpointBook, changes: rea
   const roles = await readRoles(connection, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
   const deliveries = wanted
     .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
-    .map(({ endpoint: { webhookId }, change }): PlannedDelivery => ({ webhookId, change }));
+    .map(({ endpoint, change }) => plannedFor(endpoint, change));
   await writeDeliveries(connection, deliveries);
   for (const each of told) await carryOut(connection, each);
   return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));

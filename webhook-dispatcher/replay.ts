@@ -5,7 +5,7 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
-import type { PlannedDelivery } from './ledger/plan-rows.ts';
+import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
 import { isKnownTo, wants } from './matching.ts';
 import { readRoles } from './owners.ts';
@@ -101,5 +101,5 @@ const matching = async (
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
     .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo(roles, endpoint, change))
-    .map((change) => ({ webhookId, change }));
+    .map((change) => plannedFor(endpoint, change));
 };

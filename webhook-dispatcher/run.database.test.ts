@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import { as, by, Died, draftArticle } from '../test/engines/command-side.ts';
+import { Died } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
 import { until } from '../test/engines/until.ts';
@@ -59,66 +59,6 @@ test('a process that dies between sending and recording, five times in a row, le
   const received = receivedAt('/dying');
   expect(received).toHaveLength(6);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
-});
-
-test('what was sent in full, without anybody knowing of it, does not come by its ids once it may not be read any more', async () => {
-  const webhookId = await world.register({ url: at('/taken-back'), payload: 'full', eventTypes: ['article.drafted'] });
-  const articleId = await draftArticle(world.side, world.author);
-  await world.untilDeliveries(webhookId, 'due', 1);
-  const die = async (): Promise<never> => Promise.reject(new Died());
-  await using dying = openProcess((ledger) => ({ ...ledger, record: die, release: die }));
-  await expect(dying.run(webhookId)).rejects.toThrow(Died);
-  await world.send({ type: 'DeleteArticle', articleId });
-  await until(
-    () => world.rows('select from read_model.articles where id = $1', [articleId]),
-    (rows) => rows.length === 0,
-  );
-  await forgetRun(webhookId);
-  await using survivor = openProcess();
-  await survivor.run(webhookId);
-  await world.untilDeliveries(webhookId, 'withheld', 1);
-  expect(receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual(['On engines']);
-});
-
-test('what was sent in full waits while nobody can read it, and arrives as it was once it can be read again', async () => {
-  const webhookId = await world.register({ url: at('/parked'), payload: 'full', eventTypes: ['article.drafted'] });
-  const articleId = await draftArticle(world.side, world.author);
-  await world.untilDeliveries(webhookId, 'due', 1);
-  world.sink.behave((_received, response) => void response.writeHead(500).end());
-  await using process = openProcess();
-  const runNow = async () => {
-    await world.rows('update webhook_ledger.delivery set next_at = now() where webhook_id = $1', [webhookId]);
-    await process.run(webhookId);
-  };
-  await runNow();
-  const sent = receivedAt('/parked').length;
-  expect(sent).toBeGreaterThan(0);
-  await world.rows('create table away as select * from read_model.articles where id = $1', [articleId]);
-  await world.rows('delete from read_model.articles where id = $1', [articleId]);
-  await world.rows(
-    `insert into read_model.parked (stream, version, position, type, reason) values ('article-' || $1::text, 1, 1, 'test', 'test')`,
-    [articleId],
-  );
-  world.sink.behave((_received, response) => void response.writeHead(204).end());
-  await runNow();
-  await world.untilDeliveries(webhookId, 'due', 1);
-  expect(receivedAt('/parked')).toHaveLength(sent);
-  await world.rows('insert into read_model.articles select * from away');
-  await world.rows('delete from read_model.parked');
-  await runNow();
-  await world.untilDeliveries(webhookId, 'delivered', 1);
-  expect(receivedAt('/parked')).toHaveLength(sent + 1);
-  expect(new Set(receivedAt('/parked').map(({ body }) => body)).size).toBe(1);
-});
-
-test('what was planned is not told at an address that somebody who may read less has put in', async () => {
-  const webhookId = await planned('/wide', 2);
-  const narrow = by(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
-  await world.side.send({ type: 'EditWebhook', webhookId, url: at('/narrow') }, narrow);
-  await using process = openProcess();
-  await process.run(webhookId);
-  await world.untilDeliveries(webhookId, 'withheld', 2);
-  expect([...receivedAt('/wide'), ...receivedAt('/narrow')]).toEqual([]);
 });
 
 test('two processes never send to one webhook at the same time', async () => {

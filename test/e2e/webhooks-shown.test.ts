@@ -74,14 +74,20 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
   const fields = 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt';
   expect(
     await graphql(`{ webhook(id: ${webhook.id}) {
-      url description eventTypes payload ordered ratePerSecond concurrency headerNames enabled createdAt updatedAt
+      url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes enabled createdAt updatedAt
       delivery(id: "${delivery?.id}") { attemptsConnection { nodes { number durationMs status answer { text truncated } } } }
       deliveriesConnection(first: 5, filter: { state: delivered }) { nodes { ${fields} } }
     } }`),
   ).toEqual({
     webhook: {
       ...{ url: shown.url, description: 'The shop', eventTypes: shown.eventTypes, payload: 'thin', ordered: false },
-      ...{ ratePerSecond: shown.limits.ratePerSecond, concurrency: shown.limits.concurrency, headerNames: [], enabled: true },
+      ...{
+        ratePerSecond: shown.limits.ratePerSecond,
+        concurrency: shown.limits.concurrency,
+        headerNames: [],
+        scopes: shown.scopes,
+        enabled: true,
+      },
       ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt },
       delivery: {
         attemptsConnection: {

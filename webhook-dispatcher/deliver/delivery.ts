@@ -28,7 +28,7 @@ export type Delivery = {
   readonly change: Change;
   /** How many attempts there were before this one, since it was last made due: who sends it again begins the schedule anew. */
   readonly attempts: number;
-  /** What the first attempt made it; nothing where there was none. */
+  /** What the first attempt made it, or what was planned; nothing where there was none, and it depends on what the owner may read. */
   readonly shape: Shape | null;
 };
 

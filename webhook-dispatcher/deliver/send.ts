@@ -23,8 +23,7 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
       const outcome: Outcome = body.kind === 'withheld' ? { state: 'withheld' } : { state: 'due', retryInMs: WAITING_MS };
       return { attempt: null, shape: delivery.shape, outcome, health: { kind: 'unknown' } };
     }
-    // By ids it would come out the same anyway.
-    if (delivery.shape === null && endpoint.payload === 'full') await outgoing.settle?.(body.shape);
+    if (delivery.shape === null) await outgoing.settle?.(body.shape);
     const ours = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);

@@ -13,6 +13,7 @@ create table webhook_ledger.endpoint (
   filter_author_id bigint,
   -- Of the token by which it was decided what goes where.
   scopes text[] not null,
+  payload text not null check (payload in ('thin', 'full')),
   is_ordered boolean not null,
   rate_per_second integer not null,
   concurrency integer not null,
@@ -54,7 +55,7 @@ create table webhook_ledger.delivery (
   attempts integer not null default 0,
   tries integer not null default 0,
   next_at timestamptz not null default now(),
-  -- What the first attempt told: every later one tells the same.
+  -- What the first attempt told, or is to tell: every later one tells the same.
   shape text check (shape in ('full', 'public', 'ids')),
   last_status integer,
   last_error text,

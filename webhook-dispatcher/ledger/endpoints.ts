@@ -12,7 +12,7 @@ type Row = Omit<PlannedEndpoint, 'filter' | 'limits' | 'scopes'> & {
 };
 
 const COLUMNS = `webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
-  filter_article_id as "articleId", filter_author_id as "authorId", scopes, is_ordered as "isOrdered",
+  filter_article_id as "articleId", filter_author_id as "authorId", scopes, payload, is_ordered as "isOrdered",
   rate_per_second as "ratePerSecond", concurrency`;
 
 /** All that were not deleted. */
@@ -43,14 +43,15 @@ export const lockEndpoints = async (connection: Connection, webhookIds: Readonly
 
 /** One that was enabled again begins with a clean record. */
 export const writeEndpoint = async (connection: Connection, endpoint: PlannedEndpoint): Promise<void> => {
-  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, isOrdered, limits } = endpoint;
+  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, isOrdered, limits } = endpoint;
   await connection.query(
     `insert into webhook_ledger.endpoint as known
-       (webhook_id, owner_id, version, status, event_types, filter_article_id, filter_author_id, is_ordered, rate_per_second, concurrency, scopes)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       (webhook_id, owner_id, version, status, event_types, filter_article_id, filter_author_id, is_ordered, rate_per_second, concurrency,
+       scopes, payload)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      on conflict (webhook_id) do update set
        version = $3, status = $4, event_types = $5, filter_article_id = $6, filter_author_id = $7, is_ordered = $8,
-       rate_per_second = $9, concurrency = $10, scopes = $11,
+       rate_per_second = $9, concurrency = $10, scopes = $11, payload = $12,
        failing_since = case when $4 = 'enabled' and known.status <> 'enabled' then null else known.failing_since end,
        failures_in_row = case when $4 = 'enabled' and known.status <> 'enabled' then 0 else known.failures_in_row end,
        breaker_openings = case when $4 = 'enabled' and known.status <> 'enabled' then 0 else known.breaker_openings end,
@@ -67,6 +68,7 @@ export const writeEndpoint = async (connection: Connection, endpoint: PlannedEnd
       limits.ratePerSecond,
       limits.concurrency,
       [...scopes],
+      payload,
     ],
   );
 };

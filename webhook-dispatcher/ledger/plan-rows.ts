@@ -1,9 +1,23 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import type { Shape } from '../deliver/delivery.ts';
+import type { PlannedEndpoint } from '../endpoints.ts';
 
 /** A change that a webhook is to be told of. */
-export type PlannedDelivery = { readonly webhookId: WebhookId; readonly change: Change };
+export type PlannedDelivery = {
+  readonly webhookId: WebhookId;
+  readonly change: Change;
+  /** What its first attempt is to tell, whenever that is; nothing where that depends on what the owner may read then. */
+  readonly shape: Shape | null;
+};
+
+/** By what the webhook asks for as the delivery is planned: an attempt that nobody knows of has told the same. */
+export const plannedFor = ({ webhookId, payload }: Pick<PlannedEndpoint, 'webhookId' | 'payload'>, change: Change): PlannedDelivery => ({
+  webhookId,
+  change,
+  shape: payload === 'thin' ? 'ids' : null,
+});
 
 export type RequestedReplay = {
   readonly id: string;
@@ -26,8 +40,8 @@ export const writeDeliveries = async (connection: Connection, deliveries: readon
 const writeSome = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
   const changes = deliveries.map(({ change }) => change);
   await connection.query(
-    `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject)
-     select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[])
+    `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, shape)
+     select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[])
      on conflict (event_id, webhook_id) do nothing`,
     [
       deliveries.map(({ webhookId }) => webhookId),
@@ -35,6 +49,7 @@ const writeSome = async (connection: Connection, deliveries: readonly PlannedDel
       changes.map(({ position }) => position),
       changes.map(({ type }) => type),
       changes.map(({ stream }) => stream),
+      deliveries.map(({ shape }) => shape),
     ],
   );
 };

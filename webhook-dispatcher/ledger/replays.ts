@@ -72,8 +72,8 @@ const writeAgain = async (connection: Connection, { id, webhookId, deliveries }:
   );
   // After that, because what was just forgotten is there no more.
   await connection.query(
-    `insert into webhook_ledger.delivery (webhook_id, replay_id, event_id, position, type, subject)
-     select $1, $2, * from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[])
+    `insert into webhook_ledger.delivery (webhook_id, replay_id, event_id, position, type, subject, shape)
+     select $1, $2, * from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[])
      on conflict (event_id, webhook_id) do nothing`,
     [
       webhookId,
@@ -82,6 +82,7 @@ const writeAgain = async (connection: Connection, { id, webhookId, deliveries }:
       changes.map(({ position }) => position),
       changes.map(({ type }) => type),
       changes.map(({ stream }) => stream),
+      deliveries.map(({ shape }) => shape),
     ],
   );
 };
