@@ -2,15 +2,16 @@ import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import { ARTICLES } from '#shared/read-model/articles.ts';
+import type { Change } from '#shared/read-model/change.ts';
+import { COMMENTS, type CommentEvent } from '#shared/read-model/comments.ts';
+import { USERS } from '#shared/read-model/users.ts';
+import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
 import { rowOf, type TableName } from './aggregates.ts';
-import { ARTICLES } from './articles.ts';
-import { COMMENTS, type CommentEvent } from './comments.ts';
 import { exceptionsAmong, type Parked, park } from './parked.ts';
 import { type Prepared, prepare } from './prepared.ts';
-import { type Change, write } from './rows.ts';
+import { write } from './rows.ts';
 import { isOf, takeIn } from './take-in.ts';
-import { USERS } from './users.ts';
-import { WEBHOOKS } from './webhooks.ts';
 
 /**
  * Takes events into the read model that comes first in the connection's search path. Answers with the aggregates that had to be

@@ -1,13 +1,13 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import { ARTICLES, type ArticleEvent, projectArticle } from './articles.ts';
-import { COMMENTS, type CommentEvent, projectComment } from './comments.ts';
+import { ARTICLES, type ArticleEvent, projectArticle } from '#shared/read-model/articles.ts';
+import { COMMENTS, type CommentEvent, projectComment } from '#shared/read-model/comments.ts';
+import { projectUser, USERS, type UserEvent } from '#shared/read-model/users.ts';
+import { projectWebhook, WEBHOOK_TYPES, WEBHOOKS, type WebhookEvent } from '#shared/read-model/webhooks.ts';
 import type { Parked } from './parked.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { write } from './rows.ts';
-import { projectUser, USERS, type UserEvent } from './users.ts';
-import { projectWebhook, WEBHOOK_TYPES, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
 
 /** Writes all at once; where the database refuses that, halves are tried, down to the events that it refuses. Answers with those. */
 export const takeIn = async (connection: Connection, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {

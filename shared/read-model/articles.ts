@@ -1,5 +1,5 @@
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Change, Table } from './rows.ts';
+import type { Change, Table } from './change.ts';
 
 type Column = 'author_id' | 'title' | 'body' | 'tags' | 'cover' | 'status' | 'created_at' | 'updated_at' | 'published_at';
 

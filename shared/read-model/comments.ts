@@ -1,5 +1,5 @@
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Change, Table } from './rows.ts';
+import type { Change, Table } from './change.ts';
 
 type Column = 'article_id' | 'author_id' | 'text' | 'created_at' | 'updated_at';
 
