@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 /** They start processes, which takes long where the machine is busy. */
 const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
-const roles = '{command,projector,query,auth,webhook-dispatcher,command-line,shared}';
+const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-line,shared}';
 
 /**
  * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
@@ -22,7 +22,8 @@ const PROCESSES = [
   'shared/database/embedded.database.test.ts',
 ];
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
-const RECEIVERS = 'test/receivers.test.ts';
+/** What needs tools of other languages. */
+const TOOLS = 'test/{receivers,compose}.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
@@ -58,7 +59,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', RECEIVERS] } },
+      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', TOOLS] } },
       {
         test: {
           name: 'contracts',
@@ -91,7 +92,7 @@ export default defineConfig({
           ...patient,
         },
       },
-      { test: { name: 'outside', include: [ENGINES, CLIENTS, RECEIVERS, ...PROCESSES], ...onPostgres, ...patient } },
+      { test: { name: 'outside', include: [ENGINES, CLIENTS, TOOLS, ...PROCESSES], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },

@@ -5,8 +5,8 @@ import { type Foundation, openFoundation } from '#shared/foundation.ts';
 import { createApp } from '#shared/http/app.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { HTTP_SHARE_OF_DRAIN, serveClients } from '#shared/http/serve-clients.ts';
-import { startHttpServer } from '#shared/http/server.ts';
+import { httpDrainMs, serveClients } from '#shared/http/serve-clients.ts';
+import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { internalRoutes } from './internal-routes.ts';
@@ -32,12 +32,12 @@ const serveRoles = async (
   { config, log, resources }: ProcessContext,
   { masterKey, metrics }: Foundation,
   gateway: CommandGateway,
-): Promise<AsyncDisposable> => {
-  const { internal: listener, limits, drainMs } = config;
+): Promise<HttpServer> => {
+  const { internal: listener, limits } = config;
   const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
   const handler = createApp({ log, metrics, routes });
   const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
+    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: httpDrainMs(config), log }),
   );
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
   return server;

@@ -21,7 +21,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = createHttpGateway({ url: config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'query' });
+  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { routes, refusals, shortWay } = resources.use(
     await startQueryService({ ...foundation, refusalNow: authentication.refusalNow, changes, blobs, bell, gateway, config, log }),

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
 import { SETTINGS, type SettingName, settingsTable } from './settings.ts';
@@ -32,6 +35,27 @@ test('without any setting there is a development configuration', () => {
 
 test('an empty setting counts as unset', () => {
   expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toEqual(loadConfig({}));
+});
+
+test('a secret can come from a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'annals-secrets-'));
+  try {
+    const path = join(folder, 'master_key');
+    await writeFile(path, `${KEY}\n`);
+    const environment = { NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' };
+    expect(loadConfig({ ...environment, MASTER_KEY_FILE: path }).masterKey).toBe(KEY);
+    expect(problemsOf({ ...environment, MASTER_KEY: KEY, MASTER_KEY_FILE: path })).toEqual([
+      'MASTER_KEY and MASTER_KEY_FILE are both set: set one of them.',
+    ]);
+    expect(problemsOf({ DATABASE_URL_FILE: join(folder, 'none') })).toEqual([expect.stringMatching(/^DATABASE_URL_FILE names .*ENOENT/)]);
+    await writeFile(path, '\n');
+    expect(problemsOf({ MASTER_KEY_FILE: path })).toEqual([`MASTER_KEY_FILE names ${path}, which is empty.`]);
+    await writeFile(path, 'too short');
+    expect(problemsOf({ MASTER_KEY_FILE: path })).toEqual([expect.stringMatching(/^MASTER_KEY must be 32 random bytes/)]);
+    expect(loadConfig({ PORT_FILE: path }).http.port).toBe(4000);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('production listens on all addresses', () => {
@@ -100,6 +124,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   REGISTRATION: 'yes',
   METRICS_PORT: '-1',
   METRICS_HOST: '/tmp/socket',
+  AUDIT_HEAD_EVERY_MS: '10',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
   EVENT_LOG_URL: 'redis://:hunter2@db',
   CHANGE_STREAM_URL: 'kafka://user:hunter2@broker',
@@ -118,6 +143,9 @@ const WRONG: Partial<Record<SettingName, string>> = {
   HEADERS_TIMEOUT_MS: '1e4',
   REQUEST_TIMEOUT_MS: '-5',
   CONNECTIONS_MAX: 'many',
+  DRAIN_NOTICE_MS: '-1',
+  REQUESTS_MAX: '0',
+  EVENT_LOOP_LAG_MAX_MS: 'late',
   STREAMS_PER_OWNER_MAX: '0',
   STREAM_HEARTBEAT_MS: '99',
   STREAM_BUFFER_BYTES_MAX: '1MiB',
@@ -133,7 +161,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   DRAIN_MS: '10s',
 };
 
-test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== 'DATA_DIR'))(
+test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => !['DATA_DIR', 'AUDIT_DIR'].includes(name)))(
   '%s is refused by its name when it is wrong',
   (name) => {
     const problems = problemsOf({ [name]: WRONG[name] ?? '' });

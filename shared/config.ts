@@ -1,9 +1,11 @@
 // Over 200 lines, because it is one thing: what the settings become, with the reading of them.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import type { CorsOrigins } from './http/cors.ts';
+import type { LoadLimits } from './http/shed-load.ts';
 import type { RatePolicy } from './rate-limit/rate-limit.ts';
+import { settingText } from './setting-text.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import { StartRefused } from './start-refused.ts';
 import { parseRange } from './webhooks/guard/address.ts';
@@ -15,7 +17,7 @@ export type Config = {
   readonly metrics: Listener;
   /** The command role's listener for the other roles. */
   readonly internal: Listener;
-  readonly commandUrl: string;
+  readonly commandUrls: readonly string[];
   readonly publicUrl: string;
   /** The `iss` of every token. */
   readonly issuerUrl: string;
@@ -51,12 +53,19 @@ export type Config = {
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
   readonly limits: HttpLimits;
+  readonly load: LoadLimits;
   readonly rateLimits: RateLimitSettings;
   readonly graphql: GraphqlSettings;
   readonly streams: StreamSettings;
   readonly webhooks: WebhookSettings;
+  readonly audit: AuditSettings;
   readonly drainMs: number;
+  /** Of `drainMs`: how long requests are still taken after the process has begun to say that it stops. */
+  readonly drainNoticeMs: number;
 };
+
+/** Of what proves the event log. */
+export type AuditSettings = { readonly dir: string; readonly headEveryMs: number };
 
 export type WebhookSettings = {
   readonly perOwnerMax: number;
@@ -130,7 +139,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const loadConfig = (environment: Environment = process.env): Config => {
   const problems: string[] = [];
   const values = readSettings(environment, problems);
-  if (values.NODE_ENV === 'production' && (environment.MASTER_KEY ?? '') === '') problems.push(MASTER_KEY_MISSING);
+  if (values.NODE_ENV === 'production' && !environment.MASTER_KEY && !environment.MASTER_KEY_FILE) problems.push(MASTER_KEY_MISSING);
   if (values.NODE_ENV === 'production' && values.PUBLIC_URL === undefined) problems.push(PUBLIC_URL_MISSING);
   if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) problems.push(TLS_HALF);
   if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
@@ -155,8 +164,9 @@ type Fallback<Setting> = Setting extends { fallback: string } ? never : undefine
 /** An empty variable counts as unset, because that is how compose files and shells hand on what nobody has set. */
 const readSettings = (environment: Environment, problems: string[]): Values => {
   const entries = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
-    const setting: (typeof SETTINGS)[SettingName] & { fallback?: string; secret?: boolean } = SETTINGS[name];
-    const given = environment[name] || undefined;
+    const setting: (typeof SETTINGS)[SettingName] & { fallback?: string; secret?: boolean | 'path' } = SETTINGS[name];
+    const { text: given, problem } = settingText(environment, name);
+    if (problem !== undefined) problems.push(problem);
     const text = given ?? setting.fallback;
     const result = text === undefined ? undefined : setting.schema.safeParse(text);
     if (result?.success === false) problems.push(`${name} ${setting.secret ? '' : `is “${text}” and `}must be ${setting.expected}.`);
@@ -166,12 +176,15 @@ const readSettings = (environment: Environment, problems: string[]): Values => {
   return Object.fromEntries(entries) as Values;
 };
 
+/** Longer than balancers usually take to notice. */
+const PRODUCTION_NOTICE_MS = 2_000;
+
 const assemble = (values: Values): Config => ({
   environment: values.NODE_ENV,
   http: { port: values.PORT, host: values.HOST ?? (values.NODE_ENV === 'production' ? undefined : '127.0.0.1') },
   metrics: { port: values.METRICS_PORT, host: values.METRICS_HOST },
   internal: { port: values.INTERNAL_PORT, host: values.INTERNAL_HOST },
-  commandUrl: values.COMMAND_URL,
+  commandUrls: values.COMMAND_URL,
   publicUrl: values.PUBLIC_URL ?? defaultUrl(values),
   issuerUrl: issuerOf(values),
   jwksUrl: values.JWKS_URL ?? `${issuerOf(values)}/jwks`,
@@ -198,6 +211,7 @@ const assemble = (values: Values): Config => ({
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     connectionsMax: values.CONNECTIONS_MAX,
   },
+  load: { requestsMax: values.REQUESTS_MAX, lagMaxMs: values.EVENT_LOOP_LAG_MAX_MS },
   rateLimits: {
     url: values.RATE_LIMIT_URL,
     client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
@@ -210,7 +224,9 @@ const assemble = (values: Values): Config => ({
     bufferBytesMax: values.STREAM_BUFFER_BYTES_MAX,
   },
   webhooks: webhooksOf(values),
+  audit: { dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')), headEveryMs: values.AUDIT_HEAD_EVERY_MS },
   drainMs: values.DRAIN_MS,
+  drainNoticeMs: Math.min(values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0), values.DRAIN_MS / 2),
 });
 
 const webhooksOf = (values: Values): WebhookSettings => {

@@ -14,8 +14,8 @@ type Setting = {
   readonly fallback?: string;
   /** How the table shows a default that is worked out from something else. */
   readonly fallbackText?: string;
-  /** A value that no message may repeat. */
-  readonly secret?: boolean;
+  /** A value that no message may repeat. A path may not be repeated either, because what was meant to be in the file may stand there. */
+  readonly secret?: boolean | 'path';
 };
 
 const PORT_MAX = 65_535;
@@ -27,7 +27,7 @@ const count = { schema: integer(1, COUNT_MAX), expected: `a whole number from 1 
 const rate = { schema: integer(1, 1_000_000), expected: 'a whole number from 1 to 1000000' };
 const address = { schema: z.string().regex(/^[A-Za-z0-9.:_%-]+$/), expected: 'an IP address or a host name' };
 
-const file = { schema: z.string().regex(/^(?!-----BEGIN)/), expected: 'the path of a PEM file, not its content', secret: true };
+const file = { schema: z.string().regex(/^(?!-----BEGIN)/), expected: 'the path of a PEM file, not its content', secret: 'path' as const };
 
 const NO_ORIGINS: ReadonlySet<string> = new Set();
 
@@ -157,6 +157,20 @@ export const SETTINGS = {
     fallback: '.data',
     description: 'Where the embedded PostgreSQL, uploads and, in development, the master key are kept.',
   },
+  AUDIT_DIR: {
+    schema: z.string(),
+    expected: 'a folder',
+    fallbackText: '`audit` in DATA_DIR',
+    description:
+      'Where what proves the log is kept outside the database: signed heads and their keys. Put it on another disk or a shared volume, and a copy elsewhere.',
+  },
+  AUDIT_HEAD_EVERY_MS: {
+    schema: integer(100, 86_400_000),
+    expected: 'a whole number from 100 to 86400000',
+    fallback: '60000',
+    description:
+      'How often the head of the chain is signed, where something was added: what came since then is not proven outside the database yet.',
+  },
   DATABASE_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',
@@ -209,10 +223,11 @@ export const SETTINGS = {
   },
   INTERNAL_HOST: { ...address, fallback: '127.0.0.1', description: 'The address of the machine that the other roles reach.' },
   COMMAND_URL: {
-    schema: urlOf('http:', 'https:'),
-    expected: 'an http or https URL',
+    schema: listOf((text) => (urlOf('http:', 'https:').safeParse(text).success ? text : undefined)),
+    expected: 'http or https URLs, separated by commas',
     fallback: 'http://127.0.0.1:4100',
-    description: 'Where the other roles find the internal listener of the command role.',
+    description:
+      'Where the other roles find the internal listener of the command role; with commas between them where its copies have addresses of their own.',
   },
   REQUIRE_IF_MATCH: {
     schema: z.enum(['off', 'on']),
@@ -278,6 +293,17 @@ export const SETTINGS = {
   HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'How long a client may take to send its headers.' },
   REQUEST_TIMEOUT_MS: { ...count, fallback: '30000', description: 'How long a client may take to send a whole request.' },
   CONNECTIONS_MAX: { ...count, fallback: '10000', description: 'How many clients may be connected at once.' },
+  REQUESTS_MAX: {
+    ...count,
+    fallback: '1000',
+    description:
+      'How many requests a process may have in the works at once, streams not counted; more are refused (503) until there is room.',
+  },
+  EVENT_LOOP_LAG_MAX_MS: {
+    ...count,
+    fallback: '500',
+    description: 'How late a process may steadily be, by its event loop; while it is later, it refuses requests (503).',
+  },
   STREAMS_PER_OWNER_MAX: {
     ...count,
     fallback: '100',
@@ -350,6 +376,13 @@ export const SETTINGS = {
     expected: 'a whole number from 100 to 600000',
     fallback: '10000',
     description: 'How long a process that was told to stop may take to finish what it has begun.',
+  },
+  DRAIN_NOTICE_MS: {
+    schema: integer(0, 600_000),
+    expected: 'a whole number from 0 to 600000',
+    fallbackText: '0, in production 2000',
+    description:
+      'How much of DRAIN_MS (half of it at most) a process still takes requests for, while `/readyz` says that it stops, so that whoever balances sends them elsewhere.',
   },
 } as const satisfies Record<string, Setting>;
 

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -15,15 +18,22 @@ const Service = z.object({
   image: z.string(),
   command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).default({}),
-  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  depends_on: z.union([z.array(z.string()), z.record(z.string(), z.object({ condition: z.string() }))]).default({}),
   volumes: z.array(z.string()).default([]),
+  secrets: z.array(z.string()).default([]),
+  profiles: z.array(z.string()).default([]),
 });
 const compose = read('docker-compose.yml');
-const { services, volumes } = z
-  .object({ services: z.record(z.string(), Service), volumes: z.record(z.string(), z.null()) })
+const { services, volumes, secrets } = z
+  .object({
+    services: z.record(z.string(), Service),
+    volumes: z.record(z.string(), z.null()),
+    secrets: z.record(z.string(), z.object({ file: z.string() })),
+  })
   .parse(parse(compose, { merge: true }));
 const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
 const ingress = services.ingress?.environment ?? {};
+const example = new Map([...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
 
 test('compose has a service for each role, which runs a file that is there', () => {
   for (const role of roles) expect(services[role]?.command, role).toEqual([`${role}/main.ts`]);
@@ -34,7 +44,9 @@ test('compose has a service for each role, which runs a file that is there', () 
 
 test('compose waits only for services that there are, and mounts only files and volumes that there are', () => {
   for (const service of Object.values(services)) {
-    for (const name of Object.keys(service.depends_on)) expect(services).toHaveProperty(name);
+    for (const name of Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on))
+      expect(services).toHaveProperty(name);
+    for (const secret of service.secrets) expect(secrets).toHaveProperty(secret);
     for (const [source = ''] of service.volumes.map((volume) => volume.split(':'))) {
       expect(source.startsWith('./') ? existsSync(join(root, source)) : source in volumes, source).toBe(true);
     }
@@ -42,37 +54,84 @@ test('compose waits only for services that there are, and mounts only files and 
 });
 
 test('compose gives the roles settings that they accept', () => {
-  const example = {
-    PUBLIC_URL: 'https://annals.example',
+  const made: Readonly<Record<string, string>> = {
     MASTER_KEY: Buffer.alloc(32).toString('base64'),
     CLIENT_CERT_SECRET: 'x'.repeat(48),
+    DATABASE_URL: 'postgres://annals:x@postgres:5432/annals',
   };
   for (const role of roles) {
     const given = Object.entries(services[role]?.environment ?? {}).map(([name, value]) => {
-      expect(SETTINGS).toHaveProperty(name);
-      const filled = value.replaceAll(
-        /\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}/g,
-        (_, variable, fallback) => fallback ?? example[variable as never] ?? 'x',
-      );
-      return [name, filled] as const;
+      const isFile = name.endsWith('_FILE');
+      const setting = isFile ? name.slice(0, -'_FILE'.length) : name;
+      expect(SETTINGS).toHaveProperty(setting);
+      if (isFile) expect(services[role]?.secrets).toContain(value.replace('/run/secrets/', ''));
+      const filled = value.replaceAll(/\$\{(\w+)(?::-[^}]*|:\?[^}]*)\}/g, (_, variable) => example.get(variable) ?? '');
+      return [setting, isFile ? made[setting] : filled] as const;
     });
     expect(loadConfig(Object.fromEntries(given))).toMatchObject({
       environment: 'production',
       trustProxy: 1,
-      publicUrl: example.PUBLIC_URL,
+      publicUrl: example.get('PUBLIC_URL'),
+      eventLogUrl: example.get('EVENT_LOG_URL'),
     });
   }
 });
 
-test('compose and .env.example name the same variables', () => {
-  const given = [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect(given.toSorted()).toEqual([...namesIn(compose)].toSorted());
+test('compose and .env.example name the same variables, and the profiles of the engines', () => {
+  const profiles = new Set(Object.values(services).flatMap((service) => service.profiles));
+  expect([...example.keys()].toSorted()).toEqual([...namesIn(compose), 'COMPOSE_PROFILES'].toSorted());
+  for (const profile of example.get('COMPOSE_PROFILES')?.split(',') ?? []) expect(profiles).toContain(profile);
+});
+
+test('the script makes every secret that compose mounts, once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'annals-deploy-'));
+  try {
+    await mkdir(join(folder, 'deploy'));
+    await copyFile(join(root, 'deploy/make-secrets.sh'), join(folder, 'deploy/make-secrets.sh'));
+    const makeSecrets = () => execFileSync('sh', [join(folder, 'deploy/make-secrets.sh')], { encoding: 'utf8' });
+    const contents = () => Object.values(secrets).map(({ file }) => readFileSync(join(folder, file), 'utf8'));
+    makeSecrets();
+    const first = contents();
+    expect(makeSecrets()).toMatch(/master_key is there already/);
+    expect(contents()).toEqual(first);
+    const environment = { NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example', TRUST_PROXY: '1' };
+    const files = ['master_key', 'database_url', 'client_cert_secret'].map((name) => [
+      `${name.toUpperCase()}_FILE`,
+      join(folder, secrets[name]?.file ?? ''),
+    ]);
+    expect(loadConfig({ ...environment, ...Object.fromEntries(files) }).databaseUrl).toMatch(
+      /^postgres:\/\/annals:[0-9a-f]{48}@postgres:5432\/annals$/,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('alerts and plots name only metrics that there are, and each alert has its page', () => {
+  const sources = globSync('{audit,auth,command,projector,query,shared,webhook-dispatcher}/**/*.ts', { cwd: root }).map(read).join('\n');
+  const kept = new Set([...sources.matchAll(/'(annals_[a-z_]+)'/g)].map(([, name = '']) => name));
+  const alerts = z
+    .object({
+      groups: z.array(
+        z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string(), annotations: z.object({ runbook: z.string() }) })) }),
+      ),
+    })
+    .parse(parse(read('deploy/prometheus/alerts.yml')))
+    .groups.flatMap(({ rules }) => rules);
+  const shown = read('deploy/grafana/dashboards/annals.json');
+  const headings = [...read('docs/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
+  for (const text of [shown, ...alerts.map(({ expr }) => expr)]) {
+    for (const [name] of text.matchAll(/\bannals_[a-z_]+/g)) expect(kept).toContain(name.replace(/_(?:bucket|count|sum)$/, ''));
+  }
+  expect(headings).toEqual(alerts.map(({ alert }) => alert));
+  for (const { alert, annotations } of alerts) expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
 });
 
 test('the ingress is told all that its configuration asks for, and where the roles listen', () => {
   const filter = new RegExp((ingress.NGINX_ENVSUBST_FILTER ?? '').replaceAll('$$', '$'));
+  const fromFile = [...read('deploy/ingress-secret.envsh').matchAll(/^export (\w+)$/gm)].map(([, name]) => name);
   for (const name of namesIn(read('deploy/nginx.conf'))) {
-    expect(ingress).toHaveProperty(name);
+    if (!fromFile.includes(name)) expect(ingress).toHaveProperty(name);
     expect(name).toMatch(filter);
   }
   const { fallback: port } = SETTINGS.PORT;
@@ -91,7 +150,7 @@ test('the image has the Node of package.json, every role, and the ports of the s
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
   for (const [, version] of dockerfile.matchAll(/^FROM node:([\d.]+)-alpine/gm)) expect(version).toBe(dependencies.node);
   const kept = read('.dockerignore').split('\n');
-  for (const path of [...roles, 'shared', 'main.ts', 'annals.ts', 'command-line', 'deploy/healthcheck.ts'])
+  for (const path of [...roles, 'audit', 'shared', 'main.ts', 'annals.ts', 'command-line', 'deploy/healthcheck.ts'])
     expect(kept).toContain(`!${path}`);
   expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
 });

@@ -18,7 +18,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
-  const gateway = createHttpGateway({ url: config.commandUrl, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
+  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { routes, check, drain } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   foundation.health.add('job queue', check);

@@ -4,6 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { countNoLonger } from '#shared/http/shed-load.ts';
 import { EventStream, type Farewell, type Watch } from './event-stream.ts';
 import { plainFarewell } from './messages.ts';
 
@@ -88,6 +89,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
       watches.set(farewell, watch);
       const stream = new EventStream(request, response, { owner, watch });
       if (!stream.isOpen) return stream;
+      countNoLonger(request);
       owners.set(owner, open + 1);
       streams.add(stream);
       return stream;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
@@ -7,8 +8,8 @@ import { type CommandContext, type CommandGateway, type CommandResult, CommandUn
 import { CommandAnswer } from './wire.ts';
 
 export type HttpGatewayOptions = {
-  /** Where the command role listens for the other roles. */
-  readonly url: string;
+  /** Where the copies of the command role listen for the other roles. */
+  readonly urls: readonly string[];
   readonly key: Buffer;
   /** The role that sends. */
   readonly issuer: string;
@@ -16,24 +17,52 @@ export type HttpGatewayOptions = {
 };
 
 const TIMEOUT_MS = 15_000;
+/** How long to look for a copy that takes a command, while one after the other is started anew. */
+const REFUSED_MAX_MS = 3_000;
+const ROUND_PAUSE_MS = 50;
 
 /** The gateway of a role that runs apart from the command role. */
-export const createHttpGateway = ({ url, key, issuer, timeoutMs = TIMEOUT_MS }: HttpGatewayOptions): CommandGateway => ({
-  async send(command, { caller, ...context }: CommandContext): Promise<CommandResult> {
-    const body = JSON.stringify({ command, ...context });
-    const assertion = await signAssertion(key, { caller, issuer, body });
-    const response = await fetch(new URL('/commands', url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${assertion}`, 'x-request-id': context.requestId },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch((cause: unknown) => {
-      throw new CommandUnavailable('the command role did not answer', { cause });
-    });
-    return readAnswer(response);
-  },
-});
+export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }: HttpGatewayOptions): CommandGateway => {
+  const post = createPost(urls);
+  return {
+    async send(command, { caller, ...context }: CommandContext): Promise<CommandResult> {
+      const body = JSON.stringify({ command, ...context });
+      const assertion = await signAssertion(key, { caller, issuer, body });
+      const response = await post({
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${assertion}`, 'x-request-id': context.requestId },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      }).catch((cause: unknown) => {
+        throw new CommandUnavailable('the command role did not answer', { cause });
+      });
+      return readAnswer(response);
+    },
+  };
+};
+
+/** Goes on with the next copy where one cannot be connected to, because then nothing was sent; whatever else fails may have been carried out. */
+const createPost = (urls: readonly string[]) => {
+  let turn = 0;
+  return async (request: RequestInit): Promise<Response> => {
+    const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await fetch(new URL('/commands', urls[turn % urls.length]), request);
+      } catch (error) {
+        if (!isUnconnected(error) || performance.now() > givenUpAtMs) throw error;
+        turn += 1;
+        if (tried % urls.length === 0) await delay(ROUND_PAUSE_MS);
+      }
+    }
+  };
+};
+
+const isUnconnected = (error: unknown): boolean => {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  return cause?.code === 'ECONNREFUSED' || cause?.code === 'UND_ERR_CONNECT_TIMEOUT';
+};
 
 const Refusal = z.object({ code: z.string(), details: z.record(z.string(), z.json()).optional() });
 

@@ -25,7 +25,9 @@ export const answerErrors =
   (error: unknown, request, response, _next) => {
     const requestId = requestIdOf(request);
     const { status, headers, body } = problemOf(error);
-    if (status >= 500) logFailure(log, error, { code: body.code, requestId, method: request.method, path: request.path });
+    // Who has too much to do does not write more of it into the log than the line that each request has.
+    if (status >= 500 && body.code !== 'overloaded')
+      logFailure(log, error, { code: body.code, requestId, method: request.method, path: request.path });
     // The answer has begun and cannot be taken back: the client must see that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);

@@ -8,13 +8,14 @@ import { captureLog } from '../../test/serve.ts';
 import { Health } from './health.ts';
 import { type Served, serveClients } from './serve-clients.ts';
 
-const start = async (resources: AsyncDisposableStack, served: Partial<Served> = {}): Promise<string> => {
+const start = async (resources: AsyncDisposableStack, served: Partial<Served> = {}, settings = {}): Promise<string> => {
   const config = loadConfig({
     PORT: '0',
     METRICS_PORT: '0',
     RATE_LIMIT_ANONYMOUS: '1',
     RATE_LIMIT_ANONYMOUS_BURST: '1',
     DRAIN_MS: '10000',
+    ...settings,
   });
   const { log } = captureLog();
   const rateLimits = resources.use(await openRateLimits({ url: config.rateLimits.url, log }));
@@ -43,6 +44,8 @@ test('two servers are drained at the same time', async () => {
     response.end('done');
   });
   const beside = {
+    url: 'http://127.0.0.1:0',
+    leave: () => {},
     [Symbol.asyncDispose]: async () => {
       isDraining = true;
     },
@@ -63,4 +66,18 @@ test('two servers are drained at the same time', async () => {
   answer();
   expect(await (await asked).text()).toBe('done');
   await stopped;
+});
+
+test('while it says that it stops, it still takes requests, and keeps no connection for others', async () => {
+  await using resources = new AsyncDisposableStack();
+  const quick = Router().get('/quick', (_request, response) => void response.json({}));
+  const url = await start(resources, { routes: [quick] }, { DRAIN_NOTICE_MS: '2000', RATE_LIMIT_ANONYMOUS_BURST: '10' });
+  expect((await fetch(`${url}/quick`)).headers.get('connection')).toBe('keep-alive');
+  const stopping = resources.disposeAsync();
+  const readiness = await fetch(`${url}/readyz`);
+  expect([readiness.status, await readiness.json()]).toMatchObject([503, { status: 'draining' }]);
+  const answer = await fetch(`${url}/quick`);
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  await stopping;
+  await expect(fetch(`${url}/quick`)).rejects.toThrow();
 });

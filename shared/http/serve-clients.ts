@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ErrorRequestHandler, Router } from 'express';
+import type { Config } from '#shared/config.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import { startMetricsServer } from '#shared/metrics.ts';
 import type { ProcessContext } from '#shared/run.ts';
@@ -9,11 +11,15 @@ import { corsHandler } from './cors.ts';
 import { healthRoutes } from './health.ts';
 import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
-import { startHttpServer } from './server.ts';
+import { type HttpServer, startHttpServer } from './server.ts';
+import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWay } from './short-way.ts';
 
-/** How much of `DRAIN_MS` is for requests in flight; the rest is for closing what they used. */
-export const HTTP_SHARE_OF_DRAIN = 0.7;
+/** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
+export const httpDrainMs = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>): number =>
+  HTTP_SHARE_OF_DRAIN * (drainMs - drainNoticeMs);
+
+const HTTP_SHARE_OF_DRAIN = 0.7;
 
 const LINKS: readonly Link[] = [
   { rel: 'alive', href: '/livez', title: 'Whether the process lives' },
@@ -29,7 +35,7 @@ export type Served = {
   /** What the routes would do as well, later. */
   readonly shortWay?: ShortWay;
   /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
-  readonly beside?: AsyncDisposable;
+  readonly beside?: HttpServer;
 };
 
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
@@ -38,32 +44,37 @@ export const serveClients = async (
   { health, metrics, rateLimits }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'>,
   { routes, links, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {
-  const { http: listener, tls, limits, drainMs, trustProxy, corsOrigins } = config;
+  const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
   const acrossOrigins = corsHandler(corsOrigins);
   const limiter = rateLimiter({ limits: rateLimits, client, anonymous, metrics, authentication });
+  const shedder = resources.use(openLoadShedder(config.load, metrics));
   // Whoever watches the process is answered however many others ask.
   const common = [
     Router().use(acrossOrigins),
     healthRoutes(health),
-    Router().use(...limiter.handlers, limiter.onFailure),
+    Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
     rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
   ];
   const app = createApp({ log, metrics, routes: [...common, ...routes], trustProxy });
   const handler = shortWay
     ? withShortWay(app, {
         takes: shortWay.takes,
-        handlers: [...firstHandlers({ log, metrics }), acrossOrigins, ...limiter.handlers, ...shortWay.handlers],
+        handlers: [...firstHandlers({ log, metrics }), acrossOrigins, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
         failures: [limiter.onFailure, ...shortWay.failures, answerErrors(log)],
       })
     : app;
   resources.use(await startMetricsServer(metrics, config.metrics));
   const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, drainMs: drainMs * HTTP_SHARE_OF_DRAIN, log }),
+    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, drainMs: httpDrainMs(config), log }),
   );
   // Disposing of a server again only waits for it.
   if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
-  resources.defer(() => health.drain());
+  resources.defer(async () => {
+    health.drain();
+    for (const each of beside ? [server, beside] : [server]) each.leave();
+    await delay(drainNoticeMs);
+  });
   log.info({ url: server.url }, 'Annals is ready.');
   return server;
 };

@@ -24,7 +24,11 @@ export type HttpServerOptions = {
   readonly log: Log;
 };
 
-export type HttpServer = AsyncDisposable & { readonly url: string };
+export type HttpServer = AsyncDisposable & {
+  readonly url: string;
+  /** From now on every answer ends its connection, so that nobody keeps one ready for later; requests are still taken. */
+  leave(): void;
+};
 
 /** Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up on a request. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -47,7 +51,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => log.warn({ connectionsMax: limits.connectionsMax }, 'A connection was refused: CONNECTIONS_MAX is reached.'));
   server.on('clientError', answerBrokenRequest);
-  const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server) };
+  const leaving = { hasBegun: false };
+  const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server, leaving) };
   continueOnceRead(server);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
   server.on('request', handler);
@@ -56,6 +61,10 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   let drained: Promise<void> | undefined;
   return {
     url,
+    leave() {
+      leaving.hasBegun = true;
+      for (const response of traffic.inFlight) response.shouldKeepAlive = false;
+    },
     [Symbol.asyncDispose]: () => {
       drained ??= drain(server, traffic, { drainMs, log });
       return drained;
@@ -80,7 +89,7 @@ const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
-const trackResponses = (server: Server): ReadonlySet<ServerResponse> => {
+const trackResponses = (server: Server, leaving: { readonly hasBegun: boolean }): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
   let isClosingIdle = false;
   // Looks at all connections, so once for all responses that end together: there may be ten thousand of them.
@@ -99,7 +108,7 @@ const trackResponses = (server: Server): ReadonlySet<ServerResponse> => {
       // While draining, a connection that has had its answer is of no more use.
       if (!server.listening) closeIdleSoon();
     });
-    if (!server.listening) response.shouldKeepAlive = false;
+    if (leaving.hasBegun || !server.listening) response.shouldKeepAlive = false;
   });
   return inFlight;
 };

@@ -79,7 +79,7 @@ export const startFollowedRoles = async ({ projector, query, dispatcher = 0, set
   const resources = opening.move();
   return {
     side,
-    gateway: createHttpGateway({ url: String(url), key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')), issuer: 'test' }),
+    gateway: createHttpGateway({ urls: [String(url)], key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')), issuer: 'test' }),
     urls: () => urls.filter((each) => each !== undefined),
     query: (place) => roles.query[place] as RoleProcess,
     dispatcher: (place) => dispatchers[place] as RoleProcess,

@@ -39,7 +39,7 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
   const start = async () => {
     const role = startRole('command/main.ts', settings);
     const { url } = await role.logged('Commands of the other roles are taken.');
-    return { role, gateway: createHttpGateway({ url: String(url), key, issuer: 'test', timeoutMs: 60_000 }) };
+    return { role, gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }) };
   };
   const sent: Sent[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

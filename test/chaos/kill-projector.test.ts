@@ -76,7 +76,7 @@ const startRoles = async ({ settings }: CommandWorld): Promise<Roles> => {
     command = startRole('command/main.ts', settings);
     const { url } = await command.logged('Commands of the other roles are taken.');
     const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
-    gateway = createHttpGateway({ url: String(url), key, issuer: 'test', timeoutMs: 10_000 });
+    gateway = createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 10_000 });
   };
   await startCommand();
   await Promise.all(projectors.map((role) => role.logged('Annals is ready.')));

@@ -6,6 +6,7 @@ import type { ArticleId, Version, WebhookId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
@@ -33,12 +34,12 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
+const draft = { type: 'DraftArticle', title: 'On engines', body: 'x', tags: ['a'], cover: null, publish: true } as const;
+
 describe.each<[string, () => CommandGateway]>([
   ['a direct call', () => side],
-  ['HTTP', () => createHttpGateway({ url, key, issuer: 'query' })],
+  ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
 ])('command gateway by %s', (_name, gateway) => {
-  const draft = { type: 'DraftArticle', title: 'On engines', body: 'x', tags: ['a'], cover: null, publish: true } as const;
-
   test('carries a command out and answers with id, version and cursor', async () => {
     const author = await registerUser(side);
     const answer = await gateway().send(draft, by(as(author)));
@@ -98,7 +99,7 @@ describe.each<[string, () => CommandGateway]>([
 
 describe.each<[string, () => CommandGateway]>([
   ['a direct call', () => side],
-  ['HTTP', () => createHttpGateway({ url, key, issuer: 'query' })],
+  ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
 ])('what is malformed is refused by %s', (_name, gateway) => {
   const deletion = { type: 'DeleteArticle', articleId: 4 } as const;
   test.each<[string, unknown, object]>([
@@ -162,12 +163,35 @@ describe('the internal listener', () => {
 
 describe('the gateway over HTTP', () => {
   test('says that the outcome is unknown where nobody answers', async () => {
-    const gateway = createHttpGateway({ url: 'http://127.0.0.1:1', key, issuer: 'query' });
+    const gateway = createHttpGateway({ urls: ['http://127.0.0.1:1'], key, issuer: 'query' });
     await expect(gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
   });
 
+  test('goes on with another copy where one cannot be connected to', async () => {
+    const author = await registerUser(side);
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const gateway = createHttpGateway({ urls: [nobody, url, nobody], key, issuer: 'query' });
+    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+  });
+
+  test('and waits a moment for one that is being started', async () => {
+    const port = await freePort();
+    const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });
+    const sent = gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)));
+    sent.catch(() => {});
+    const late = createServer((_request, response) => void response.writeHead(404).end('{"code":"article_not_found"}'));
+    await listen(late, { port, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+    await expect(sent).rejects.toMatchObject({ code: 'article_not_found' });
+    late.close();
+    late.closeAllConnections();
+  });
+
   test('and where the roles do not trust each other, which is no fault of the caller', async () => {
-    const distrusted = createHttpGateway({ url, key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))), issuer: 'query' });
+    const distrusted = createHttpGateway({
+      urls: [url],
+      key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))),
+      issuer: 'query',
+    });
     await expect(distrusted.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
   });
 
@@ -176,7 +200,7 @@ describe('the gateway over HTTP', () => {
       if (request.headers['x-request-id'] === 'odd') response.end('<html>');
     });
     const oddUrl = await listen(odd, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
-    const gateway = createHttpGateway({ url: oddUrl, key, issuer: 'query', timeoutMs: 100 });
+    const gateway = createHttpGateway({ urls: [oddUrl], key, issuer: 'query', timeoutMs: 100 });
     const command = { type: 'DeleteArticle', articleId: 4 as ArticleId } as const;
     await expect(gateway.send(command, by(as(7001)))).rejects.toThrow(CommandUnavailable);
     await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(CommandUnavailable);

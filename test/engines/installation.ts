@@ -38,6 +38,8 @@ type Options = {
   readonly settings?: Settings;
   /** Speaks TLS, and asks clients for certificates. */
   readonly tls?: boolean;
+  /** That is there already, in the database that the settings name. */
+  readonly admin?: Installation['admin'];
 };
 
 type Settings = Readonly<Record<string, string>>;
@@ -52,7 +54,7 @@ const changesOfRun = (): Settings => {
   return broker === undefined ? {} : { CHANGE_STREAM_URL: `kafka://${broker}/changes.${randomUUID()}` };
 };
 
-export const startInstallation = async ({ settings = {}, tls = false }: Options = {}): Promise<Installation> => {
+export const startInstallation = async ({ settings = {}, tls = false, admin: known }: Options = {}): Promise<Installation> => {
   const topology = topologyOfRun();
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
@@ -67,7 +69,7 @@ export const startInstallation = async ({ settings = {}, tls = false }: Options 
   };
   const starting = topology === 'one' ? startInOne(given, tls) : startRoles(given, tls);
   // Its first client is made meanwhile.
-  const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), createAdmin(given)]);
+  const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), known ?? createAdmin(given)]);
   const { origin, printed, query } = running;
   const resources = opening.move();
   return {
@@ -84,7 +86,12 @@ export const startInstallation = async ({ settings = {}, tls = false }: Options 
 };
 
 /** All requests of a test come from one address. */
-const PLENTY = { RATE_LIMIT: '100000', RATE_LIMIT_BURST: '100000', RATE_LIMIT_ANONYMOUS: '100000', RATE_LIMIT_ANONYMOUS_BURST: '100000' };
+export const PLENTY = {
+  RATE_LIMIT: '100000',
+  RATE_LIMIT_BURST: '100000',
+  RATE_LIMIT_ANONYMOUS: '100000',
+  RATE_LIMIT_ANONYMOUS_BURST: '100000',
+};
 
 const fetchAt =
   (origin: string): typeof fetch =>
@@ -156,7 +163,7 @@ const startRoles = async (given: Settings, tls: boolean): Promise<Running> => {
 const ADMIN = 'test-admin';
 
 /** By the command of operators, though in this process: starting one for it costs more than what it does. */
-const createAdmin = async (settings: Settings): Promise<Installation['admin']> => {
+export const createAdmin = async (settings: Settings): Promise<Installation['admin']> => {
   const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', SCOPES.join(' ')];
   const printed: string[] = [];
   const exit = await runCommandLine(['client', 'create', 'Administrator', ...args], {

@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase } from '../engines/database.ts';
+import { createAdmin, type Installation, PLENTY } from '../engines/installation.ts';
+import { startNginx } from '../engines/nginx.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+
+/** Two copies of each role behind the ingress, each of which can be restarted where it is. */
+export type Copies = AsyncDisposable &
+  Pick<Installation, 'url' | 'admin' | 'fetch'> & {
+    /** Tells it to stop, waits for its end, starts it again, and waits until it is ready. Answers with how it ended. */
+    restart(role: Role, copy: number): ReturnType<RoleProcess['kill']>;
+  };
+
+export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
+export type Role = (typeof ROLES)[number];
+export const COPIES = 2;
+
+const READY = 'Annals is ready.';
+/** The ingress asks a copy again after so long that was not there. */
+const AGAIN = 'max_fails=1 fail_timeout=1s';
+const NOTICE_MS = 300;
+
+export const startCopies = async (): Promise<Copies> => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const dataDir = opening.use(await temporaryDataDir());
+  const secret = randomUUID();
+  const nginx = opening.use(await startNginx({ secret }));
+  const places = new Map<string, { readonly port: number; readonly internalPort: number }>();
+  for (const role of ROLES) {
+    for (let copy = 0; copy < COPIES; copy += 1) places.set(`${role} ${copy}`, { port: await freePort(), internalPort: await freePort() });
+  }
+  const placeOf = (role: Role, copy: number) => places.get(`${role} ${copy}`) ?? { port: 0, internalPort: 0 };
+  const each = <Result>(make: (copy: number) => Result): Result[] => Array.from({ length: COPIES }, (_, copy) => make(copy));
+  const settings = {
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir.path,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: nginx.url,
+    JWKS_URL: `${nginx.url}/jwks`,
+    COMMAND_URL: each((copy) => `http://127.0.0.1:${placeOf('command', copy).internalPort}`).join(),
+    TRUST_PROXY: '1',
+    HEADER_BYTES_MAX: '32768',
+    CLIENT_CERT_SECRET: secret,
+    RATE_LIMIT_URL: 'postgres:',
+    DRAIN_NOTICE_MS: String(NOTICE_MS),
+    ...PLENTY,
+  };
+  const start = (role: Role, copy: number): RoleProcess => {
+    const { port, internalPort } = placeOf(role, copy);
+    return startRole(`${role}/main.ts`, { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) });
+  };
+  const running = new Map<string, RoleProcess>();
+  opening.defer(async () => void (await Promise.all([...running.values()].map((process) => process[Symbol.asyncDispose]()))));
+  const begin = async (role: Role, copy: number) => {
+    const process = start(role, copy);
+    running.set(`${role} ${copy}`, process);
+    await process.logged(READY);
+  };
+  const admin = await createAdmin(settings);
+  const addresses = (role: Role) => each((copy) => `127.0.0.1:${placeOf(role, copy).port} ${AGAIN}`);
+  const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
+  await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
+  await Promise.all(ROLES.flatMap((role) => each((copy) => begin(role, copy))));
+  const resources = opening.move();
+  return {
+    url: nginx.url,
+    fetch,
+    admin,
+    async restart(role, copy) {
+      const ended = (await running.get(`${role} ${copy}`)?.kill('SIGTERM')) ?? null;
+      await begin(role, copy);
+      return ended;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
