@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ArticleId, CommentId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
 import * as fields from './fields.ts';
@@ -58,7 +58,8 @@ const webhookContent = {
   }),
 };
 const secret = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
-const missed = fc.option(fc.record({ since: position, at: timestamp }));
+const place = fc.record({ log: fc.option(fc.uuid() as fc.Arbitrary<string> as fc.Arbitrary<LogIdentity>), position });
+const missed = fc.option(fc.record({ since: place, at: timestamp }));
 
 /** A type that is missing here does not compile. */
 const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> } = {
@@ -83,7 +84,7 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'webhook.test_requested': fc.record({ ...webhook, testId: fc.uuid() }),
   'webhook.replay_requested': fc.record({
     ...{ ...webhook, replayId: fc.uuid(), missed },
-    ...{ from: fc.option(position), to: position, time: fc.option(timestamp) },
+    ...{ from: fc.option(place), to: place, time: fc.option(timestamp) },
   }),
   'webhook.redelivery_requested': fc.record({ ...webhook, redeliveryId: fc.uuid(), deliveryId: fc.uuid() }),
   'webhook.redrive_requested': fc.record({ ...webhook, redriveId: fc.uuid() }),

@@ -31,6 +31,7 @@ describe('a round trip', () => {
       position,
       recordedAt,
       metadata: { version: 1, ...context },
+      seal: expect.stringMatching(/^[\w-]{43}$/),
     });
   });
 

@@ -24,6 +24,8 @@ type Envelope = {
   readonly id: EventId;
   readonly recordedAt: Date;
   readonly metadata: EventMetadata;
+  /** A hash of its personal fields as they are sealed, where it has any: the same after their person was erased. */
+  readonly seal?: string;
 };
 
 /** An event with its place and its circumstances; narrowing by `type` narrows `data`. */

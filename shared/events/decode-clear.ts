@@ -4,24 +4,30 @@ import type { JsonObject } from '#shared/json.ts';
 import { CATALOGUE, type EventType, isEventType } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventDefinition } from './define-event.ts';
-import { readMetadata } from './metadata.ts';
+import { type Origin, readMetadata } from './metadata.ts';
 import { eraseFields, partStored } from './personal.ts';
 import { upcast } from './upcast.ts';
 
 /** An event without its personal fields, which no key is needed for. */
-export type ClearEvent = { readonly type: EventType; readonly schemaVersion: number; readonly at: string; readonly data: JsonObject };
+export type ClearEvent = {
+  readonly type: EventType;
+  readonly schemaVersion: number;
+  readonly at: string;
+  readonly origin: Origin;
+  readonly data: JsonObject;
+};
 
 /** Upcasts and checks what an event holds in clear; nothing where it is not what its definition says. */
 export const decodeClear = ({ type, stream, data, metadata }: RecordedEvent): ClearEvent | undefined => {
   if (!isEventType(type)) return undefined;
   const definition: EventDefinition = CATALOGUE[type];
   try {
-    const { version, at } = readMetadata(metadata);
+    const { version, at, ...origin } = readMetadata(metadata);
     // As after an erasure, when nobody can open them any more either.
     const erased = eraseFields(definition, upcast(definition, version, partStored(data).clear));
     const checked = definition.erasedSchema.parse(erased) as JsonObject;
     checkStream(definition, stream, checked);
-    return { type, schemaVersion: definition.version, at, data: withoutPersonal(definition, checked) };
+    return { type, schemaVersion: definition.version, at, origin, data: withoutPersonal(definition, checked) };
   } catch (error) {
     if (DAMAGE.some((kind) => error instanceof kind)) return undefined;
     throw error;

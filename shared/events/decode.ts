@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -24,12 +25,17 @@ export const decode = (recorded: RecordedEvent, keys: Keys): DecodedEvent => {
     const metadata = readMetadata(recorded.metadata);
     const data = readData(CATALOGUE[type], recorded, { version: metadata.version, keys });
     // The type names the definition that has just checked the data.
-    return { type, data, stream, version, position, id, recordedAt, metadata } as DecodedEvent;
+    return { type, data, stream, version, position, id, recordedAt, metadata, ...sealIn(recorded) } as DecodedEvent;
   } catch (error) {
     if (!(error instanceof z.ZodError || error instanceof RangeError || error instanceof SealBroken)) throw error;
     throw new MalformedEvent({ type, version: versionOf(recorded), id, position, reason: reasonOf(error) });
   }
 };
+
+const sealIn = ({ data: { personal } }: RecordedEvent): { readonly seal?: string } =>
+  typeof personal === 'object' && personal !== null && 'sealed' in personal
+    ? { seal: hash('sha256', String(personal.sealed), 'base64url') }
+    : {};
 
 /** Whose key is needed to open an event; whatever else is wrong with it is found when it is decoded. */
 export const subjectOf = ({ data }: RecordedEvent): UserId | null => {

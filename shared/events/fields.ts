@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ArticleId, CommentId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 
 /**
  * What every value of the domain must satisfy, once for events and commands.
@@ -17,6 +17,14 @@ export const version = z.int().nonnegative() as unknown as z.ZodType<Version, nu
 
 /** A place in the log; 0 is the place before the first event. */
 export const position = z.int().nonnegative() as unknown as z.ZodType<Position, number>;
+
+/**
+ * A place for events to hold, which are copied from log to log: it says in which log it is that. Nothing means the log that the event is
+ * in, because the first release did not say. Where a span ends is told from where one begins, because of what either is in another log.
+ */
+const place = { log: (z.uuid() as unknown as z.ZodType<LogIdentity, string>).nullable(), position };
+export const beginning = z.strictObject(place);
+export const end = z.strictObject(place);
 
 const NUL = '\u0000';
 

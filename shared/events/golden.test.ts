@@ -13,8 +13,8 @@ import type { EventDefinition } from './define-event.ts';
 import { streamName } from './streams.ts';
 
 /**
- * Every version of every type that was ever written, as it was stored. A line is only ever added here, and a fixture is
- * never changed: a log that has such events is out there. `WRITE_GOLDEN=1` writes the fixtures that are missing.
+ * Every version of every type that was ever written, as it was stored. A line is only ever added here, and what is stored in a
+ * fixture is never changed, nor its hash: a log that has such events is out there. What it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
  */
 const FIXTURES = [
   'article.deleted.v1.json',
@@ -46,11 +46,13 @@ const FIXTURES = [
   'webhook.changed.v1.json',
   'webhook.deleted.v1.json',
   'webhook.disabled.v1.json',
+  'webhook.disabled.v2.json',
   'webhook.enabled.v1.json',
   'webhook.redelivery_requested.v1.json',
   'webhook.redrive_requested.v1.json',
   'webhook.registered.v1.json',
   'webhook.replay_requested.v1.json',
+  'webhook.replay_requested.v2.json',
   'webhook.secret_rotated.v1.json',
   'webhook.test_requested.v1.json',
 ];

@@ -21,10 +21,13 @@ export type EventMetadata = {
   readonly causation: string | null;
 };
 
+/** Who made a change, and how they came to. */
+export type Origin = Pick<EventMetadata, 'actor' | 'client' | 'request' | 'correlation' | 'causation'>;
+
 /** What the writer knows; the codec adds the version. */
 export type MetadataContext = Omit<EventMetadata, 'version'>;
 
-const actor = z.string().regex(/^(?:user:[1-9]\d{0,15}|system:[a-z0-9-]{1,100}|anonymous)$/) as unknown as z.ZodType<Actor, string>;
+export const actor = z.string().regex(/^(?:user:[1-9]\d{0,15}|system:[a-z0-9-]{1,100}|anonymous)$/) as unknown as z.ZodType<Actor, string>;
 
 /** The two names with a dollar are EventStoreDB's own, so that its by-correlation projection works. */
 const stored = z.strictObject({

@@ -1,7 +1,10 @@
+// Over 200 lines, because it is one table: what happens to a webhook has one place.
 import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
 import type { Scope } from '#shared/policy.ts';
 import { defineEvent } from './define-event.ts';
-import { articleId, position, text, timestamp, userId, webhookId } from './fields.ts';
+import { articleId, beginning, end, text, timestamp, userId, webhookId } from './fields.ts';
+import { placedWithoutLog } from './places.ts';
 
 const stream = { kind: 'webhook', key: 'webhookId' } as const;
 const mark = z.strictObject({ webhookId, ownerId: userId });
@@ -70,12 +73,23 @@ export const DISABLED_REASONS = ['owner', 'failing', 'gone'] as const;
 export const disabledReason = z.enum(DISABLED_REASONS);
 export type DisabledReason = z.infer<typeof disabledReason>;
 
-/** After which position, and since when, changes were not delivered that its owner did not forgo; null where there are none. */
-const missed = z.strictObject({ since: position, at: timestamp }).nullable();
+/** After which place, and since when, changes were not delivered that its owner did not forgo; null where there are none. */
+const missed = z.strictObject({ since: beginning, at: timestamp }).nullable();
+
+/** Version 1 held bare positions, which mean something else once the log was copied to another engine. */
+const withPlaces = ({ missed, ...data }: JsonObject): JsonObject => {
+  const places = Object.entries(data).map(([name, value]) => [name, name === 'from' || name === 'to' ? placedWithoutLog(value) : value]);
+  const known = missed as JsonObject | null | undefined;
+  const since = known?.since === undefined ? known : { ...known, since: placedWithoutLog(known.since) };
+  return { ...Object.fromEntries(places), ...(since !== undefined && { missed: since }) } as JsonObject;
+};
 
 /** The id of the event itself, so that what came of a request is found by it. */
 const requestId = z.uuid();
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+
+const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
+const placeOf = (position: number) => ({ log: EXAMPLE_LOG, position });
 
 const common = { version: 1, visibility: 'public', stream, upcasters: {} } as const;
 
@@ -152,12 +166,14 @@ const LIFE = {
   }),
   'webhook.disabled': defineEvent({
     ...common,
+    version: 2,
+    upcasters: { 1: withPlaces },
     type: 'webhook.disabled',
     description:
       'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
     schema: z.strictObject({ ...mark.shape, reason: disabledReason, missed }),
     personal: null,
-    example: { ...markExample, reason: 'failing', missed: { since: 1200, at: '2026-01-02T03:04:05.678Z' } },
+    example: { ...markExample, reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
   }),
   'webhook.deleted': defineEvent({
     ...common,
@@ -181,19 +197,21 @@ const REQUESTS = {
   }),
   'webhook.replay_requested': defineEvent({
     ...common,
+    version: 2,
+    upcasters: { 1: withPlaces },
     type: 'webhook.replay_requested',
     description: 'What happened in a span of the log was asked for again: after `from`, at `time` or later, up to `to`.',
     // `from` is null where the span begins with a time; `missed` is what is missed after this replay.
     schema: z.strictObject({
       ...mark.shape,
       replayId: requestId,
-      from: position.nullable(),
-      to: position,
+      from: beginning.nullable(),
+      to: end,
       time: timestamp.nullable(),
       missed,
     }),
     personal: null,
-    example: { ...markExample, replayId: REQUEST_ID, from: 1200, to: 1500, time: null, missed: null },
+    example: { ...markExample, replayId: REQUEST_ID, from: placeOf(1200), to: placeOf(1500), time: null, missed: null },
   }),
   'webhook.redelivery_requested': defineEvent({
     ...common,

@@ -29,7 +29,8 @@ export type KeyPurpose =
   | 'dpop-nonce'
   | 'signing-key'
   | 'form-token'
-  | 'attempt-key';
+  | 'attempt-key'
+  | 'audit-key';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); knowing it tells nothing of the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

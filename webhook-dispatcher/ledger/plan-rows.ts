@@ -1,6 +1,8 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
@@ -58,11 +60,23 @@ const writeSome = async (connection: Connection, deliveries: readonly PlannedDel
 export const writeMessages = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
   const changes = [...new Map(deliveries.map(({ change }) => [change.id, change])).values()];
   await connection.query(
-    `insert into webhook_ledger.message (event_id, position, change)
-     select * from unnest($1::uuid[], $2::bigint[], $3::text[])
+    `insert into webhook_ledger.message (event_id, position, change, person_id)
+     select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
      on conflict (event_id) do update set recorded_at = now() where message.recorded_at < now() - interval '1 hour'`,
-    [changes.map(({ id }) => id), changes.map(({ position }) => position), changes.map((change) => JSON.stringify(change))],
+    [
+      changes.map(({ id }) => id),
+      changes.map(({ position }) => position),
+      changes.map((change) => JSON.stringify(change)),
+      changes.map(personIn),
+    ],
   );
+};
+
+/** Whose personal fields the event has. */
+const personIn = ({ type, data }: Change): number | null => {
+  const { personal }: Pick<EventDefinition, 'personal'> = isEventType(type) ? CATALOGUE[type] : { personal: null };
+  const subject = personal && data[personal.subject];
+  return typeof subject === 'number' ? subject : null;
 };
 
 /** What was not sent by then is not sent any more. Replays come first: one that is just being moved on is waited for, with what it plans. */

@@ -39,6 +39,9 @@ export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
      ), attempts as (
        delete from webhook_ledger.attempt using part
        where attempt.webhook_id = part.webhook_id and attempt.event_id = part.event_id and attempt.number = part.number
+     ), reasons as (
+       update webhook_ledger.delivery as delivery set last_error = null from deleted
+       where delivery.webhook_id = deleted.webhook_id and last_error is not null
      ), through as (
        update webhook_ledger.endpoint as endpoint set is_forgotten = true from deleted
        where endpoint.webhook_id = deleted.webhook_id
@@ -47,6 +50,33 @@ export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
      select count(*) as found from deleted`,
   );
   return rows[0]?.found !== 0;
+};
+
+/** For so long an attempt may be on its way that began before somebody was erased: it ends within ten minutes. */
+const UNDER_WAY_MINUTES = 20;
+
+/**
+ * Forgets some of what receivers have answered to what they were told of erased people, because it may repeat that; answers whether there
+ * may be more. Unless told otherwise, only of those who were erased a short time ago.
+ */
+export const forgetErased = async (pool: Pool, within: 'a short time' | 'all time' = 'a short time'): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    `with told as materialized (
+       select attempt.webhook_id, attempt.event_id, number
+       from person_key join webhook_ledger.message on message.person_id = person_key.subject
+         join webhook_ledger.delivery on delivery.event_id = message.event_id
+         join webhook_ledger.attempt on attempt.webhook_id = delivery.webhook_id and attempt.event_id = delivery.event_id
+       where destroyed_at > $1::timestamptz and (response_body is not null or response_headers <> '{}' or attempt.error is not null)
+       limit ${ROWS_MAX}
+     ), reasons as (
+       update webhook_ledger.delivery as delivery set last_error = null from told
+       where delivery.webhook_id = told.webhook_id and delivery.event_id = told.event_id and last_error is not null
+     )
+     update webhook_ledger.attempt as attempt set response_body = null, response_headers = '{}', error = null from told
+     where attempt.webhook_id = told.webhook_id and attempt.event_id = told.event_id and attempt.number = told.number`,
+    [within === 'all time' ? '-infinity' : new Date(Date.now() - UNDER_WAY_MINUTES * 60_000)],
+  );
+  return rowCount === ROWS_MAX;
 };
 
 /** Forgets some changes that nothing is left of; answers whether there may be more. Who plans one again meanwhile has it stay. */

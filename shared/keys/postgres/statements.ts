@@ -40,6 +40,28 @@ export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> 
   );
 };
 
+/** Whose key was destroyed, and when. */
+export const selectDestroyed = async (
+  pool: Pick<pg.Pool, 'query'>,
+): Promise<readonly { readonly subject: UserId; readonly destroyedAt: Date }[]> => {
+  const { rows } = await pool.query<{ subject: UserId; destroyedAt: Date }>(
+    'select subject, destroyed_at as "destroyedAt" from person_key where destroyed_at is not null order by destroyed_at',
+  );
+  return rows;
+};
+
+/** When somebody's key was destroyed, if it was; nothing of somebody who never had one. */
+export const selectKeyState = async (
+  pool: Pick<pg.Pool, 'query'>,
+  subject: UserId,
+): Promise<{ readonly destroyedAt: Date | null } | undefined> => {
+  const { rows } = await pool.query<{ destroyedAt: Date | null }>(
+    'select destroyed_at as "destroyedAt" from person_key where subject = $1',
+    [subject],
+  );
+  return rows[0];
+};
+
 /** The check value of this database: the given one, where there was none yet. */
 export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
   await pool.query('insert into master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type CommandWorld, createCommandWorld, registerUser } from '../test/engines/command-side.ts';
+import { runCommandLine } from './program.ts';
+
+let world: CommandWorld;
+let restored: UserId;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  await using side = await world.open();
+  restored = await registerUser(side);
+  // As if the database were from before that.
+  await side.erasures.note([{ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null }]);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const call = async (...args: readonly string[]) => {
+  const [lines, complaints]: [string[], string[]] = [[], []];
+  const exit = await runCommandLine(['erasure', ...args], {
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+test('lists who was erased', async () => {
+  expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });
+  expect(JSON.parse((await call('list', '--json')).output)).toEqual({ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null });
+});
+
+test('reports that something is left, and of whom there is nothing to report', async () => {
+  const left = await call('report', String(restored));
+  expect(left).toMatchObject({ exit: 1, complaint: 'Not all of it is erased yet: see what is left, and look again in a moment.' });
+  expect(left.output).toContain('1 left  key');
+  expect(await call('report', '77')).toMatchObject({ exit: 1, complaint: 'There is no user 77 who was deleted.' });
+  expect((await call('report', 'Ada')).exit).toBe(64);
+});
+
+test('erases again who came back, which is then as if it had never been different', async () => {
+  expect((await call('apply')).output).toMatch(/^1 on the erasure list .+; 1 had come back, and are erased again/);
+  expect((await call('apply')).output).toContain('nobody of them had come back');
+  const report = await call('report', String(restored));
+  expect(report).toMatchObject({ exit: 0, output: expect.stringContaining('by system:erasure-list') });
+});

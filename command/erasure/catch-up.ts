@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import type { UserId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { eraseInReadModels } from '#shared/erasure/copies.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
+import type { Log } from '#shared/log.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { goneAmong } from '../process-manager/membership.ts';
+import { userStream } from '../users/user.ts';
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly erasures: ErasureList;
+  readonly gateway: CommandGateway;
+  readonly log: Pick<Log, 'warn'>;
+};
+
+const CALLER = { kind: 'system', name: 'erasure-list' } as const;
+const AT_ONCE = 20;
+
+/**
+ * Brings the list and the log to the same: whoever was erased before there was a list is put on it, and whoever is on it is deleted again
+ * where the log does not say so, because it was restored to an earlier time. All that a deletion brings with it then follows from that.
+ */
+export const catchUpWithErasures = async ({ pool, erasures, gateway, log }: Dependencies): Promise<void> => {
+  const destroyed = await selectDestroyed(pool);
+  await erasures.note(destroyed.map(({ subject, destroyedAt }) => ({ userId: subject, at: destroyedAt.toISOString(), event: null })));
+  const listed = (await erasures.read()).map(({ userId }) => userId);
+  // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
+  await eraseInReadModels(pool, listed);
+  const gone = await goneAmong(pool, listed.map(userStream));
+  const missing = listed.filter((userId) => !gone.has(userStream(userId)));
+  const deleteAgain = async (userId: UserId): Promise<number> => {
+    const { version } = await gateway.send({ type: 'DeleteUser', userId }, { caller: CALLER, requestId: randomUUID() });
+    return version;
+  };
+  for (let from = 0; from < missing.length; from += AT_ONCE)
+    await Promise.all(missing.slice(from, from + AT_ONCE).map((userId) => deleteAgain(userId).catch(orUnknown)));
+  if (missing.length > 0) log.warn({ users: missing.length }, 'People on the erasure list were looked for in the log, and deleted again.');
+};
+
+/** The log was restored to a time before they were there. */
+const orUnknown = (error: unknown): undefined => {
+  if (error instanceof Rejection) return undefined;
+  throw error;
+};

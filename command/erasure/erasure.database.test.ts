@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { EventId, UserId } from '#shared/brands.ts';
+import { applyErasures } from '#shared/erasure/apply.ts';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+} from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { erase } from './erase.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+beforeEach(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterEach(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const keyOf = async (userId: UserId, { keys }: CommandSide = side) => (await keys.find([userId])).get(userId);
+const deletionsOf = async (userId: UserId) =>
+  (await allEvents(side)).filter(({ type, stream }) => type === 'user.deleted' && stream === `user-${userId}`);
+
+const deleteUser = async (userId: UserId): Promise<void> => {
+  await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await until(
+    () => keyOf(userId),
+    (key) => key === 'destroyed',
+  );
+};
+
+test('whoever is deleted is on the list, with the event that did it', async () => {
+  const userId = await registerUser(side);
+  await deleteUser(userId);
+  const [event] = await deletionsOf(userId);
+  expect(await side.erasures.read()).toEqual([{ userId, at: expect.any(String), event: event?.id }]);
+});
+
+test('nobody’s key is destroyed before they are on the list', async () => {
+  const userId = await registerUser(side);
+  const [event] = await allEvents(side);
+  const full = { note: () => Promise.reject(new Error('the disk is full')) };
+  await expect(erase({ ...side, erasures: full }, userId, event?.id as EventId)).rejects.toThrow('the disk is full');
+  expect(await keyOf(userId)).not.toBe('destroyed');
+});
+
+test('whoever was erased before there was a list is put on it at the next start', async () => {
+  const userId = await registerUser(side);
+  await deleteUser(userId);
+  await rm(side.erasures.path);
+  await using next = await world.open();
+  expect(await next.erasures.read()).toEqual([{ userId, at: expect.any(String), event: null }]);
+});
+
+test('of whom the list says so, the key is destroyed again, whether there is one or not', async () => {
+  const [restored, kept] = [await registerUser(side), await registerUser(side)];
+  const unknown = 77 as UserId;
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  await side.erasures.note([restored, unknown].map((userId) => ({ userId, at: new Date().toISOString(), event: null })));
+  expect(await applyErasures({ ...side, log })).toEqual([restored, unknown]);
+  expect(lines.join('')).toContain('"users":2');
+  expect(await Promise.all([restored, unknown, kept].map((userId) => keyOf(userId)))).toEqual([
+    'destroyed',
+    'destroyed',
+    expect.anything(),
+  ]);
+  expect(await keyOf(kept)).not.toBe('destroyed');
+  expect(await applyErasures({ ...side, log })).toEqual([]);
+});
+
+test('whoever is on the list and not deleted in the log is deleted at the next start, once, and nobody else', async () => {
+  const [restored, kept] = [await registerUser(side), await registerUser(side)];
+  const listed = [restored, 77 as UserId].map((userId) => ({ userId, at: new Date().toISOString(), event: null }));
+  await side.erasures.note(listed);
+  {
+    await using _one = await world.open();
+    await using _other = await world.open();
+  }
+  expect(await deletionsOf(restored)).toMatchObject([{ metadata: { actor: 'system:erasure-list' } }]);
+  expect(await deletionsOf(kept)).toEqual([]);
+});

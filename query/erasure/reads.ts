@@ -1,0 +1,35 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import { reportErasure } from '#shared/erasure/report.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { may } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import type { Reads } from '../read-routes.ts';
+
+type ErasureDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
+  readonly erasures: Pick<ErasureList, 'read'>;
+};
+
+/** How long the log is read for one report; of what takes longer, the command line tells. */
+const REPORT_MAX_MS = 60_000;
+
+/** A report reads much of the log, so that there is one at a time. */
+export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasureOfUser'> => {
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    async getErasureOfUser({ caller, id }) {
+      if (!may(caller, 'events.export', {})) throw new Rejection('forbidden');
+      const userId = pathId(id) as UserId | undefined;
+      if (userId === undefined) throw new Rejection('not_erased');
+      const reporting = turn.then(() => reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)));
+      turn = reporting.catch(() => {});
+      const report = await reporting;
+      if (report === undefined) throw new Rejection('not_erased');
+      return { kind: 'item', version: undefined, item: report };
+    },
+  };
+};

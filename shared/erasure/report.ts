@@ -1,0 +1,97 @@
+import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { readMetadata } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { selectKeyState } from '#shared/keys/postgres/statements.ts';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import type { ErasureList } from './erasure-list.ts';
+import { countKept, countLeft } from './leavings.ts';
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
+  readonly erasures: Pick<ErasureList, 'read'>;
+};
+
+/**
+ * What was erased of somebody, and what is left to be; nothing of somebody who was not deleted. It is made of the log and of what there is
+ * now, and holds no personal data. The log is read from where they were registered to its end.
+ */
+export const reportErasure = async (
+  { pool, eventLog, erasures }: Dependencies,
+  userId: UserId,
+  signal: AbortSignal,
+): Promise<ErasureReport | undefined> => {
+  const [listed, key, own] = await Promise.all([
+    erasures.read().then((all) => all.find((each) => each.userId === userId)),
+    selectKeyState(pool, userId),
+    ownEvents(eventLog, userId),
+  ]);
+  const deletion = own.find(({ type }) => type === 'user.deleted');
+  if (!deletion && !listed && !key?.destroyedAt) return undefined;
+  const [first] = own;
+  const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, after: first && first.position - 1 }, signal);
+  const [left, kept] = await Promise.all([countLeft(pool, userId), countKept(pool, userId)]);
+  const parts = [
+    { part: 'erasure list', left: listed ? 0 : 1 },
+    // Of somebody who never had one, there is nothing to open.
+    { part: 'key', left: key === undefined || key.destroyedAt ? 0 : 1 },
+    { part: 'deletion in the log', left: deletion ? 0 : 1 },
+    ...left,
+  ].map((part) => ({ ...part, isDone: part.left === 0 }));
+  return {
+    userId,
+    isDone: parts.every(({ isDone }) => isDone),
+    asked: deletion ? askedBy(deletion) : null,
+    listedAt: listed?.at ?? null,
+    keyDestroyedAt: key?.destroyedAt?.toISOString() ?? null,
+    ...inLog,
+    parts,
+    kept,
+  };
+};
+
+const FIRST = 1 as Version;
+
+const ownEvents = async (eventLog: Pick<EventLog, 'read'>, userId: UserId): Promise<readonly RecordedEvent[]> =>
+  (await Array.fromAsync(eventLog.read(streamName('user', userId), FIRST))).flat();
+
+const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['asked'] => {
+  try {
+    const { at, actor, client, request } = readMetadata(metadata);
+    return { event: id, at, actor, client, request };
+  } catch {
+    // Damaged: that they were deleted is certain all the same.
+    return { event: id, at: recordedAt.toISOString(), actor: null, client: null, request: null };
+  }
+};
+
+type Asked = { readonly userId: UserId; readonly deletion: EventId | undefined; readonly after: number | undefined };
+
+/** What nobody can open any more, by the type of event, and what was deleted because of the deletion. */
+const countInLog = async (
+  eventLog: Pick<EventLog, 'follow' | 'head'>,
+  { userId, deletion, after }: Asked,
+  signal: AbortSignal,
+): Promise<Pick<ErasureReport, 'sealed' | 'followed'>> => {
+  const [sealed, followed] = [new Map<string, number>(), new Map<string, number>()];
+  const head = await eventLog.head();
+  if (after !== undefined && after < head) {
+    for await (const page of eventLog.follow(after as Position, signal)) {
+      for (const { type, data, metadata } of page) {
+        const { personal } = data as { personal?: { subject?: unknown } };
+        if (personal?.subject === userId) count(sealed, type);
+        if (deletion !== undefined && metadata.$causationId === deletion) count(followed, type);
+      }
+      if ((page.at(-1)?.position ?? head) >= head) break;
+    }
+  }
+  signal.throwIfAborted();
+  return { sealed: byType(sealed), followed: byType(followed) };
+};
+
+const count = (counts: Map<string, number>, type: string): void => void counts.set(type, (counts.get(type) ?? 0) + 1);
+
+const byType = (counts: ReadonlyMap<string, number>): ErasureReport['sealed'] =>
+  [...counts].map(([type, events]) => ({ type, events })).toSorted((one, other) => (one.type < other.type ? -1 : 1));

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { runCommandLine } from '../../command-line/program.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { readTopic } from '../engines/read-topic.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+
+/** What somebody has told, wherever it may have got to, is searched for before they are deleted and after it. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let sink: WebhookSink;
+let session: RestSession;
+let people: People;
+let erasmus: Person;
+let ids: { readonly article: number; readonly comment: number };
+
+const unmistakable = (what: string) => `${what}-${randomUUID().replaceAll('-', '')}`;
+const SAID = {
+  name: unmistakable('Erasmus'),
+  laterName: unmistakable('Desiderius'),
+  laterEmail: `${unmistakable('adagia')}@example.com`,
+  comment: unmistakable('festina'),
+  laterComment: unmistakable('lente'),
+  path: unmistakable('hook'),
+  host: unmistakable('host').slice(0, 40),
+  description: unmistakable('colloquia'),
+  header: unmistakable('token'),
+  headerName: unmistakable('X-Folly'),
+} as const;
+const texts = () => [...Object.values(SAID), erasmus.email];
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  // Receivers may repeat what they were sent.
+  sink.behave(
+    ({ path, body }, response) =>
+      void response.writeHead(path.includes('fails') ? 500 : 200, { 'x-echo': encodeURIComponent(body).slice(0, 4_000) }).end(body),
+  );
+  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'debug' } }));
+  session = restSessionOver(restClientOf(installation));
+  people = await openPeople(installation);
+  erasmus = await people.signUp(SAID.name);
+});
+afterAll(() => resources.disposeAsync());
+
+const as = (token: string) => ({
+  write: (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+    session.write(method, path, {
+      token,
+      headers,
+      ...(body && { body }),
+      ...(method === 'PATCH' && { type: 'application/merge-patch+json' }),
+    }),
+});
+
+const annals = async (...args: readonly string[]): Promise<string> => {
+  const lines: string[] = [];
+  const exit = await runCommandLine(args, {
+    environment: { NODE_ENV: 'test', ...installation.settings },
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void lines.push(line),
+  });
+  expect(exit, lines.join('\n')).toBe(0);
+  return lines.join('\n');
+};
+
+const search = async () => {
+  const { DATABASE_URL, DATA_DIR } = installation.settings;
+  return [...(await searchDatabase(DATABASE_URL ?? '', texts())), ...(await searchFolder(DATA_DIR ?? '', texts()))];
+};
+
+test('what somebody has told is in many places', async () => {
+  const { write } = as(erasmus.token);
+  const { write: administer } = as(people.administrator.token);
+  await administer('POST', '/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
+  await administer('POST', '/webhooks', { url: `${sink.url}/fails`, eventTypes: ['*'], payload: 'full' });
+  const hook = { description: SAID.description, eventTypes: ['*'], payload: 'full', headers: { [SAID.headerName]: SAID.header } };
+  await write('POST', '/webhooks', { ...hook, url: `${sink.url}/${SAID.path}` });
+  await write('POST', '/webhooks', { ...hook, url: `${sink.url}/fails/${SAID.path}` });
+  await write('POST', '/webhooks', { ...hook, url: `http://${SAID.host}.invalid/` });
+  await write('PATCH', `/users/${erasmus.userId}`, { name: SAID.laterName, email: SAID.laterEmail });
+  const key = { 'idempotency-key': randomUUID() };
+  const article = (await write('POST', '/articles', { title: 'Moria', body: '', tags: [], publish: true }, key)).written.id;
+  await write('POST', '/articles', { title: 'Antibarbari', body: '', tags: [], publish: false });
+  const text = { text: SAID.comment };
+  const comment = (await write('POST', `/articles/${article}/comments`, text, { 'idempotency-key': randomUUID() })).written.id;
+  await write('PATCH', `/comments/${comment}`, { text: SAID.laterComment });
+  const ask = graphqlClientOf(installation);
+  const mutation = `mutation { addComment(postId: "${article}", input: { text: "${SAID.comment}" }) { id text } }`;
+  expect((await ask(mutation, { token: erasmus.token, headers: { 'idempotency-key': randomUUID() } })).errors).toBeUndefined();
+  ids = { article, comment };
+  await annals('projection', 'rebuild');
+  await annals('replay', '--schema', 'replay_before_erasure');
+  await inDatabase(installation.settings.DATABASE_URL ?? '', (client) => client.query('analyze'));
+  const places = await until(
+    async () => new Set((await search()).map(({ place }) => place)),
+    (found) => EXPECTED.every((place) => found.has(place)),
+    60_000,
+  );
+  expect([...places]).toEqual(expect.arrayContaining(EXPECTED));
+});
+
+/** Those that are known to hold something of it; the test is of use only if the search finds it there. */
+const EXPECTED = [
+  'read_model.users',
+  'read_model.comments',
+  'read_model.webhooks',
+  'read_model_previous.users',
+  'replay_before_erasure.users',
+  'webhook_ledger.attempt',
+];
+
+test('once they are deleted, it is in no table, no file, no topic, and nothing that was printed', { timeout: 180_000 }, async () => {
+  await as(erasmus.token).write('DELETE', `/users/${erasmus.userId}`);
+  const left = await until(search, (found) => found.length === 0, 60_000);
+  expect(left).toEqual([]);
+  expect(hitsIn('printed', installation.printed(), texts())).toEqual([]);
+  expect(hitsIn('topic', await readTopic(installation.settings.CHANGE_STREAM_URL), texts())).toEqual([]);
+});
+
+test('nobody is shown it in any way', async () => {
+  const { token } = people.administrator;
+  const paths = [
+    ...['/users', `/users/${erasmus.userId}`, `/articles/${ids.article}`, `/articles/${ids.article}/comments`, `/comments/${ids.comment}`],
+    ...['/webhooks', '/events?limit=100', `/articles/${ids.article}/history`, `/comments/${ids.comment}/history`],
+    ...[`/users/${erasmus.userId}/history`, `/users/${erasmus.userId}?at=v1`, `/comments/${ids.comment}?at=v1`, '/audit/export'],
+  ];
+  for (const path of paths) {
+    const { body, status } = await session.read(path, { token });
+    expect(status, path).toBeLessThan(500);
+    expect(hitsIn(path, JSON.stringify(body), texts())).toEqual([]);
+  }
+  const query = '{ users(limit: 20) { name email } posts(limit: 10) { author { name } comments { text author { name } } } }';
+  const { data, errors } = await graphqlClientOf(installation)(query, { token });
+  expect(errors).toBeUndefined();
+  expect(hitsIn('GraphQL', JSON.stringify(data), texts())).toEqual([]);
+  expect(data).toMatchObject({ posts: [{ author: { name: 'Deleted user' }, comments: [{ text: '[deleted]' }, { text: '[deleted]' }] }] });
+});
+
+test('a report says what was erased, by whose request, and that nothing is left', async () => {
+  const path = `/users/${erasmus.userId}/erasure`;
+  const { body } = await until(
+    () => session.read<ErasureReport>(path, { token: people.administrator.token }),
+    ({ body: report }) => report.isDone,
+    60_000,
+  );
+  expect(body).toMatchObject({
+    userId: erasmus.userId,
+    asked: { actor: `user:${erasmus.userId}`, client: 'journal-app' },
+    sealed: [
+      { type: 'comment.added', events: 2 },
+      { type: 'comment.edited', events: 1 },
+      { type: 'user.registered', events: 1 },
+      { type: 'user.updated', events: 1 },
+      { type: 'webhook.registered', events: 3 },
+    ],
+    followed: [
+      { type: 'article.deleted', events: 1 },
+      { type: 'webhook.deleted', events: 3 },
+    ],
+    kept: { publishedArticles: 1, commentsWithoutText: 2 },
+  });
+  expect(body.parts.map(({ part }) => part)).toEqual(expect.arrayContaining(['key', 'read_model', 'read_model_previous', 'password']));
+  expect(Date.parse(body.keyDestroyedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(body.listedAt ?? ''));
+  const told = await annals('erasure', 'report', String(erasmus.userId));
+  expect(told).toContain('Deleted with them: 1 article.deleted, 3 webhook.deleted.');
+  expect(await annals('erasure', 'list')).toContain(`user ${erasmus.userId}  by event ${body.asked?.event}`);
+  expect(hitsIn('report', JSON.stringify(body) + told, texts())).toEqual([]);
+  const living = await session.read(`/users/${people.administrator.userId}/erasure`, { token: people.administrator.token });
+  expect(living).toMatchObject({ status: 404, body: { code: 'not_erased' } });
+});
+
+test('the read model is proven to be that of the log', async () => {
+  expect(await annals('projection', 'status')).toContain('Parked: nothing');
+  await annals('audit', 'verify');
+  await annals('projection', 'rebuild');
+  expect(await search()).toEqual([]);
+});
