@@ -5,6 +5,8 @@ type Column = 'author_id' | 'title' | 'body' | 'tags' | 'cover' | 'status' | 'cr
 
 export const ARTICLES: Table<Column> = {
   name: 'articles',
+  parent: 'author_id',
+  personal: [],
   columns: {
     id: 'bigint',
     author_id: 'bigint',

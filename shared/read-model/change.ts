@@ -1,5 +1,12 @@
 /** A table of the read model: its columns with their SQL types, `id` and `version` among them. */
-export type Table<Column extends string> = { readonly name: string; readonly columns: Readonly<Record<Column | 'id' | 'version', string>> };
+export type Table<Column extends string> = {
+  readonly name: string;
+  readonly columns: Readonly<Record<Column | 'id' | 'version', string>>;
+  /** The column of what its rows belong to; none where rows are never deleted. */
+  readonly parent: Column | null;
+  /** The columns that hold what is personal: a digest has the seal of the event that set them instead. */
+  readonly personal: readonly Column[];
+};
 
 export type Row<Column extends string> = Readonly<Record<Column | 'id' | 'version', unknown>>;
 
@@ -16,3 +23,6 @@ export const combine = <Column extends string>(earlier: Change<Column>, later: C
   if (earlier.kind === 'drop') return { kind: 'drop', row: { id: earlier.row.id, version: later.row.version } };
   return { kind: earlier.kind, row: { ...earlier.row, ...later.row } } as Change<Column>;
 };
+
+/** What stands for the personal fields that an event sets, where it sets any: it says nothing of them, also not to whoever has the key. */
+export const sealOf = ({ seal }: { readonly seal?: string }): { readonly seal?: string } => (seal === undefined ? {} : { seal });

@@ -1,14 +1,17 @@
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Change, Table } from './change.ts';
+import { type Change, sealOf, type Table } from './change.ts';
 
-type Column = 'name' | 'email' | 'role' | 'created_at' | 'updated_at' | 'deleted_at';
+type Column = 'name' | 'email' | 'seal' | 'role' | 'created_at' | 'updated_at' | 'deleted_at';
 
 export const USERS: Table<Column> = {
   name: 'users',
+  parent: null,
+  personal: ['name', 'email'],
   columns: {
     id: 'bigint',
     name: 'text',
     email: 'text',
+    seal: 'text',
     role: 'text',
     version: 'integer',
     created_at: 'timestamptz',
@@ -27,11 +30,14 @@ export const projectUser = (event: UserEvent): Change<Column> => {
   switch (event.type) {
     case 'user.registered': {
       const { name, email, role } = event.data;
-      return { kind: 'put', row: { id, name, email, role, version, created_at: at, updated_at: at, deleted_at: null } };
+      return {
+        kind: 'put',
+        row: { id, name, email, seal: event.seal ?? null, role, version, created_at: at, updated_at: at, deleted_at: null },
+      };
     }
     case 'user.updated': {
       const { userId: _, ...changed } = event.data;
-      return { kind: 'patch', row: { id, ...changed, version, updated_at: at } };
+      return { kind: 'patch', row: { id, ...changed, ...sealOf(event), version, updated_at: at } };
     }
     // Says nothing of the user, but counts as a version, which writers compare.
     case 'user.email_abandoned':

@@ -1,10 +1,11 @@
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Change, Table } from './change.ts';
+import { type Change, sealOf, type Table } from './change.ts';
 
 type Column =
   | 'owner_id'
   | 'url'
   | 'description'
+  | 'seal'
   | 'event_types'
   | 'filter_article_id'
   | 'filter_author_id'
@@ -16,6 +17,7 @@ type Column =
   | 'scopes'
   | 'is_enabled'
   | 'disabled_reason'
+  | 'missed_log'
   | 'missed_since'
   | 'old_secrets_end_at'
   | 'created_at'
@@ -23,11 +25,14 @@ type Column =
 
 export const WEBHOOKS: Table<Column> = {
   name: 'webhooks',
+  parent: 'owner_id',
+  personal: ['url', 'description', 'header_names'],
   columns: {
     id: 'bigint',
     owner_id: 'bigint',
     url: 'text',
     description: 'text',
+    seal: 'text',
     event_types: 'text[]',
     filter_article_id: 'bigint',
     filter_author_id: 'bigint',
@@ -39,6 +44,7 @@ export const WEBHOOKS: Table<Column> = {
     scopes: 'text[]',
     is_enabled: 'boolean',
     disabled_reason: 'text',
+    missed_log: 'text',
     missed_since: 'bigint',
     old_secrets_end_at: 'timestamptz',
     version: 'integer',
@@ -77,23 +83,35 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
   switch (event.type) {
     case 'webhook.registered': {
       const { enabled } = event.data;
-      const state = { is_enabled: enabled, disabled_reason: enabled ? null : 'owner', missed_since: null, old_secrets_end_at: null };
-      return { kind: 'put', row: { id, owner_id: ownerId, ...contentOf(event.data), ...state, version, created_at: at, updated_at: at } };
+      const state = { is_enabled: enabled, disabled_reason: enabled ? null : 'owner', ...missedOf(null), old_secrets_end_at: null };
+      return {
+        kind: 'put',
+        row: {
+          id,
+          owner_id: ownerId,
+          ...contentOf(event.data),
+          seal: event.seal ?? null,
+          ...state,
+          version,
+          created_at: at,
+          updated_at: at,
+        },
+      };
     }
     case 'webhook.changed':
-      return patch(named(contentOf(event.data)));
+      return patch({ ...named(contentOf(event.data)), ...sealOf(event) });
     case 'webhook.secret_rotated':
       return patch({ old_secrets_end_at: event.data.oldSecretsEndAt });
     case 'webhook.enabled':
       return patch({ scopes: event.data.scopes, is_enabled: true, disabled_reason: null });
     case 'webhook.disabled': {
       const { reason, missed } = event.data;
-      return patch({ is_enabled: false, disabled_reason: reason, missed_since: missed?.since ?? null });
+      return patch({ is_enabled: false, disabled_reason: reason, ...missedOf(missed) });
     }
     case 'webhook.deleted':
       return { kind: 'drop', row: { id, version } };
     case 'webhook.replay_requested':
-      return { kind: 'patch', row: { id, missed_since: event.data.missed?.since ?? null, version } };
+      return { kind: 'patch', row: { id, ...missedOf(event.data.missed), version } };
     // Say nothing of the webhook, but count as versions, which writers compare.
     case 'webhook.test_requested':
     case 'webhook.redelivery_requested':
@@ -101,6 +119,12 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
       return { kind: 'patch', row: { id, version } };
   }
 };
+
+/** The log is told as well, because the row must be the same in every copy of it, wherever it is shown. */
+const missedOf = (missed: Extract<WebhookEvent, { type: 'webhook.disabled' }>['data']['missed']) => ({
+  missed_log: missed?.since.log ?? null,
+  missed_since: missed?.since.position ?? null,
+});
 
 /** What an event does not name is undefined. */
 const contentOf = ({ url, description, eventTypes, filter, payload, ordered, limits, headers, scopes }: Content) => ({

@@ -1,0 +1,39 @@
+import type { Connection } from '#shared/database/pool.ts';
+import type { Row, Table } from '#shared/read-model/change.ts';
+
+type Removable = Pick<Table<string>, 'name'> & { readonly parent: string | null };
+
+/** A statement that deletes rows of a table, named t, so that it notes what they were. */
+export const removalOf = ({ name, parent }: Removable, deletion: string): string =>
+  parent === null
+    ? deletion
+    : `with gone as (${deletion} returning t.id, t.${parent}, t.created_at)
+       insert into removed (kind, id, parent_id, created_at) select '${name}', * from gone ${AGAIN}`;
+
+/** A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log says so, it is there. */
+export const returnOf = ({ name, parent }: Removable, insertion: string): string =>
+  parent === null
+    ? insertion
+    : `with made as (${insertion} returning t.id) delete from removed r using made where r.kind = '${name}' and r.id = made.id`;
+
+/** And where it is deleted again, the last time counts. */
+const AGAIN = 'on conflict (kind, id) do update set parent_id = excluded.parent_id, created_at = excluded.created_at';
+
+/** Notes rows that were never written, because they were deleted in the batch in which they were made. */
+export const noteRemoved = async <Column extends string>(
+  connection: Connection,
+  { name, parent }: Table<Column>,
+  rows: readonly Row<Column>[],
+): Promise<void> => {
+  if (rows.length === 0 || parent === null) return;
+  const noted = rows.map((row) => ({
+    id: row.id,
+    parent_id: row[parent],
+    created_at: (row as Readonly<Record<string, unknown>>).created_at,
+  }));
+  await connection.query(
+    `insert into removed (kind, id, parent_id, created_at)
+     select $1, id, parent_id, created_at from json_to_recordset($2) as p (id bigint, parent_id bigint, created_at timestamptz) ${AGAIN}`,
+    [name, JSON.stringify(noted)],
+  );
+};

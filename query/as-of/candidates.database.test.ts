@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  admin = await world.person('admin', 'Nora');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const ask = async (path: string, asker: Asker | null) => {
+  const { headers, body } = await world.ask(path, { by: asker });
+  return { headers, body };
+};
+const idsIn = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
+
+test('the pages of a list are of one moment, and each item comes once, whatever is deleted in between', async () => {
+  const writer = await world.person('author', 'Grace');
+  const ids: ArticleId[] = [];
+  for (let count = 0; count < 7; count += 1) ids.push(await draftArticle(world.side, writer.id));
+  const moment = new Date().toISOString();
+  const seen: number[] = [];
+  let next: string | undefined = `/users/${writer.id}/articles?limit=2&at=${moment}`;
+  for (let deleted = 0; next; deleted += 1) {
+    const { body, headers } = await ask(next, admin);
+    seen.push(...idsIn(body));
+    next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    await send({ type: 'DeleteArticle', articleId: ids[6 - 2 * deleted] as ArticleId }, admin);
+    await draftArticle(world.side, writer.id);
+  }
+  expect(seen).toEqual(ids.toReversed());
+});
+
+test('what was made later than anything that the chain proves up to then is not looked for', async () => {
+  const writer = await world.person('author', 'Charles');
+  const [first, second] = [await draftArticle(world.side, writer.id), await draftArticle(world.side, writer.id)];
+  const position = await world.side.eventLog.head();
+  await world.side.pool.query(
+    `insert into audit.block (count, events, first_position, last_position, latest_at, hashes, head)
+     values (1, 1, 1, $1, now(), decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex'))`,
+    [position],
+  );
+  await draftArticle(world.side, writer.id);
+  const { body } = await ask(`/users/${writer.id}/articles?at=${formatCursor(world.side.eventLog.identity, position)}`, admin);
+  expect(idsIn(body)).toEqual([second, first]);
+});
+
+test('where much has to be looked at, a page ends early, and the next one goes on from there', async () => {
+  const writer = await world.person('author', 'Emmy');
+  const articleId = await draftArticle(world.side, writer.id);
+  const cursor = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+  // Nothing was there of these then, as their streams say.
+  await world.side.pool.query(
+    `insert into read_model.removed select 'articles', 10 + n, $1, date_trunc('milliseconds', now()) from generate_series(1, 450) n`,
+    [writer.id],
+  );
+  const first = await ask(`/users/${writer.id}/articles?at=${cursor}`, admin);
+  expect(first.body).toEqual([]);
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  const second = await ask(next, admin);
+  expect(idsIn(second.body)).toEqual([articleId]);
+  expect(second.headers.get('link')).not.toContain('rel="next"');
+  const query = `{ user(id: ${writer.id}, at: "${cursor}") { posts { id } } }`;
+  const { body } = await world.ask('/graphql', { by: admin, method: 'POST', body: { query } });
+  expect(body).toMatchObject({ errors: [{ extensions: { code: 'too_much_to_look_at' } }] });
+});

@@ -1,0 +1,90 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { Parameters, runPrepared } from '../statement.ts';
+import type { Past } from './past.ts';
+
+/** What may have been in a list, by when it was made; what it was then is in its stream. */
+export type Candidate = { readonly id: number; readonly created_at: Date; readonly is_removed: boolean };
+
+type Place = { readonly at: string; readonly id: number };
+
+/** Which way to go through the candidates, and between which places, which are left out themselves. */
+export type Stretch = { readonly isDownward: boolean; readonly beyond: Place | undefined; readonly before?: Place | undefined };
+
+/** One part of the candidates, out of one index: a table and the conditions on its rows, by name t. */
+export type Part = (parameters: Parameters) => {
+  readonly table: string;
+  readonly isRemoved?: boolean;
+  readonly conditions: readonly string[];
+};
+
+const READ_AT_ONCE = 100;
+const FOLDED_AT_ONCE = 8;
+/** So many are looked at for one page, however few of them were there. */
+const LOOKED_AT_MAX = 400;
+
+type Search<Found> = {
+  readonly pool: Pool;
+  readonly past: Past;
+  readonly parts: readonly Part[];
+  readonly stretch: Stretch;
+  readonly wanted: number;
+  /** What it was then; nothing where it was not in the list. */
+  look(candidate: Candidate): Promise<Found | undefined>;
+};
+
+/** The first of what was in a list, and the candidate that was looked at last where there may be more. */
+export const findThen = async <Found>(search: Search<Found>) => {
+  const { pool, past, wanted, look } = search;
+  const latest = await latestAt(pool, past.position);
+  const found: Found[] = [];
+  let lookedAt = 0;
+  let { stretch } = search;
+  for (;;) {
+    const candidates = await readCandidates(pool, { parts: search.parts, stretch, latest });
+    for (let from = 0; from < candidates.length; from += FOLDED_AT_ONCE) {
+      const some = candidates.slice(from, from + FOLDED_AT_ONCE);
+      for (const one of await Promise.all(some.map(look))) if (one !== undefined && found.length < wanted) found.push(one);
+      if (found.length === wanted) return { found, stoppedAt: undefined };
+      lookedAt += some.length;
+      if (lookedAt >= LOOKED_AT_MAX || past.isTired()) return { found, stoppedAt: some.at(-1) };
+    }
+    const last = candidates.at(-1);
+    if (last === undefined || candidates.length < READ_AT_ONCE) return { found, stoppedAt: undefined };
+    stretch = { ...stretch, beyond: { at: last.created_at.toISOString(), id: last.id } };
+  }
+};
+
+type Wanted = { readonly parts: readonly Part[]; readonly stretch: Stretch; readonly latest: Date | undefined };
+
+const readCandidates = async (pool: Pool, { parts, stretch, latest }: Wanted): Promise<readonly Candidate[]> => {
+  if (parts.length === 0) return [];
+  const parameters = new Parameters();
+  const { isDownward, beyond, before } = stretch;
+  const direction = isDownward ? 'desc' : 'asc';
+  const compare = (place: Place | undefined, comparison: '<' | '>'): readonly string[] =>
+    place ? [`(t.created_at, t.id) ${comparison} (${parameters.add(place.at)}::timestamptz, ${parameters.add(place.id)}::bigint)`] : [];
+  const common = [
+    ...compare(beyond, isDownward ? '<' : '>'),
+    ...compare(before, isDownward ? '>' : '<'),
+    ...(latest ? [`t.created_at <= ${parameters.add(latest)}::timestamptz`] : []),
+  ];
+  const order = `order by created_at ${direction}, id ${direction} limit ${READ_AT_ONCE}`;
+  const selects = parts.map((part) => {
+    const { table, isRemoved = false, conditions } = part(parameters);
+    const where = [...conditions, ...common, 'true'].join(' and ');
+    return `(select t.id, t.created_at, ${isRemoved} as is_removed from read_model.${table} t where ${where} ${order})`;
+  });
+  const rows = await runPrepared<Candidate>(pool, `select * from (${selects.join(' union all ')}) as page ${order}`, parameters.values);
+  return rows;
+};
+
+/** Nothing that was there then says that it was made later than this; undefined where the chain does not reach so far yet. */
+const latestAt = async (pool: Pool, position: Position): Promise<Date | undefined> => {
+  const [block] = await runPrepared<{ latest_at: Date | null }>(
+    pool,
+    'select latest_at from audit.block where last_position >= $1::bigint order by last_position limit 1',
+    [position],
+  );
+  return block?.latest_at ?? undefined;
+};

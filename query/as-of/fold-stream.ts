@@ -1,0 +1,84 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import { type Change, combine } from '#shared/read-model/change.ts';
+import { AGGREGATES, type Kind, rowOf } from './aggregates.ts';
+import { decodeEach } from './decode-each.ts';
+import type { Exceptions, FindExceptions } from './exceptions.ts';
+
+/** How something stood at a position. */
+export type Standing = {
+  /** `parked` is what an event had taken out of the read model that cannot be taken in. */
+  readonly state: 'absent' | 'present' | 'gone' | 'parked';
+  /** As the read model had it; nothing of what was not there. */
+  readonly row: Readonly<Record<string, unknown>> | undefined;
+  /** When it had last changed. */
+  readonly changedAt: string | undefined;
+  /** Where in its stream a user was deleted, also when that was later. */
+  readonly departedAt: Position | undefined;
+};
+
+export type FoldOptions = {
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly codec: Pick<Codec, 'decodeAll'>;
+  readonly exceptionsOf: FindExceptions;
+  /** Told what was read; may refuse to have more read. */
+  onRead(events: readonly RecordedEvent[]): Promise<void>;
+};
+
+export type Folded = { readonly kind: Kind; readonly stream: StreamName; readonly upTo: Position };
+
+/** Reads a stream up to a position, page by page, and makes of it the row that the projector made. */
+export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: Folded): Promise<Standing> => {
+  const { eventLog, codec, exceptionsOf, onRead } = options;
+  const exceptions = await exceptionsOf(stream);
+  let fold: Fold = { change: undefined, isParked: false, changedAt: undefined };
+  let departedAt: Position | undefined;
+  for await (const page of eventLog.read(stream)) {
+    await onRead(page);
+    departedAt ??= page.find(({ type }) => type === 'user.deleted')?.position;
+    const then = page.filter(({ position }) => position <= upTo);
+    fold = takeIn({ kind, fold, exceptions }, await decodeEach(codec, then), then);
+    // Whether they are gone by now matters of users alone.
+    if (then.length < page.length && kind !== 'user') break;
+  }
+  return { ...standingOf(kind, fold), departedAt };
+};
+
+type Fold = { readonly change: Change<string> | undefined; readonly isParked: boolean; readonly changedAt: string | undefined };
+type Before = { readonly kind: Kind; readonly fold: Fold; readonly exceptions: Exceptions };
+
+const takeIn = (
+  { kind, fold, exceptions }: Before,
+  decoded: readonly (DecodedEvent | undefined)[],
+  recorded: readonly RecordedEvent[],
+): Fold => {
+  let { change, isParked, changedAt } = fold;
+  for (const [index, event] of recorded.entries()) {
+    const whole = decoded[index];
+    const isSkipped = exceptions.skipped.has(event.version);
+    isParked ||= event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped);
+    if (isParked) break;
+    change = after(change, isSkipped || !whole ? onlyVersion(event) : AGGREGATES[kind].project(whole));
+    changedAt = whole?.metadata.at ?? changedAt;
+  }
+  return { change, isParked, changedAt };
+};
+
+/** An event that is left out counts as a version all the same. */
+const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
+  kind: 'patch',
+  row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },
+});
+
+/** What there is none of yet cannot be changed. */
+const after = (before: Change<string> | undefined, change: Change<string>): Change<string> | undefined => {
+  if (before) return combine(before, change);
+  return change.kind === 'patch' ? undefined : change;
+};
+
+const standingOf = (kind: Kind, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt'> => {
+  if (isParked) return { state: 'parked', row: undefined, changedAt };
+  if (change?.kind === 'put') return { state: 'present', row: rowOf(kind, change.row), changedAt };
+  return { state: change ? 'gone' : 'absent', row: undefined, changedAt };
+};

@@ -1,0 +1,95 @@
+import { streamName } from '#shared/events/streams.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { type Caller, may, type Operation, reachOf } from '#shared/policy.ts';
+import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
+import type { Reader } from '../read-routes.ts';
+import type { Kind } from './aggregates.ts';
+import { linksThen } from './links.ts';
+import type { FindMoment } from './moment.ts';
+import type { OpenPast, Past } from './past.ts';
+import { PRESENT } from './present.ts';
+
+export type ItemThen = {
+  readonly kind: Kind;
+  /** Reads it as it is now, and refuses where the caller may not. */
+  now(reader: Reader): Promise<unknown>;
+};
+
+/** What reading it takes. */
+export const READING = {
+  user: 'user.read',
+  article: 'article.read',
+  comment: 'comment.read',
+  webhook: 'webhook.manage',
+} as const satisfies Record<Kind, Operation>;
+
+/** Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to read any more. */
+export const isAuditor = (caller: Caller, kind: Kind): boolean =>
+  reachOf(caller, 'events.trace') === 'always' && reachOf(caller, READING[kind]) === 'always';
+
+/** One thing as it was: for those who may read it now and might have then, and for auditors. */
+export const createItemReader =
+  ({ findMoment, openPast }: { readonly findMoment: FindMoment; readonly openPast: OpenPast }) =>
+  async ({ kind, now }: ItemThen, reader: Reader, at: string): Promise<ItemAnswer> => {
+    const { caller, charge } = reader;
+    const isAuditing = isAuditor(caller, kind);
+    const isThereNow = await mayReadNow(() => now(reader), isAuditing);
+    const id = pathId(reader.id);
+    if (id === undefined) throw new Rejection(NOT_FOUND[kind]);
+    const past = openPast(await findMoment(at, streamName(kind, id)), charge);
+    const { shown, changedAt } = await demandThen(past, { kind, id, caller, isAuditing });
+    const { version, item } = shown;
+    const self = `/${kind}s/${id}`;
+    return {
+      kind: 'item',
+      version,
+      item: { ...item, _links: linksThen(item._links, past.cursor, isThereNow ? self : undefined) },
+      headers: {
+        'As-Of': past.cursor,
+        'Memento-Datetime': new Date(changedAt).toUTCString(),
+        ...(isThereNow && { Link: `<${self}>; rel="original latest-version"` }),
+      },
+    };
+  };
+
+/** Nothing that stands still keeps auditors from what was there before. */
+export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boolean): Promise<boolean> => {
+  try {
+    await read();
+    return true;
+  } catch (error) {
+    const isAbsent = error instanceof Rejection || (error instanceof HttpProblem && error.code === 'parked');
+    if (isAuditing && isAbsent) return false;
+    throw error;
+  }
+};
+
+type Wanted = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly isAuditing: boolean };
+
+const demandThen = async (past: Past, { kind, id, caller, isAuditing }: Wanted) => {
+  const { state, row, changedAt = 0 } = await past.find(kind, id);
+  if (state === 'parked') throw parked();
+  if (state === 'absent') throw new HttpProblem('not_there_then');
+  const shown = row && (await PRESENT[kind](past, row, caller));
+  // What is there now was not gone then, so that only auditors come here.
+  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? DELETED[kind] : NOT_FOUND[kind]);
+  if (!isAuditing && !may(caller, READING[kind], shown.resource)) throw new Rejection(NOT_FOUND[kind]);
+  return { shown, changedAt };
+};
+
+export const NOT_FOUND = {
+  user: 'user_not_found',
+  article: 'article_not_found',
+  comment: 'comment_not_found',
+  webhook: 'webhook_not_found',
+} as const satisfies Record<Kind, RejectionCode>;
+
+export const DELETED = {
+  user: 'user_deleted',
+  article: 'article_deleted',
+  comment: 'comment_deleted',
+  webhook: 'webhook_deleted',
+} as const satisfies Record<Kind, RejectionCode>;

@@ -1,0 +1,91 @@
+import type { Pool } from '#shared/database/pool.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { may } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
+import { commentsResource } from '../articles/representation.ts';
+import { type Picked, readListUpTo } from '../lists/list.ts';
+import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
+import type { Reader } from '../read-routes.ts';
+import type { Kind } from './aggregates.ts';
+import { type Candidate, findThen, type Part } from './candidates.ts';
+import { DELETED, isAuditor, NOT_FOUND } from './items.ts';
+import { linksThen } from './links.ts';
+import { refused } from './moment.ts';
+import type { Past } from './past.ts';
+import { type ArticleThen, PRESENT, type UserThen } from './present.ts';
+
+type Asked = {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly [filter: string]: string | number | boolean | undefined;
+};
+
+type ListThen<Row> = {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly asked: Asked;
+  readonly parts: readonly Part[];
+  look(candidate: Candidate): Promise<Row | undefined>;
+};
+
+type Found = { readonly id: number; readonly created_at: Date; readonly item: object };
+
+/** A page of a list as it was. Its links name the position, so that all its pages are of the same moment, however it was named. */
+export const readListThen = async <Row extends { readonly id: number; readonly created_at: Date }>(
+  { pool, past, reader }: { readonly pool: Pool; readonly past: Past; readonly reader: Reader },
+  { kind, path, asked, parts, look }: ListThen<Row>,
+): Promise<ListAnswer> => {
+  const show = async (candidate: Candidate): Promise<Found | undefined> => {
+    const row = await look(candidate);
+    const shown = row && (await PRESENT[kind](past, row as never, reader.caller));
+    if (!shown) return undefined;
+    const latest = candidate.is_removed ? undefined : `/${kind}s/${candidate.id}`;
+    return { id: row.id, created_at: row.created_at, item: { ...shown.item, _links: linksThen(shown.item._links, past.cursor, latest) } };
+  };
+  const read = async (walk: Walk<'created_at'>): Promise<Picked<Found>> => {
+    const { found, stoppedAt } = await findThen({ pool, past, parts, stretch: beginningOf(walk), wanted: walk.limit + 1, look: show });
+    return { rows: found, stoppedAt: stoppedAt && { ...stoppedAt, item: {} } };
+  };
+  const order: Order<'created_at'> = { column: 'created_at', descending: (asked.sort ?? SORTED[kind]).startsWith('-') };
+  const list = await readListUpTo<'created_at', Found>({
+    path,
+    asked: { ...asked, at: past.cursor },
+    order,
+    read,
+    represent: ({ item }) => item,
+  });
+  return { ...list, headers: { 'As-Of': past.cursor } };
+};
+
+/** As the lists of what is there now are, where nothing is said. */
+const SORTED = { user: '-createdAt', article: '-createdAt', comment: 'createdAt', webhook: '-createdAt' } as const satisfies Record<
+  Kind,
+  string
+>;
+
+/** Of what was recorded there is no index of words, nor one of times of publication. */
+export const demandCreationOrder = ({ q, sort }: Asked): void => {
+  if (q !== undefined) throw refused('Words are looked for in what is there now: leave out q.');
+  if (sort?.endsWith('publishedAt'))
+    throw refused('A list as of then is ordered by creation: leave out sort, or give createdAt or -createdAt.');
+};
+
+type Parent = { readonly kind: 'user' | 'article'; readonly past: Past; readonly reader: Reader };
+
+/** What a list belongs to, as it was; for those who may read it now and might have then, and for auditors. */
+export const demandParent = async ({ kind, past, reader }: Parent): Promise<number> => {
+  const { caller } = reader;
+  const id = pathId(reader.id) ?? 0;
+  const { state, row } = await past.find(kind, id);
+  if (state === 'parked') throw parked();
+  if (state === 'absent') throw new HttpProblem('not_there_then');
+  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(DELETED[kind]);
+  const isSeen = kind === 'user' || isAuditor(caller, 'comment') || may(caller, 'comment.read', commentsResource(row as ArticleThen));
+  if (!isSeen) throw new Rejection(NOT_FOUND[kind]);
+  return id;
+};

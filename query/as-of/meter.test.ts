@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { createMeter } from './meter.ts';
+
+const events = (count: number, text = '') => Array.from({ length: count }, () => ({ data: { text } }) as unknown as RecordedEvent);
+
+test('what is read is paid for as it is read, long texts by their length, and a short stream as ten events', async () => {
+  const charged: number[] = [];
+  const { onRead, read } = createMeter(async (units) => void charged.push(units));
+  await onRead(events(499));
+  expect(charged).toEqual([]);
+  await onRead(events(1));
+  expect([charged, read()]).toEqual([[1], 509]);
+  await onRead(events(1_000));
+  await onRead(events(10, 'x'.repeat(100_000)));
+  expect(charged).toEqual([1, 2, 1]);
+});
+
+test('who cannot pay is read no more', async () => {
+  const { metered } = createMeter(async () => {
+    throw new RangeError('too much');
+  });
+  let pages = 0;
+  const eventLog = metered({
+    async *read() {
+      for (;;) {
+        pages += 1;
+        yield events(300);
+      }
+    },
+  });
+  await expect(Array.fromAsync(eventLog.read('article-1' as never))).rejects.toThrow('too much');
+  expect(pages).toBe(2);
+});

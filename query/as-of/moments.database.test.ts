@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { appendRaw } from '../../test/engines/projection.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let reader: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader, admin] = [
+    await world.person('author', 'Ada'),
+    await world.person('reader', 'Rita'),
+    await world.person('admin', 'Nora'),
+  ];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+const ask = async (path: string, asker: Asker | null) => {
+  const { status, headers, body } = await world.ask(path, { by: asker });
+  return { status, headers, body: body as Readonly<Record<string, never>> };
+};
+const codeOf = async (path: string, asker: Asker | null) => (await ask(path, asker)).body.code;
+
+test('the answer says which place it stands for, and can be had again by it', async () => {
+  const articleId = await draftArticle(world.side, author.id);
+  const before = await cursorNow();
+  await send({ type: 'EditArticle', articleId, title: 'On looms' }, author);
+  await send({ type: 'UpdateUser', userId: author.id, name: 'Ada King' }, author);
+  const { status, headers, body } = await ask(`/articles/${articleId}?at=${before}`, reader);
+  expect([status, headers.get('as-of'), headers.get('etag')]).toEqual([200, before, expect.stringMatching(/^"2-/)]);
+  expect(body).toMatchObject({ title: 'On engines', author: { name: 'Ada' } });
+  expect(new Date(headers.get('memento-datetime') ?? '').getTime()).toBe(Math.floor(Date.parse(body.updatedAt ?? '') / 1_000) * 1_000);
+  expect(headers.get('link')).toBe(`</articles/${articleId}>; rel="original latest-version"`);
+  // Who may read it is asked each time, and an erasure changes what was.
+  expect(headers.get('cache-control')).toBe('private, no-cache');
+  expect(body._links).toEqual({
+    self: { href: `/articles/${articleId}?at=${before}` },
+    author: { href: `/users/${author.id}?at=${before}` },
+    comments: { href: `/articles/${articleId}/comments?at=${before}` },
+    latest: { href: `/articles/${articleId}` },
+  });
+  for (const { href } of Object.values(body._links ?? {}) as { href: string }[]) expect((await ask(href, reader)).status).toBe(200);
+  const byVersion = await ask(`/articles/${articleId}?at=v2`, reader);
+  expect([byVersion.headers.get('as-of'), byVersion.body]).toEqual([before, body]);
+  const known = await world.ask(`/articles/${articleId}?at=v2`, { by: reader, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  expect(known.status).toBe(304);
+});
+
+test.each([
+  ['2999-01-01T00:00:00Z', 'invalid_parameter'],
+  ['2026-13-01T00:00:00Z', 'invalid_parameter'],
+  ['yesterday', 'invalid_parameter'],
+  ['v0', 'invalid_parameter'],
+  ['v99', 'version_not_found'],
+  ['00000000-1', 'unknown_cursor'],
+])('as of %s is refused: %s', async (moment, code) => {
+  const articleId = await draftArticle(world.side, author.id);
+  expect(await codeOf(`/articles/${articleId}?at=${moment}`, author)).toBe(code);
+  const query = `{ post(id: "${articleId}", at: "${moment}") { id } }`;
+  const { body } = await world.ask('/graphql', {
+    by: author,
+    method: 'POST',
+    body: { query },
+    headers: { 'consistency-token': await cursorNow() },
+  });
+  expect((body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code).toBe(code);
+});
+
+test('a cursor beyond the end is refused, and lists take neither versions, words nor another order', async () => {
+  const beyond = formatCursor(world.side.eventLog.identity, ((await world.side.eventLog.head()) + 1_000) as never);
+  expect(await codeOf(`/articles?at=${beyond}`, reader)).toBe('unknown_cursor');
+  const now = await cursorNow();
+  for (const query of ['at=v1', `at=${now}&q=looms`, `at=${now}&sort=-publishedAt`])
+    expect(await codeOf(`/articles?${query}`, reader)).toBe('invalid_parameter');
+});
+
+test('what was not for somebody then, or is not now, is for administrators alone', async () => {
+  const articleId = await draftArticle(world.side, author.id, false);
+  await send({ type: 'PublishArticle', articleId }, author);
+  const commentId = await addComment(world.side, reader.id, articleId);
+  expect(await codeOf(`/articles/${articleId}?at=v1`, reader)).toBe('article_not_found');
+  expect((await ask(`/articles/${articleId}?at=v1`, author)).body).toMatchObject({ status: 'draft' });
+  const published = await cursorNow();
+  await send({ type: 'UnpublishArticle', articleId }, author);
+  for (const path of [`/articles/${articleId}?at=v2`, `/articles/${articleId}/comments?at=${published}`, `/comments/${commentId}?at=v1`]) {
+    expect((await ask(path, reader)).status, path).toBe(404);
+    expect((await ask(path, author)).status, path).toBe(200);
+  }
+  await send({ type: 'DeleteArticle', articleId }, author);
+  await expect.poll(async () => (await ask(`/comments/${commentId}`, admin)).status, { timeout: 20_000 }).toBe(404);
+  const blind = { ...admin, scopes: SCOPES.filter((scope) => scope !== 'read:events') };
+  for (const path of [`/articles/${articleId}?at=v2`, `/articles/${articleId}/comments?at=${published}`, `/comments/${commentId}?at=v1`]) {
+    for (const asker of [author, blind, null]) expect((await ask(path, asker)).status, path).toBe(404);
+    expect((await ask(path, admin)).status, path).toBe(200);
+  }
+  const { body } = await ask(`/articles/${articleId}?at=v2`, admin);
+  expect(body._links).not.toHaveProperty('latest');
+  expect(await codeOf(`/articles/${articleId}?at=${await cursorNow()}`, admin)).toBe('article_deleted');
+  const listed = async (asker: Asker) =>
+    ((await ask(`/articles?at=${published}&limit=100`, asker)).body as unknown as { id: number }[]).map(({ id }) => id);
+  expect(await listed(admin)).toContain(articleId);
+  expect(await listed(author)).not.toContain(articleId);
+});
+
+test('of those who are gone, nothing is told that was theirs', async () => {
+  const person = await world.person('author', 'Mary Secretly');
+  const articleId = await draftArticle(world.side, person.id);
+  const { id: commentId } = await send({ type: 'AddComment', articleId, text: 'Nobody must know.' }, person);
+  const before = await cursorNow();
+  expect((await ask(`/users/${person.id}?at=${before}`, reader)).body).toMatchObject({ name: 'Mary Secretly' });
+  await send({ type: 'DeleteUser', userId: person.id }, person);
+  expect((await ask(`/articles/${articleId}?at=${before}`, reader)).body).toMatchObject({ author: { name: 'Deleted user' } });
+  expect((await ask(`/comments/${commentId}?at=${before}`, reader)).body).toMatchObject({ text: '[deleted]' });
+  expect((await ask(`/users/${person.id}?at=${before}`, reader)).status).toBe(404);
+  expect((await ask(`/users/${person.id}?at=${before}`, admin)).body).toMatchObject({ name: 'Deleted user', email: null });
+  const users = (await ask(`/users?at=${before}&limit=100`, admin)).body as unknown as { id: number }[];
+  expect(users.map(({ id }) => id)).toContain(person.id);
+  expect(JSON.stringify(users)).not.toContain('Mary');
+});
+
+test('what an event has made unreadable was there before it, and stands still from then on', async () => {
+  const articleId = await draftArticle(world.side, author.id);
+  await appendRaw(world.side, `article-${articleId}`, { type: 'article.edited', data: { articleId, authorId: author.id, more: 1 } }, 2);
+  expect((await ask(`/articles/${articleId}?at=v2`, admin)).body).toMatchObject({ title: 'On engines' });
+  for (const [moment, asker] of [
+    ['v3', admin],
+    ['v2', author],
+  ] as const)
+    expect(await codeOf(`/articles/${articleId}?at=${moment}`, asker)).toBe('parked');
+});
+
+/** Last, because what it writes is of a time to come. */
+test('a time means what was done by then', async () => {
+  const articleId = await draftArticle(world.side, author.id);
+  const { body } = await ask(`/articles/${articleId}`, author);
+  const late = new Date(Date.parse(body.updatedAt ?? '') + 60_000).toISOString();
+  await appendRaw(
+    world.side,
+    `article-${articleId}`,
+    {
+      type: 'article.edited',
+      data: { articleId, authorId: author.id, title: 'Later' },
+      metadata: { version: 1, at: late, actor: 'anonymous', client: null, request: 'r', $correlationId: 'c', $causationId: null },
+    },
+    2,
+  );
+  const then = await ask(`/articles/${articleId}?at=${body.updatedAt}`, author);
+  expect(then.body).toMatchObject({ title: 'On engines' });
+  const elsewhere = encodeURIComponent(new Date(Date.parse(body.updatedAt ?? '') + 3_600_000).toISOString().replace('Z', '+01:00'));
+  expect((await ask(`/articles/${articleId}?at=${elsewhere}`, author)).headers.get('as-of')).toBe(then.headers.get('as-of'));
+  expect(await codeOf(`/articles/${articleId}?at=2020-01-01T00:00:00Z`, author)).toBe('not_there_then');
+});

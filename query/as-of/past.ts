@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
+import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
+import type { Kind } from './aggregates.ts';
+import { createExceptionsFinder } from './exceptions.ts';
+import { type FoldOptions, foldStream, type Standing } from './fold-stream.ts';
+import { type Charge, createMeter } from './meter.ts';
+import type { PastOptions } from './options.ts';
+
+/** Things as the read model had them at one position, read from their streams. For one request. */
+export type Past = {
+  readonly position: Position;
+  readonly cursor: Cursor;
+  readonly identity: LogIdentity;
+  /** How one thing stood then. Of those who are gone by now, nothing personal is told that was there then. */
+  find(kind: Kind, id: number): Promise<Standing>;
+  /** Its row; nothing where it was not there. What cannot be read for the time being is refused. */
+  row<Row>(kind: Kind, id: number): Promise<(Row & { readonly id: number }) | undefined>;
+  /** Whether more should be looked at for one answer. */
+  isTired(): boolean;
+};
+
+/** So many events are read for a list before its page ends, however short it is then. */
+const EVENTS_MAX = 20_000;
+/** Authors of what is listed. */
+const USERS_KEPT_MAX = 1_000;
+
+export type OpenPast = (position: Position, charge: Charge) => Past;
+
+export const createPastOpener = ({ eventLog, codec, pool }: PastOptions): OpenPast => {
+  const exceptionsOf = createExceptionsFinder(pool);
+  return (position, charge) => openPast({ eventLog, codec, exceptionsOf }, { position, charge, identity: eventLog.identity });
+};
+
+type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
+
+const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, identity }: Opened): Past => {
+  const { read, onRead } = createMeter(charge);
+  const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
+  const users = new LRUCache<number, Promise<Standing>>({ max: USERS_KEPT_MAX });
+  const findUser = (id: number): Promise<Standing> => {
+    const found = users.get(id) ?? fold('user', streamName('user', id)).then(withoutDeparted);
+    users.set(id, found);
+    return found;
+  };
+  const find: Past['find'] = async (kind, id) => {
+    if (kind === 'user') return findUser(id);
+    const standing = await fold(kind, streamName(kind, id));
+    const { row } = standing;
+    if (kind === 'article' || row === undefined) return standing;
+    const ownerId = Number(kind === 'comment' ? row.author_id : row.owner_id);
+    const { departedAt } = await findUser(ownerId);
+    if (departedAt === undefined) return standing;
+    return kind === 'comment' ? { ...standing, row: { ...row, text: null } } : { ...standing, state: 'gone', row: undefined };
+  };
+  return {
+    position,
+    identity,
+    cursor: formatCursor(identity, position),
+    find,
+    async row<Row>(kind: Kind, id: number) {
+      const { state, row } = await find(kind, id);
+      if (state === 'parked') throw parked();
+      // It has the columns that the read model has.
+      return row as (Row & { readonly id: number }) | undefined;
+    },
+    isTired: () => read() >= EVENTS_MAX,
+  };
+};
+
+const withoutDeparted = (standing: Standing): Standing =>
+  standing.row === undefined || standing.departedAt === undefined
+    ? standing
+    : { ...standing, row: { ...standing.row, name: null, email: null } };

@@ -1,0 +1,128 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { CATALOGUE } from '#shared/events/catalogue.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { subjectOf } from '#shared/events/decode.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { eraseFields } from '#shared/events/personal.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { AGGREGATES, type Kind } from '../as-of/aggregates.ts';
+import { decodeEach } from '../as-of/decode-each.ts';
+import type { FoldOptions } from '../as-of/fold-stream.ts';
+import { valuesIn } from './fields.ts';
+import { readVersions, type StreamSource } from './versions.ts';
+
+/** What an event did to the columns of a row. */
+type Touched = { readonly column: string; readonly from: unknown; readonly to: unknown };
+
+export type Described = {
+  readonly change: Change;
+  readonly touched: readonly Touched[];
+  readonly isReadable: boolean;
+  readonly isErased: boolean;
+  readonly data: JsonObject;
+};
+
+type Describing = {
+  readonly kind: Kind;
+  readonly source: StreamSource;
+  readonly codec: FoldOptions['codec'];
+  /** Versions that an operator left out, which have changed nothing. */
+  readonly skipped: ReadonlySet<number>;
+  /** Who of some persons is gone, so that nothing of theirs is told to anybody. */
+  departedAmong(userIds: readonly UserId[]): Promise<ReadonlySet<UserId>>;
+};
+
+type Effect = {
+  readonly isWhole: boolean;
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly isErased: boolean;
+  readonly data: JsonObject;
+};
+
+/** What each of some changes of one stream did, told once each is known; only what is needed is read, and a page of it is held at a time. */
+export async function* describe(describing: Describing, changes: readonly Change[]): AsyncGenerator<Described> {
+  const [first, last] = [changes.at(0), changes.at(-1)];
+  if (!first || !last) return;
+  const byVersion = new Map<number, Change>(changes.map((change) => [change.version, change]));
+  const before = new RowBefore(describing, first.version);
+  for await (const events of readVersions(describing.source, first.version, last.version)) {
+    const effects = await effectsOf(describing, events);
+    for (const [index, { version }] of events.entries()) {
+      const effect = effects[index];
+      const change = byVersion.get(version);
+      if (change) {
+        await before.find(effect);
+        yield { change, ...touchedBy(effect, before.values), data: effect?.data ?? {} };
+      }
+      before.take(effect);
+    }
+  }
+}
+
+const touchedBy = (effect: Effect | undefined, row: ReadonlyMap<string, unknown>): Omit<Described, 'change' | 'data'> => {
+  if (effect === undefined) return { touched: [], isReadable: false, isErased: false };
+  const all = [...effect.values].map(([column, to]) => ({ column, from: row.get(column) ?? null, to: to ?? null }));
+  const touched = all.filter(({ from, to }) => effect.isWhole || JSON.stringify(from) !== JSON.stringify(to));
+  return { touched, isReadable: true, isErased: effect.isErased };
+};
+
+/** Nothing in the place of what cannot be read. */
+const effectsOf = async (
+  { kind, codec, skipped, departedAmong }: Describing,
+  events: Parameters<typeof decodeEach>[1],
+): Promise<readonly (Effect | undefined)[]> => {
+  const decoded = await decodeEach(codec, events);
+  const subjects = events.map(subjectOf);
+  const departed = await departedAmong([...new Set(subjects.flatMap((subject) => subject ?? []))]);
+  return decoded.map((event, index) => {
+    const subject = subjects[index] ?? null;
+    const isDeparted = subject !== null && departed.has(subject);
+    return event && effectOf(kind, event, { isSkipped: skipped.has(event.version), isDeparted });
+  });
+};
+
+const effectOf = (kind: Kind, event: DecodedEvent, { isSkipped, isDeparted }: { isSkipped: boolean; isDeparted: boolean }): Effect => {
+  const definition: EventDefinition = CATALOGUE[event.type];
+  const recorded = event.data as JsonObject;
+  const data = isDeparted && definition.personal ? eraseFields(definition, recorded) : recorded;
+  const { kind: what, row } = AGGREGATES[kind].project({ ...event, data } as DecodedEvent);
+  const values = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(kind, row);
+  // Erased fields are null, also where the event could never have had that.
+  const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
+  return { isWhole: what === 'put', values, isErased, data };
+};
+
+const LOOKED_BACK_AT_ONCE = 200;
+
+/** The columns before each event: what later ones of the page know, and for the rest, as far back as it takes to find them. */
+class RowBefore {
+  readonly values = new Map<string, unknown>();
+  readonly #describing: Describing;
+  #below: number;
+
+  constructor(describing: Describing, version: number) {
+    this.#describing = describing;
+    this.#below = version;
+  }
+
+  take(effect: Effect | undefined): void {
+    for (const [column, value] of effect?.values ?? []) this.values.set(column, value);
+  }
+
+  /** Reads backwards until each column that an event changes is known; the event that made the row says all of them. */
+  async find(effect: Effect | undefined): Promise<void> {
+    if (effect === undefined || effect.isWhole) return;
+    const isMissing = () => [...effect.values.keys()].some((column) => !this.values.has(column));
+    while (this.#below > 1 && isMissing()) {
+      const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);
+      const said = new Map<string, unknown>();
+      for await (const events of readVersions(this.#describing.source, from, this.#below - 1)) {
+        for (const each of await effectsOf(this.#describing, events))
+          for (const [column, value] of each?.values ?? []) said.set(column, value);
+      }
+      for (const [column, value] of said) if (!this.values.has(column)) this.values.set(column, value);
+      this.#below = from;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { ChangeReader } from '#shared/change-stream/changes.ts';
+import { mayKnow } from '#shared/change-stream/may-know.ts';
+import type { Caller } from '#shared/policy.ts';
+import { readVersions, type StreamSource } from './versions.ts';
+
+/** Which part of a history: of versions below one or above one, the nearest first. */
+export type Stretch = { readonly below: number; readonly above: number; readonly isUpward: boolean; readonly limit: number };
+
+export type FoundEntries = {
+  /** In the order of the log. */
+  readonly changes: readonly Change[];
+  /** Whether there are more in the same direction. */
+  readonly hasMore: boolean;
+  /** The version that was looked at last. */
+  readonly lookedAt: number;
+};
+
+/** So many are looked at for one page; of which the caller may know of few, it is shorter, and they go on from there. */
+const LOOKED_AT_MAX = 1_000;
+/** At least so many are looked at at once. */
+const AT_ONCE_MIN = 50;
+
+type Search = { readonly source: StreamSource; readonly reader: ChangeReader; readonly caller: Caller };
+
+/** What of a history a caller may know of; their content is left where it is. */
+export const findEntries = async (
+  { source, reader, caller }: Search,
+  { below, above, isUpward, limit }: Stretch,
+): Promise<FoundEntries> => {
+  const found: Change[] = [];
+  const atOnce = Math.max(AT_ONCE_MIN, limit + 1);
+  let lookedAt = 0;
+  let edge = isUpward ? above : below;
+  while (found.length <= limit && lookedAt < LOOKED_AT_MAX) {
+    const [from, to] = isUpward ? [edge + 1, Math.min(edge + atOnce, below - 1)] : [Math.max(edge - atOnce, above + 1), edge - 1];
+    if (from > to) return { changes: inOrder(found), hasMore: false, lookedAt: edge };
+    const known: Change[] = [];
+    for await (const events of readVersions(source, from, to)) {
+      const { changes } = await reader.toPage(events);
+      known.push(...changes.filter((change) => mayKnow(caller, change)).map(withoutData));
+    }
+    found.push(...(isUpward ? known : known.toReversed()));
+    lookedAt += to - from + 1;
+    edge = isUpward ? to : from;
+  }
+  const isEnd = isUpward ? edge >= below - 1 : edge <= above + 1;
+  return { changes: inOrder(found.slice(0, limit)), hasMore: found.length > limit || !isEnd, lookedAt: edge };
+};
+
+const withoutData = (change: Change): Change => ({ ...change, data: {} });
+
+const inOrder = (changes: readonly Change[]): readonly Change[] => changes.toSorted((one, other) => one.version - other.version);

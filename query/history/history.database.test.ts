@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ArticleId } from '#shared/brands.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { appendRaw } from '../../test/engines/projection.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let reader: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader, admin] = [
+    await world.person('author', 'Ada'),
+    await world.person('reader', 'Rita'),
+    await world.person('admin', 'Nora'),
+  ];
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Entry = Readonly<Record<string, unknown>> & {
+  readonly version: number;
+  readonly type: string;
+  readonly changes: readonly { readonly field: string }[];
+  readonly _links: Readonly<Record<string, { readonly href: string }>>;
+};
+const historyOf = async (path: string, asker: Asker | null): Promise<readonly Entry[]> => {
+  const { status, body } = await world.ask(`${path}/history`, { by: asker });
+  expect([path, status]).toEqual([path, 200]);
+  return body as Entry[];
+};
+const typesFor = async (path: string, asker: Asker) => (await historyOf(path, asker)).map(({ type }) => type);
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+
+describe('of an article', () => {
+  let articleId: ArticleId;
+  beforeAll(async () => {
+    articleId = await draftArticle(world.side, author.id, false);
+    await send({ type: 'EditArticle', articleId, title: 'On looms', tags: ['looms'] }, author);
+    await send({ type: 'PublishArticle', articleId }, author);
+    const body = `${'A line.\n'.repeat(20)}The end.`;
+    await send({ type: 'EditArticle', articleId, body }, admin);
+    await send({ type: 'EditArticle', articleId, body: body.replace('The end.', 'The very end.') }, author);
+  });
+
+  test('each entry tells what the event made of the item, the latest first', async () => {
+    const [last, , published, edited, drafted] = await historyOf(`/articles/${articleId}`, author);
+    expect(last).toMatchObject({ version: 5, type: 'article.edited', actor: `user:${author.id}` });
+    expect(last?.changes).toEqual([{ field: 'body', diff: '@@ -18,4 +18,4 @@\n A line.\n A line.\n A line.\n-The end.\n+The very end.' }]);
+    expect(published?.changes).toEqual([
+      { field: 'status', from: 'draft', to: 'published' },
+      { field: 'publishedAt', from: null, to: expect.stringMatching(/Z$/) },
+    ]);
+    expect(edited?.changes).toEqual([
+      { field: 'title', from: 'On engines', to: 'On looms' },
+      { field: 'tags', from: [], to: ['looms'] },
+    ]);
+    expect(drafted?.changes).toContainEqual({ field: 'title', from: null, to: 'On engines' });
+    expect(drafted?.changes).toContainEqual({ field: 'status', from: null, to: 'draft' });
+  });
+
+  test('who did something is told to all, and how to themself and to administrators', async () => {
+    const traced = async (asker: Asker) => (await historyOf(`/articles/${articleId}`, asker)).filter((entry) => 'request' in entry);
+    expect((await traced(admin)).map(({ version }) => version)).toEqual([5, 4, 3, 2, 1]);
+    expect((await traced(author)).map(({ version }) => version)).toEqual([5, 3, 2, 1]);
+    expect(await traced(reader)).toEqual([]);
+    expect((await traced(admin))[0]).toMatchObject({ client: 'test-client', correlation: expect.any(String), causation: null });
+  });
+
+  test('what somebody may not know of is left out', async () => {
+    expect(await typesFor(`/articles/${articleId}`, reader)).toEqual(['article.edited', 'article.edited', 'article.published']);
+  });
+
+  test('links lead to the item as it was, where it may be read', async () => {
+    for (const asker of [reader, author, admin]) {
+      for (const { version, _links } of await historyOf(`/articles/${articleId}`, asker)) {
+        const { status, headers, body } = await world.ask(_links.self?.href ?? '', { by: asker });
+        expect([status, headers.get('etag')]).toEqual([200, expect.stringMatching(`^"${version}-`)]);
+        expect(body).toMatchObject({ id: articleId });
+      }
+    }
+  });
+
+  test('pages lead there and back, and each entry comes once', async () => {
+    const seen: number[] = [];
+    const ways: string[] = [];
+    let next: string | undefined = `/articles/${articleId}/history?limit=2`;
+    while (next) {
+      ways.push(next);
+      const { body, headers } = await world.ask(next, { by: author });
+      seen.push(...(body as Entry[]).map(({ version }) => version));
+      next = linkIn(headers, 'next');
+    }
+    expect(seen).toEqual([5, 4, 3, 2, 1]);
+    const { headers } = await world.ask(ways.at(-1) ?? '', { by: author });
+    const back = await world.ask(linkIn(headers, 'prev') ?? '', { by: author });
+    expect((back.body as Entry[]).map(({ version }) => version)).toEqual([3, 2]);
+    const first = await world.ask(linkIn(back.headers, 'prev') ?? '', { by: author });
+    expect((first.body as Entry[]).map(({ version }) => version)).toEqual([5, 4]);
+    expect(linkIn(first.headers, 'prev')).toBeUndefined();
+    expect((await world.ask(`/articles/${articleId}/history?after=abc`, { by: author })).status).toBe(400);
+  });
+
+  test('only administrators are told it of what was deleted, with the reason of what followed', async () => {
+    const id = await draftArticle(world.side, author.id);
+    const { id: commentId } = await send({ type: 'AddComment', articleId: id, text: 'Well said.' }, reader);
+    await send({ type: 'DeleteArticle', articleId: id }, author);
+    await expect.poll(() => typesFor(`/comments/${commentId}`, admin), { timeout: 20_000 }).toEqual(['comment.deleted', 'comment.added']);
+    const [deleted] = await historyOf(`/comments/${commentId}`, admin);
+    expect(deleted).toMatchObject({ actor: 'system:process-manager', changes: [], causation: expect.any(String) });
+    expect(deleted?._links).toEqual({ cause: { href: `/articles/${id}/history` } });
+    const [cause] = await historyOf(deleted?._links.cause?.href.replace('/history', '') ?? '', admin);
+    expect(cause?.id).toBe(deleted?.causation);
+    for (const path of [`/articles/${id}`, `/comments/${commentId}`]) {
+      expect((await world.ask(`${path}/history`, { by: author })).status).toBe(404);
+      const blind = { ...admin, scopes: SCOPES.filter((scope) => !/^read:(articles|comments)$/.test(scope)) };
+      expect((await world.ask(`${path}/history`, { by: blind })).status).toBe(404);
+    }
+    expect((await world.ask('/articles/1/history', { by: admin })).body).toMatchObject({ code: 'article_not_found' });
+  });
+
+  test('an event that cannot be read is an entry that says so, and those around it are told', async () => {
+    const id = await draftArticle(world.side, author.id, false);
+    await appendRaw(world.side, `article-${id}`, { type: 'article.edited', data: { articleId: id, authorId: author.id, more: 1 } }, 1);
+    await appendRaw(world.side, `article-${id}`, { type: 'article.edited', data: { articleId: id, authorId: author.id, title: 'On' } }, 2);
+    const [after, damaged, before] = await historyOf(`/articles/${id}`, admin);
+    expect(damaged).toMatchObject({ version: 2, unreadable: true, actor: null, changes: [] });
+    expect([after?.changes, before?.type]).toEqual([[{ field: 'title', from: 'On engines', to: 'On' }], 'article.drafted']);
+    expect((await world.ask(`/articles/${id}/history`, { by: author })).body).toMatchObject({ code: 'parked' });
+  });
+
+  test('of a long history a page is found from either side, and each change by what was before it', async () => {
+    const id = await draftArticle(world.side, author.id, false);
+    const data = { articleId: id, authorId: author.id };
+    const metadata = {
+      version: 1,
+      at: new Date().toISOString(),
+      actor: 'anonymous',
+      client: null,
+      request: 'r',
+      $correlationId: 'c',
+      $causationId: null,
+    };
+    const events = Array.from({ length: 1_100 }, (_, n) => ({
+      ...{ id: crypto.randomUUID() as never, type: 'article.edited', data: { ...data, body: `${n}` }, metadata },
+    }));
+    await world.side.eventLog.append(`article-${id}` as never, 1 as never, events.slice(0, 550));
+    await world.side.eventLog.append(`article-${id}` as never, 551 as never, events.slice(550));
+    await send({ type: 'EditArticle', articleId: id, title: 'At last' }, author);
+    const [last, before] = await historyOf(`/articles/${id}`, author);
+    expect([last?.version, last?.changes]).toEqual([1_102, [{ field: 'title', from: 'On engines', to: 'At last' }]]);
+    expect(before?.changes).toEqual([{ field: 'body', from: '1098', to: '1099' }]);
+    // Nobody else may know of what was done to a draft, and only so much is looked at for one page.
+    await send({ type: 'PublishArticle', articleId: id }, author);
+    const first = await world.ask(`/articles/${id}/history`, { by: reader });
+    expect((first.body as Entry[]).map(({ type }) => type)).toEqual(['article.published']);
+    const second = await world.ask(linkIn(first.headers, 'next') ?? '', { by: reader });
+    expect([second.body, linkIn(second.headers, 'next')]).toEqual([[], undefined]);
+    const back = await world.ask(linkIn(second.headers, 'prev') ?? `/articles/${id}/history`, { by: reader });
+    expect((back.body as Entry[]).length).toBe(1);
+  });
+});
+
+const linkIn = (headers: Headers, rel: string): string | undefined =>
+  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];

@@ -1,0 +1,122 @@
+import type { LogIdentity, Position, UserId, Version } from '#shared/brands.ts';
+import { createChangeReader } from '#shared/change-stream/changes.ts';
+import { seesAll } from '#shared/change-stream/visible-data.ts';
+import { visibleOrigin } from '#shared/change-stream/visible-origin.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Caller } from '#shared/policy.ts';
+import { readReached } from '#shared/read-model/read-position.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { Kind } from '../as-of/aggregates.ts';
+import { createExceptionsFinder } from '../as-of/exceptions.ts';
+import { NOT_FOUND } from '../as-of/items.ts';
+import { type Charge, createMeter } from '../as-of/meter.ts';
+import type { PastOptions } from '../as-of/options.ts';
+import { runPrepared } from '../statement.ts';
+import { type Described, describe } from './describe.ts';
+import { fieldChange, fieldOf } from './fields.ts';
+import { findEntries, type Stretch } from './find-entries.ts';
+import { linksOf } from './links.ts';
+import { knownVersion, lastVersion } from './versions.ts';
+
+export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec'> & {
+  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+};
+
+/** Of something that the caller may read now, or an auditor asks for. */
+type Asked = {
+  readonly kind: Kind;
+  readonly id: number;
+  readonly caller: Caller;
+  readonly charge: Charge;
+  /** Nothing later; else as far as the read model has come. */
+  readonly upTo?: Position | undefined;
+};
+
+/** Versions, which are left out themselves. */
+type Places = {
+  readonly below: number | undefined;
+  readonly above: number | undefined;
+  readonly isUpward: boolean;
+  readonly limit: number;
+};
+
+export type HistoryPage = {
+  /** The latest first. */
+  readonly entries: readonly HistoryEntry[];
+  /** Whether there may be more in the direction in which it was read, and the version behind which they are. */
+  readonly hasMore: boolean;
+  readonly lookedAt: number;
+  /** Whether it has as many as were asked for. */
+  readonly isFull: boolean;
+};
+
+export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>;
+
+/** Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear of it in the feed. */
+export const createHistory = (options: HistoryOptions): ReadHistory => {
+  const { pool, eventLog, codec } = options;
+  const exceptionsOf = createExceptionsFinder(pool);
+  const departedAmong = createDepartures(options);
+  return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
+    const stream = streamName(kind, id);
+    const metered = createMeter(charge).metered(eventLog);
+    const reached = (await readReached(pool, eventLog)) ?? 0;
+    const source = { eventLog: metered, stream, upTo: Math.min(upTo, reached) as Position };
+    const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, kind, id));
+    if (end === 0) throw new Rejection(NOT_FOUND[kind]);
+    const stretch: Stretch = { below: Math.min(below ?? end + 1, end + 1), above, isUpward, limit };
+    const { changes, ...found } = await findEntries(
+      { source, reader: createChangeReader({ ...options, eventLog: metered }), caller },
+      stretch,
+    );
+    const { skipped } = await exceptionsOf(stream);
+    const entries: HistoryEntry[] = [];
+    for await (const described of describe({ kind, source, codec, skipped, departedAmong }, changes))
+      entries.push(entryOf({ kind, id, caller, identity: eventLog.identity }, described));
+    return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
+  };
+};
+
+/** Whoever was deleted may still have their key for a moment, and nothing of theirs is told any more. */
+const createDepartures =
+  ({ pool }: HistoryOptions) =>
+  async (userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> => {
+    if (userIds.length === 0) return new Set();
+    const rows = await runPrepared<{ id: UserId }>(
+      pool,
+      'select user_id as id from read_model.departed where user_id = any($1::bigint[])',
+      [userIds],
+    );
+    return new Set(rows.map(({ id }) => id));
+  };
+
+type Shown = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly identity: LogIdentity };
+
+const entryOf = (shown: Shown, described: Described): HistoryEntry => {
+  const { kind, caller, identity } = shown;
+  const { change, touched, isReadable, isErased } = described;
+  const { version, id, type, at, position, origin, stream } = change;
+  const seen = touched
+    .map(({ column, from, to }) => ({ field: fieldOf(kind, column) ?? column, from, to }))
+    .filter(({ field }) => !PRIVATE.has(field) || seesAll(caller, stream));
+  return {
+    version: version as Version,
+    id,
+    type,
+    at,
+    cursor: formatCursor(identity, position),
+    ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
+    changes: seen.map(({ field, from, to }) => fieldChange(field, { from, to }, identity)),
+    ...(isErased && { erased: true as const }),
+    ...(!isReadable && { unreadable: true as const }),
+    _links: linksOf(shown, described),
+  };
+};
+
+/** What of a profile is not everybody's. */
+const PRIVATE = new Set(['email', 'role']);

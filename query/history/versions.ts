@@ -1,0 +1,53 @@
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Kind } from '../as-of/aggregates.ts';
+import { runPrepared } from '../statement.ts';
+
+/** A stream, as far as the read model has come, of which nobody is told sooner. */
+export type StreamSource = {
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly stream: StreamName;
+  readonly upTo: Position;
+};
+
+/** The events of some versions, in pages. */
+export async function* readVersions(
+  { eventLog, stream, upTo }: StreamSource,
+  from: number,
+  to: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  if (from > to) return;
+  for await (const page of eventLog.read(stream, from as Version)) {
+    const wanted = page.filter(({ version, position }) => version <= to && position <= upTo);
+    if (wanted.length > 0) yield wanted;
+    if (wanted.length < page.length || page.at(-1)?.version === to) return;
+  }
+}
+
+/** The version of the last event of a stream, 0 where there is none; looked for from one that it is known to have. */
+export const lastVersion = async (source: StreamSource, known: number): Promise<number> => {
+  const lastFrom = async (version: number): Promise<number> => {
+    for await (const page of readVersions(source, version, Number.MAX_SAFE_INTEGER)) return page.at(-1)?.version ?? 0;
+    return 0;
+  };
+  let low = known;
+  let step = 1;
+  for (let found = await lastFrom(low + step); found > 0; found = await lastFrom(low + step)) {
+    low = found;
+    step *= 2;
+  }
+  for (let high = low + step; high - low > 1; ) {
+    const middle = Math.floor((low + high) / 2);
+    const found = await lastFrom(middle);
+    if (found > 0) low = found;
+    else high = middle;
+  }
+  return low;
+};
+
+/** The version that the read model knows of; 0 of what is not there. */
+export const knownVersion = async (pool: Pool, kind: Kind, id: number): Promise<number> => {
+  const [row] = await runPrepared<{ version: number }>(pool, `select version from read_model.${kind}s where id = $1::bigint`, [id]);
+  return row?.version ?? 0;
+};
