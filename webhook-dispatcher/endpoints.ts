@@ -1,4 +1,4 @@
-import type { ArticleId, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { ArticleId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { type ToldScope, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
@@ -23,14 +23,14 @@ type Personal = 'url' | 'description' | 'headers' | 'secret';
 /** What a change tells of a webhook: the event without what is personal. */
 export type WebhookChange = WebhookEvent extends infer Event
   ? Event extends WebhookEvent
-    ? { readonly type: Event['type']; readonly data: Omit<Event['data'], Personal>; readonly version: Version }
+    ? { readonly type: Event['type']; readonly data: Omit<Event['data'], Personal>; readonly version: Version; readonly position: Position }
     : never
   : never;
 
 /** Nothing where it is about something else, or damaged, so that nothing is known of it. */
-export const webhookChangeOf = ({ type, data, version }: Change): WebhookChange | undefined =>
+export const webhookChangeOf = ({ type, data, version, position }: Change): WebhookChange | undefined =>
   // The stream of changes has checked the data by the definition of the type.
-  Object.hasOwn(WEBHOOK_EVENTS, type) && 'webhookId' in data ? ({ type, data, version } as unknown as WebhookChange) : undefined;
+  Object.hasOwn(WEBHOOK_EVENTS, type) && 'webhookId' in data ? ({ type, data, version, position } as unknown as WebhookChange) : undefined;
 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {

@@ -1,10 +1,13 @@
-import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, WebhookId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { positionHere } from '#shared/events/places.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
+import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 import { readRoles } from './owners.ts';
 
@@ -27,7 +30,7 @@ const REST_MS = 10;
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
   const { changes, planned, ...following } = dependencies;
   // As they were at a position; from anywhere else they are read again, because another owner may have been there.
-  let known: { readonly book: EndpointBook; readonly at: Position } | undefined;
+  let known: (Known & { readonly at: Position }) | undefined;
   let concerned: ReadonlySet<WebhookId> = new Set();
   return startFollowing<ChangePage>({
     ...following,
@@ -38,17 +41,26 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
         for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo };
     },
     async write(page, connection, { after }) {
-      const book = known?.at === after ? known.book : new EndpointBook(await readEndpoints(connection));
+      const { identity: log } = following.eventLog;
+      const { book, quietUpTo } = known?.at === after ? known : await begin(connection, log);
       // Whatever fails from here on leaves the book as no transaction has left the tables.
       known = undefined;
-      concerned = await planPage(connection, book, page.changes);
-      known = { book, at: page.upTo };
+      concerned = await planPage(connection, { book, log, quietUpTo }, page.changes);
+      known = { book, quietUpTo, at: page.upTo };
     },
     committed: () => {
       if (concerned.size > 0) planned(concerned);
     },
   });
 };
+
+/** The webhooks, and up to where none of them is told anything. */
+type Known = { readonly book: EndpointBook; readonly quietUpTo: Position };
+
+const begin = async (connection: Connection, log: LogIdentity): Promise<Known> => ({
+  book: new EndpointBook(await readEndpoints(connection)),
+  quietUpTo: await readQuiet(connection, log),
+});
 
 /** How many deliveries are planned in one transaction at the most, but for those of one change. */
 const PLANNED_MAX = 20_000;
@@ -68,19 +80,25 @@ function* partsOf({ changes, upTo }: ChangePage, webhooks: () => number | undefi
 }
 
 /** Each change finds the webhooks as they were when it happened. */
-const planPage = async (connection: Connection, book: EndpointBook, changes: readonly Change[]): Promise<ReadonlySet<WebhookId>> => {
+const planPage = async (
+  connection: Connection,
+  { book, quietUpTo, log }: Known & { readonly log: LogIdentity },
+  changes: readonly Change[],
+): Promise<ReadonlySet<WebhookId>> => {
   const wanted: Wanted[] = [];
   const told: WebhookChange[] = [];
   const abouts = changes.map(webhookChangeOf);
   await lockEndpoints(connection, new Set(abouts.flatMap((about) => (about ? [about.data.webhookId] : []))));
   for (const [index, change] of changes.entries()) {
     const about = abouts[index];
+    const isQuiet = change.position <= quietUpTo;
     // What happens to a webhook is nothing to tell itself.
-    for (const endpoint of book.wanting(change)) if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
+    for (const endpoint of isQuiet ? [] : book.wanting(change))
+      if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
     if (!about) continue;
-    told.push(about);
+    if (!isQuiet || about.type === 'webhook.deleted') told.push(about);
     const before = book.get(about.data.webhookId);
-    if (about.type === 'webhook.test_requested' && before?.status === 'enabled') wanted.push({ endpoint: before, change });
+    if (about.type === 'webhook.test_requested' && before?.status === 'enabled' && !isQuiet) wanted.push({ endpoint: before, change });
     const after = endpointAfter(before, about);
     if (after) book.set(after);
     if (after) await writeEndpoint(connection, after);
@@ -90,7 +108,7 @@ const planPage = async (connection: Connection, book: EndpointBook, changes: rea
     .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   await writeDeliveries(connection, deliveries);
-  for (const each of told) await carryOut(connection, each);
+  for (const each of told) await carryOut(connection, each, log);
   return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
 };
 
@@ -98,7 +116,7 @@ const planPage = async (connection: Connection, book: EndpointBook, changes: rea
 type Wanted = { readonly endpoint: PlannedEndpoint; readonly change: Change };
 
 /** What a change of a webhook does to its deliveries, those of the same page among them. */
-const carryOut = async (connection: Connection, { type, data }: WebhookChange): Promise<void> => {
+const carryOut = async (connection: Connection, { type, data, position }: WebhookChange, log: LogIdentity): Promise<void> => {
   const { webhookId } = data;
   switch (type) {
     case 'webhook.deleted':
@@ -110,7 +128,12 @@ const carryOut = async (connection: Connection, { type, data }: WebhookChange): 
     case 'webhook.test_requested':
       return letThrough(connection, webhookId);
     case 'webhook.replay_requested':
-      return writeReplay(connection, { id: data.replayId, webhookId, from: data.from, to: data.to, time: data.time });
+      return writeReplay(connection, {
+        ...{ id: data.replayId, webhookId, time: data.time },
+        // Of a span in a log that ours is a copy of, all is sent again that was there when it was asked for.
+        from: data.from && positionHere(data.from, { log, elsewhere: START }),
+        to: positionHere(data.to, { log, elsewhere: position }),
+      });
     case 'webhook.registered':
     case 'webhook.changed':
     case 'webhook.secret_rotated':

@@ -78,6 +78,28 @@ test('forgets at once what was sent to a deleted webhook, and to those of a dele
   );
 });
 
+test('forgets at once what receivers have answered to what they were told of somebody who is erased, and keeps that it was sent', async () => {
+  const { side, author, sink } = world;
+  sink.behave(({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body));
+  const webhookId = await world.register({ eventTypes: ['comment.added'], payload: 'full' });
+  const [leaving, staying] = [await registerUser(side, { name: 'Leaving' }), await registerUser(side, { name: 'Staying' })];
+  const articleId = await draftArticle(side, author);
+  for (const [commenter, text] of [[leaving, 'Farewell.'] as const, [staying, 'Hello.'] as const])
+    await side.send({ type: 'AddComment', articleId, text }, by(as(commenter, 'reader')));
+  await world.untilDeliveries(webhookId, 'delivered', 2);
+  const answers = async () => {
+    const rows = await world.rows<{ response_body: Buffer | null; response_headers: object }>(
+      'select response_body, response_headers from webhook_ledger.attempt where webhook_id = $1',
+      [webhookId],
+    );
+    return rows.map(({ response_body, response_headers }) => `${response_body} ${decodeURIComponent(JSON.stringify(response_headers))}`);
+  };
+  expect((await answers()).filter((answer) => answer.includes('Farewell.'))).toHaveLength(1);
+  await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
+  await until(answers, (found) => !found.join().includes('Farewell.'), 30_000);
+  expect((await answers()).toSorted()).toEqual([expect.stringContaining('null {}'), expect.stringContaining('Hello.')]);
+});
+
 test('of more than it forgets at once, it says that there is more', async () => {
   await world.rows(
     `insert into webhook_ledger.message (event_id, position, change, recorded_at)

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
-import { forgetDeleted, purgeMessages, purgeSome } from './ledger/purge.ts';
+import { forgetDeleted, forgetErased, purgeMessages, purgeSome } from './ledger/purge.ts';
 
 type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Log };
 
 const EVERY_MS = 600_000;
-/** What is left of a deleted webhook is not kept waiting. */
+/** What is left of a deleted webhook, or an erased person, is not kept waiting. */
 const DELETED_EVERY_MS = 5_000;
 /** Between statements, so that what is sent does not wait. */
 const REST_MS = 200;
 
-/** Forgets, now and then, what was settled long ago, and soon what belongs to deleted webhooks. Several processes may do so at once. */
+/** Forgets, now and then, what was settled long ago, and soon what belongs to deleted webhooks and tells of erased people. Several processes may do so at once. */
 export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable => {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -28,8 +28,13 @@ export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable =
       await pause(everyMs);
     }
   };
-  const old = [(from: Pool) => purgeSome(from, keepDays), (from: Pool) => purgeMessages(from, keepDays)];
-  const purging = Promise.all([purge(EVERY_MS, old), purge(DELETED_EVERY_MS, [forgetDeleted])]);
+  const old = [
+    (from: Pool) => purgeSome(from, keepDays),
+    (from: Pool) => purgeMessages(from, keepDays),
+    // Those, too, whom another process should have forgotten.
+    (from: Pool) => forgetErased(from, 'all time'),
+  ];
+  const purging = Promise.all([purge(EVERY_MS, old), purge(DELETED_EVERY_MS, [forgetDeleted, (from) => forgetErased(from)])]);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
+import { storeMetadata } from '#shared/events/metadata.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { appendRaw } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 
 const resources = new AsyncDisposableStack();
@@ -39,6 +43,28 @@ test('what happened before it was registered arrives when that is asked for, and
   const received = receivedAt('/again');
   expect(received).toHaveLength(14);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(12);
+});
+
+test('what was asked for in a log that this one is a copy of is all that is there up to then', async () => {
+  const webhookId = await world.register({ url: `${world.sink.url}/copied` });
+  const former = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc96400', position });
+  const asked = { webhookId, ownerId: world.author, replayId: randomUUID(), from: former(2), to: former(3), time: null, missed: null };
+  const { position } = await appendRaw(world.side, `webhook-${webhookId}`, replayRequested(asked), 1);
+  await untilFinished(webhookId);
+  const [replay] = await world.rows('select from_position, to_position, planned from webhook_ledger.replay where webhook_id = $1', [
+    webhookId,
+  ]);
+  expect(replay).toEqual({ from_position: 0, to_position: position, planned: 12 });
+});
+
+/** As a command would have it recorded. */
+const replayRequested = (data: JsonObject) => ({
+  type: 'webhook.replay_requested',
+  data,
+  metadata: storeMetadata(2, {
+    ...{ at: new Date().toISOString(), actor: 'system:test', client: null, request: 'r' },
+    ...{ correlation: 'c', causation: null },
+  }),
 });
 
 test('only what happened at a time or later is sent again', async () => {

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WebhookId } from '#shared/brands.ts';
+import { positionAt } from '#shared/audit/position-at.ts';
+import type { Position, WebhookId } from '#shared/brands.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
@@ -12,6 +14,7 @@ import { readRoles } from './owners.ts';
 
 type ReplayerDependencies = {
   readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'follow' | 'head'>;
   readonly changes: Pick<ChangeStream, 'follow'>;
   readonly log: Log;
   /** Told of whom there is something to send to: only a hint. */
@@ -76,7 +79,7 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
   const hasRoom = async (): Promise<boolean> => (await countDueOf(pool, replay.webhookId, DUE_MAX)) < DUE_MAX;
   let { at } = replay;
   if (!(await hasRoom())) return false;
-  for await (const page of changes.follow(at, signal)) {
+  for await (const page of changes.follow(await beginningOf(dependencies, replay), signal)) {
     const deliveries = await matching(pool, replay, page);
     if (deliveries === undefined) break;
     const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries });
@@ -86,6 +89,14 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
     if (at >= replay.to || !(await hasRoom())) break;
   }
   return at > replay.at;
+};
+
+/** One since a time begins there, instead of looking through all that came before. */
+const beginningOf = async ({ pool, eventLog }: ReplayerDependencies, { at, to, time }: RunningReplay): Promise<Position> => {
+  if (time === null || at !== START) return at;
+  const before = await positionAt({ pool, eventLog }, new Date(time.getTime() - 1));
+  // The last of it is looked at in any case, so that there is a page to end with.
+  return Math.max(at, Math.min(before, to - 1)) as Position;
 };
 
 /** What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send it to. */

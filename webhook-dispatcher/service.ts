@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -45,12 +46,13 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const { pool, eventLog, changes, gateway, log, metrics, config } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
+  await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
   const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
   opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, planned }));
-  opening.use(await startReplayer({ pool, changes, log, planned }));
+  opening.use(await startReplayer({ pool, eventLog, changes, log, planned }));
   const runner = startRunner(dependencies, opening);
   const run = async (webhookId: WebhookId) => {
     try {

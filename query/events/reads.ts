@@ -1,42 +1,64 @@
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { ChangeReaderOptions } from '#shared/change-stream/changes.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reads } from '../read-routes.ts';
-import { isAskedFor } from './filter.ts';
+import { isAskedFor, streamFor } from './filter.ts';
 import { placeOf } from './place.ts';
-import { readPage } from './read-page.ts';
+import { readPage, type Walk } from './read-page.ts';
 import type { RepresentEvent } from './representation.ts';
+import type { Times } from './times.ts';
+import { walkStream } from './walk-stream.ts';
 
-type Dependencies = {
+type Dependencies = Pick<ChangeReaderOptions, 'pool' | 'keys'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
+  readonly times: Times;
   readonly represent: RepresentEvent;
 };
 
 /** The feed in pages. It has no end, only a last page for now, which says where to ask for more later. */
-export const eventReads = ({ changes, eventLog, represent }: Dependencies): Reads<'listEvents'> => ({
-  async listEvents({ caller }, { limit = LIMIT_DEFAULT, after, ...filter }) {
-    const start = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
-    const page = await readPage(changes, {
-      after: start,
-      limit,
-      isWanted: (change) => isAskedFor(filter, change) && mayKnow(caller, change),
-    });
-    const hrefAfter = (position: Position | undefined) =>
-      hrefOf({ ...filter, limit, after: position && formatCursor(eventLog.identity, position) });
-    const onwards = hrefAfter(page.upTo);
-    const links: ListAnswer['links'] = {
-      self: hrefAfter(after === undefined ? undefined : start),
-      ...(after !== undefined && { first: hrefAfter(undefined) }),
-      ...(page.isLast ? { poll: onwards } : { next: onwards }),
-    };
-    return { kind: 'list', items: await Promise.all(page.changes.map((change) => represent(change, caller))), links };
-  },
-});
+export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
+  const walkFor = (filter: EventFilter, after: Position, upTo: Position): Walk => {
+    const stream = streamFor(filter);
+    if (stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
+    return walkStream({ eventLog, ...reading }, stream, upTo);
+  };
+
+  return {
+    async listEvents({ caller }, { limit = LIMIT_DEFAULT, after, since, until, ...filter }) {
+      const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
+      const start = await times.further(place, since);
+      const head = await changes.head();
+      const end = until === undefined ? undefined : await times.end(until);
+      const upTo = end === undefined || end > head ? head : end;
+      const page = await readPage(walkFor(filter, start, upTo), {
+        after: start,
+        upTo,
+        limit,
+        isWanted: (change) => isAskedFor(filter, change) && mayKnow(caller, change),
+      });
+      const hrefAfter = (position: Position | undefined) =>
+        hrefOf({ ...filter, limit, until, ...(position === undefined ? { since } : { after: formatCursor(eventLog.identity, position) }) });
+      const onwards = hrefAfter(page.upTo);
+      const isOver = page.isLast && end !== undefined && end < head;
+      const links: ListAnswer['links'] = {
+        self: after === undefined ? hrefAfter(undefined) : hrefAfter(start),
+        ...(after !== undefined && { first: hrefAfter(undefined) }),
+        ...(isOver ? {} : page.isLast ? { poll: onwards } : { next: onwards }),
+      };
+      return { kind: 'list', items: await Promise.all(page.changes.map((change) => represent(change, caller))), links };
+    },
+  };
+};
+
+/** With so little to look through, the log is no dearer than a stream, which is read from its beginning. */
+const NEAR = 1_000;
 
 const hrefOf = (parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>): string => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);

@@ -3,7 +3,9 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import type { IsReadable } from '#shared/change-stream/present-rights.ts';
 import { idsIn, visibleTo } from '#shared/change-stream/visible-data.ts';
+import { visibleOrigin } from '#shared/change-stream/visible-origin.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import type { Actor, Origin } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
 
@@ -13,13 +15,14 @@ type Dependencies = { readonly identity: LogIdentity; readonly open: OpenChange;
 export type RepresentEvent = (change: Change, caller: Caller) => Promise<RepresentedEvent>;
 
 /** As `Event` of the interface says. */
-type RepresentedEvent = {
+type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly id: string;
   readonly type: string;
   readonly version: number;
   readonly at: string;
   readonly cursor: Cursor;
   readonly subject: string;
+  readonly actor: Actor | null;
   readonly data: JsonObject;
   readonly parked?: true;
 };
@@ -34,6 +37,7 @@ export const createRepresentation = ({ identity, open, isReadable }: Dependencie
     at: change.at,
     cursor: formatCursor(identity, change.position),
     subject: change.stream,
+    ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
     data: await dataFor(change, caller),
     ...(change.isParked && { parked: true as const }),
   });

@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Position } from '#shared/brands.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
@@ -16,11 +16,13 @@ import { StreamReader } from '../sse/stream-reader.ts';
 import { isAskedFor, topicsFor } from './filter.ts';
 import { placeOf } from './place.ts';
 import type { RepresentEvent } from './representation.ts';
+import type { Times } from './times.ts';
 
 type Dependencies = {
   readonly feed: Feed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly times: Times;
   readonly represent: RepresentEvent;
   readonly before: readonly RequestHandler[];
 };
@@ -29,8 +31,8 @@ type Dependencies = {
 export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
   const follow = createFollow(dependencies);
   return Router().get(EVENT_OPERATIONS.listEvents.path, passOthers, demandEvents, ...before, async (request, response) => {
-    const { after, ...filter } = parametersOf(FollowedEvents, request.query);
-    const place = await placeAskedFor(request, after, dependencies);
+    const { after, since, ...filter } = parametersOf(FollowedEvents, request.query);
+    const place = await placeAskedFor(request, { after, since }, dependencies);
     response.vary('Accept, Authorization');
     if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
     follow(dependencies.streams.open(request, response), { filter, after: place });
@@ -51,18 +53,19 @@ const demandEvents: RequestHandler = (request, _response, next) => {
 /** A client that comes again sends what it had asked for at first once more, and in the header how far it has come since. */
 const placeAskedFor = async (
   request: Request,
-  after: string | undefined,
-  { feed, eventLog }: Pick<Dependencies, 'feed' | 'eventLog'>,
+  { after, since }: { readonly after: string | undefined; readonly since: string | undefined },
+  { feed, eventLog, times }: Pick<Dependencies, 'feed' | 'eventLog' | 'times'>,
 ): Promise<Position | 'now'> => {
   const lastEventId = request.get('Last-Event-ID') || undefined;
   const text = lastEventId ?? after;
-  if (text === undefined) return 'now';
-  return placeOf(text, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+  if (text === undefined) return since === undefined ? 'now' : times.further(START, since);
+  const place = await placeOf(text, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+  return times.further(place, since);
 };
 
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
 
-const createFollow = ({ feed, eventLog, represent }: Omit<Dependencies, 'before' | 'streams'>) => {
+const createFollow = ({ feed, eventLog, represent }: Pick<Dependencies, 'feed' | 'eventLog' | 'represent'>) => {
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
     sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => ({

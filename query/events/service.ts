@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
+import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { createPresentRights } from '#shared/change-stream/present-rights.ts';
@@ -16,10 +17,11 @@ import { runPrepared } from '../statement.ts';
 import { eventReads } from './reads.ts';
 import { createRepresentation } from './representation.ts';
 import { eventRoutes } from './routes.ts';
+import { createTimes } from './times.ts';
 
 export type EventDependencies = {
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   /** Tells when the process begins to stop. */
@@ -43,7 +45,8 @@ export type EventService = AsyncDisposable & {
 };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { pool, eventLog, changes, health, refusalNow, settings, metrics, before } = dependencies;
+  const { pool, eventLog, keys, changes, health, refusalNow, settings, metrics, before } = dependencies;
+  await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const feed = opening.use(await openFeed({ ...dependencies, moveOnMs: settings.heartbeatMs }));
   const streams = opening.use(openEventStreams({ ...settings, metrics, refusalNow }));
@@ -53,13 +56,14 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     open: createChangeOpener(dependencies),
     isReadable: createPresentRights((text, values) => runPrepared(pool, text, values)),
   });
-  const routes = eventRoutes({ feed, streams, eventLog, represent, before });
+  const times = createTimes({ pool, eventLog });
+  const routes = eventRoutes({ feed, streams, eventLog, times, represent, before });
   const resources = opening.move();
   return {
     feed,
     streams,
     routes,
-    reads: eventReads({ changes, eventLog, represent }),
+    reads: eventReads({ pool, keys, changes, eventLog, times, represent }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -1,4 +1,5 @@
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { Origin } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Operation, Resource } from '#shared/policy.ts';
 
@@ -29,6 +30,8 @@ export type Change = {
   readonly version: Version;
   /** When it happened: RFC 3339. */
   readonly at: string;
+  /** Nothing where the event is damaged, or was published by a release that did not tell it. */
+  readonly origin: Origin | null;
   readonly data: JsonObject;
   /** Whoever is allowed to this may know of it. */
   readonly right: Operation;

@@ -1,3 +1,4 @@
+import { timeOf } from '#shared/audit/position-at.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -55,12 +56,13 @@ export const createChangeReader = ({ eventLog, pool, keys, stepsMax }: ChangeRea
 };
 
 /** That something has happened, for those who can do something about it. */
-const tellDamaged = ({ type, stream, metadata, recordedAt }: RecordedEvent): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
-  type,
-  schemaVersion: typeof metadata.version === 'number' ? metadata.version : 1,
-  at: recordedAt.toISOString(),
+const tellDamaged = (event: RecordedEvent): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
+  type: event.type,
+  schemaVersion: typeof event.metadata.version === 'number' ? event.metadata.version : 1,
+  at: (timeOf(event) ?? event.recordedAt).toISOString(),
+  origin: null,
   data: {},
-  right: rightToDamaged(stream),
+  right: rightToDamaged(event.stream),
   resource: {},
   isParked: true,
 });

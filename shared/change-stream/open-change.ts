@@ -1,13 +1,14 @@
 import { formatCursor } from '#shared/cursor.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { CATALOGUE, type EventType, isEventType } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
-import { withCursors } from '#shared/events/places.ts';
+import { positionHere, withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Change } from './change-stream.ts';
 import { isDamage } from './damage.ts';
+import { ofThisRelease } from './of-this-release.ts';
 
 /**
  * The data of a change as clients see it: with its personal fields, `null` where the person was erased, without those that are told to
@@ -43,8 +44,11 @@ export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange
   return async (change) => {
     if (!isEventType(change.type)) return change.data;
     const { personal, schema }: EventDefinition = CATALOGUE[change.type];
-    const data = personal === null ? change.data : await openShared(change);
-    return withCursors(schema, data, (position) => formatCursor(eventLog.identity, position));
+    const data = personal === null ? ofThisRelease(change).data : await openShared(change);
+    const { identity: log } = eventLog;
+    return withCursors(schema, data, (place, isEnd) =>
+      formatCursor(log, positionHere(place, { log, elsewhere: isEnd ? change.position : START })),
+    );
   };
 };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
@@ -54,13 +54,23 @@ test('of a webhook its owner and administrators may know, and nobody is told its
 test('places in the log stay what they are inside, and are cursors to whoever reads the event', async () => {
   const start = await reading.eventLog.head();
   const at = '2026-01-02T03:04:05.678Z';
-  const missed = { since: 12 as Position, at };
-  const replay = { ...mark, replayId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', from: null, to: 15 as Position, time: at, missed };
+  const place = (position: number, log: LogIdentity | null = null) => ({ log, position: position as Position });
+  const missed = { since: place(12), at };
+  const former = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
+  const replay = {
+    ...mark,
+    replayId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
+    from: null,
+    to: place(15, reading.eventLog.identity),
+    time: at,
+    missed,
+  };
   const end = await reading.record(
     'webhook-6' as StreamName,
     { type: 'webhook.disabled', data: { ...mark, reason: 'failing', missed } },
     { type: 'webhook.replay_requested', data: replay },
     { type: 'webhook.disabled', data: { ...mark, reason: 'owner', missed: null } },
+    { type: 'webhook.replay_requested', data: { ...replay, from: place(13, former), to: place(15, former) } },
   );
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
   expect(changes[1]?.data).toEqual(replay);
@@ -69,5 +79,7 @@ test('places in the log stay what they are inside, and are cursors to whoever re
     { ...mark, reason: 'failing', missed: { since: cursor(12), at } },
     { ...replay, to: cursor(15), missed: { since: cursor(12), at } },
     { ...mark, reason: 'owner', missed: null },
+    // Of another log: from the beginning of ours, up to where it was asked for.
+    { ...replay, from: cursor(0), to: cursor(end), missed: { since: cursor(12), at } },
   ]);
 });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
 import { timestamp } from '#shared/events/fields.ts';
+import { actor } from '#shared/events/metadata.ts';
 import { idParameter, PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
@@ -13,6 +14,21 @@ const Event = z
     at: timestamp.meta({ description: 'When it happened.' }),
     cursor: z.string().meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
     subject: z.string().meta({ description: 'What it happened to.', examples: ['article-8001'] }),
+    actor: actor.nullable().meta({
+      description: 'Who did it: a user, a part of the system, or somebody unknown; null where the event does not say.',
+      examples: ['user:7001', 'system:process-manager'],
+    }),
+    client: z.string().nullable().exactOptional().meta({ description: 'The client that they came by. For themself and administrators.' }),
+    request: z.string().exactOptional().meta({ description: 'The request that did it. For themself and administrators.' }),
+    correlation: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The same for all that follows from one request. For themself and administrators.' }),
+    causation: z
+      .string()
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'The id of the event that it follows from. For themself and administrators.' }),
     data: z.record(z.string(), z.json()).meta({
       description: 'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
     }),
@@ -49,8 +65,17 @@ const types = z
     examples: ['article.published,article.edited'],
   });
 
+const subject = z.string().regex(/^(?:user|article|comment|webhook|session|grant|client)-[A-Za-z0-9_.-]{1,200}$/, {
+  error: 'Must be what events name as their subject, such as article-8001.',
+});
+
+/** A time of the log, as a change says when it was made. */
+const time = z.iso.datetime({ offset: true, error: 'Must be a time as RFC 3339 writes it.' }).meta({ examples: ['2026-11-21T15:04:05Z'] });
+
 const filters = {
   types: types.optional(),
+  actor: actor.optional().meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
+  subject: subject.optional().meta({ description: 'Only what happened to this, as events name it.', examples: ['article-8001'] }),
   article: idParameter.optional().meta({ description: 'Only what happened to this article and to its comments.' }),
   author: idParameter.optional().meta({ description: 'Only what happened to articles and comments of this user.' }),
   user: idParameter.optional().meta({ description: 'Only what happened to this user.' }),
@@ -60,9 +85,18 @@ const after = PAGE.after.meta({
   description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
 });
 
+const since = time.optional().meta({
+  description: 'Begins with the first event that was made at this time or later. Of this and a cursor, what leads further counts.',
+});
+const until = time.optional().meta({
+  description: 'The end: before the first event that was made later than this. A stream has none.',
+});
+
+export const SPAN = { since, until };
+
 /** What a stream of events can be asked for. */
-export const FollowedEvents = z.strictObject({ after, ...filters });
-export type EventFilter = Readonly<Omit<z.output<typeof FollowedEvents>, 'after'>>;
+export const FollowedEvents = z.strictObject({ after, since, ...filters });
+export type EventFilter = Readonly<Omit<z.output<typeof FollowedEvents>, 'after' | 'since'>>;
 
 export const EVENT_OPERATIONS = {
   listEvents: {
@@ -71,7 +105,7 @@ export const EVENT_OPERATIONS = {
     role: 'query',
     summary: 'What has happened, as far as you may know of it, oldest first; or a stream of it as it happens',
     right: 'events.read',
-    query: z.strictObject({ limit: PAGE.limit, after, ...filters }),
+    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filters }),
     answer: {
       status: 200,
       description: 'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',

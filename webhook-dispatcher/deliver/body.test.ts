@@ -22,6 +22,7 @@ const commentAdded: Change = {
   right: 'comment.read',
   resource: { ownerId: ADA, articleAuthorId: ADA, articleStatus: 'published' },
   isParked: false,
+  origin: null,
 };
 
 const registered: Change = {

@@ -46,6 +46,7 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
     right: 'article.read',
     resource: {},
     isParked: false,
+    origin: null,
   } as const;
   return {
     delivery: { webhookId, eventId, change, attempts, shape: null },

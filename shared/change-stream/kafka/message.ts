@@ -2,6 +2,7 @@ import type { IHeaders, Message } from 'kafkajs';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor, parseCursor } from '#shared/cursor.ts';
 import type { Change } from '../change-stream.ts';
+import { ofThisRelease } from '../of-this-release.ts';
 import type { ChangeToPublish } from '../publication.ts';
 
 /** A message as others may read it, too: its key the aggregate's stream, its value the change in JSON. */
@@ -26,10 +27,11 @@ export const fromMessage = (identity: LogIdentity, { headers = {}, value }: Pick
   const position = parseCursor(identity, headerOf(headers, 'cursor'));
   const previous = parseCursor(identity, headerOf(headers, 'previous'));
   const text = String(value);
-  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to.
-  const change = JSON.parse(text) as Change;
+  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to. The first release told no origin.
+  const told = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
+  const change: Change = { ...told, origin: told.origin ?? null };
   if (change.position !== position) throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
-  return { change, previous, bytes: text.length };
+  return { change: ofThisRelease(change), previous, bytes: text.length };
 };
 
 const headerOf = (headers: IHeaders, name: string): string => String(headers[name] ?? '');

@@ -1,0 +1,71 @@
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, type NewEvent } from '#shared/event-log/event-log.ts';
+import type { Canonical } from '#shared/events/canonical.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** Events of one stream that follow each other in the log. */
+type Run = { readonly stream: StreamName; readonly events: NewEvent[]; readonly before: Version; bytes: number };
+
+/** Of a log, how many of its appends keep their order when they are sent at once. */
+export type Order = 'batches' | 'one by one';
+
+/** What one batch of the log in PostgreSQL takes; in several they would overtake each other. */
+const BATCH_EVENTS_MAX = 1_000;
+const BATCH_BYTES_MAX = 4 * 1_048_576;
+
+/**
+ * Appends events as they were elsewhere: with their ids, at their versions, in their order. Answers the position of the last.
+ * The log in PostgreSQL takes what is sent at once as one transaction, in the order in which it was sent, where all of it expects any version.
+ * EventStoreDB promises no order to what is in flight together, least of all when something is repeated.
+ */
+export const appendInOrder = async (
+  eventLog: Pick<EventLog, 'append'>,
+  order: Order,
+  events: readonly Canonical[],
+  after: Position,
+): Promise<Position> => {
+  let last = after;
+  for (const batch of order === 'batches' ? batchesOf(runsOf(events)) : runsOf(events).map((run) => [run])) {
+    const appended = await Promise.all(
+      batch.map((run) => eventLog.append(run.stream, order === 'batches' ? 'any' : run.before, run.events)),
+    );
+    for (const [index, { version, position }] of appended.entries()) {
+      const run = batch[index];
+      if (!run || version !== run.before + run.events.length || position <= last)
+        throw new StartRefused(
+          `Something else writes to the log that is filled: ${run?.stream} is at version ${version}. Begin anew with an empty log.`,
+        );
+      last = position;
+    }
+  }
+  return last;
+};
+
+const runsOf = (events: readonly Canonical[]): readonly Run[] => {
+  const runs: Run[] = [];
+  for (const { id, type, data, metadata, stream, version } of events) {
+    const bytes = Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+    const run = runs.at(-1);
+    const fits = run?.stream === stream && run.events.length < APPEND_EVENTS_MAX && run.bytes + bytes <= APPEND_BYTES_MAX;
+    if (fits) {
+      run.events.push({ id, type, data, metadata });
+      run.bytes += bytes;
+    } else runs.push({ stream, events: [{ id, type, data, metadata }], before: (version - 1) as Version, bytes });
+  }
+  return runs;
+};
+
+function* batchesOf(runs: readonly Run[]): Generator<readonly Run[]> {
+  let batch: Run[] = [];
+  let [events, bytes] = [0, 0];
+  for (const run of runs) {
+    if (batch.length > 0 && (events + run.events.length > BATCH_EVENTS_MAX || bytes + run.bytes > BATCH_BYTES_MAX)) {
+      yield batch;
+      [batch, events, bytes] = [[], 0, 0];
+    }
+    batch.push(run);
+    events += run.events.length;
+    bytes += run.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,72 @@
+import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import type { Position } from '#shared/brands.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { hashOf } from '#shared/events/canonical.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Progress } from '../../projector/catch-up.ts';
+import type { Order } from './append-in-order.ts';
+import { type Filled, fillLog } from './fill-log.ts';
+import type { Moved } from './switch-log.ts';
+
+export type Copying = {
+  readonly source: EventLog;
+  readonly target: EventLog;
+  readonly order: Order;
+  readonly signal: AbortSignal;
+  onProgress(progress: Progress): void;
+};
+
+/** Brings a log to hold all that another holds now, in its order, and compares the chains over both. */
+export const copyLog = async ({ source, target, order, signal, onProgress }: Copying): Promise<Filled & { readonly upTo: Position }> => {
+  const upTo = await source.head();
+  let place: ChainPlace = CHAIN_START;
+  let position: Position = START;
+  const events = async function* () {
+    for await (const page of readBetween(source, { after: START, upTo }, signal)) {
+      for (const event of page) place = extendBy(place, event);
+      position = page.at(-1)?.position ?? position;
+      yield page;
+    }
+  };
+  const onEvents = (count: number) => onProgress({ step: 'events', events: count, position, from: START, upTo });
+  const filled = await fillLog({ target, order, signal, onEvents }, events());
+  if (filled.count !== place.count || !filled.head.equals(place.head))
+    throw new StartRefused('The copy does not hold what the log holds: something else writes to it. Begin anew with an empty log.');
+  return { ...filled, upTo };
+};
+
+/** Where each event of a log is in its copy. */
+export async function* movedBetween(source: EventLog, target: EventLog): AsyncGenerator<readonly Moved[]> {
+  await using copies = new Copies(target, await target.head());
+  for await (const page of readBetween(source, { after: START, upTo: await source.head() })) {
+    const moved: Moved[] = [];
+    for (const event of page) moved.push({ from: event.position, to: (await copies.next(event)).position });
+    yield moved;
+  }
+}
+
+/** Walks a copy beside its log. */
+class Copies implements AsyncDisposable {
+  readonly #pages: AsyncGenerator<readonly RecordedEvent[]>;
+  #page: readonly RecordedEvent[] = [];
+  #taken = 0;
+
+  constructor(target: EventLog, head: Position) {
+    this.#pages = readBetween(target, { after: START, upTo: head });
+  }
+
+  async next(event: RecordedEvent): Promise<RecordedEvent> {
+    if (this.#taken === this.#page.length) {
+      const { value, done } = await this.#pages.next();
+      [this.#page, this.#taken] = [done === true ? [] : value, 0];
+    }
+    const copy = this.#page[this.#taken];
+    if (!copy || !hashOf(copy).equals(hashOf(event))) throw new StartRefused('The copy does not hold what the log holds: copy it again.');
+    this.#taken += 1;
+    return copy;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pages.return(undefined);
+  }
+}

@@ -1,0 +1,81 @@
+import { agreesWithChain, type ChainPlace, chainAt, readBetween } from '#shared/audit/chain-at.ts';
+import { readProof, type SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
+import { type AuditKeyDependencies, canonical, openSigner } from '#shared/audit/signing-keys.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { type Progress, Stopped } from '../../projector/catch-up.ts';
+import { EventFiles } from './event-files.ts';
+import { makeFolder, removeFile, writeWhole } from './folder.ts';
+import { exportPersons } from './persons.ts';
+import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
+
+export type Exporting = AuditKeyDependencies & {
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly signal: AbortSignal;
+  onProgress(progress: Progress): void;
+  /** How large a file may become, but for one line that is larger by itself. */
+  readonly fileBytesMax?: number;
+};
+
+const FILE_BYTES_MAX = 64 * 1_048_576;
+
+/** Writes events into a folder, with a manifest at the end. One that was begun there is gone on with, and ends with the same bytes. */
+export const exportLog = async (exporting: Exporting, folder: string, asked: Range): Promise<SignedManifest> => {
+  const names = await makeFolder(folder);
+  const begun = (await readPlan(folder, names, asked)) ?? (await begin(exporting, folder, asked));
+  if (begun.log !== exporting.eventLog.identity)
+    throw new StartRefused(`${folder} holds an export of the log ${begun.log} that was begun, and this is ${exporting.eventLog.identity}.`);
+  const plan = await writeFiles(exporting, folder, begun);
+  const { log, at, after, upTo, files, heads, keys, before, done } = plan;
+  await demandChain(exporting, done);
+  const persons = plan.withKeys ? await exportPersons(exporting.pool, folder) : null;
+  const signer = await openSigner(exporting);
+  const count = done.count - before.count;
+  const manifest = signManifest(signer, {
+    format: 1,
+    ...{ log, at, after, upTo, count },
+    chain: { before, after: { count: done.count, head: done.head } },
+    ...{ files, persons, heads, keys },
+  });
+  await writeWhole(folder, MANIFEST, `${canonical(manifest)}\n`);
+  await removeFile(folder, PLAN);
+  return manifest;
+};
+
+/** What is chosen now stays, so that the export is of one moment however often it is gone on with. */
+const begin = async (exporting: Exporting, folder: string, { after, upTo: asked, withKeys }: Range): Promise<Plan> => {
+  const { pool, eventLog } = exporting;
+  const log = eventLog.identity;
+  await openSigner(exporting);
+  const upTo = asked ?? (await eventLog.head());
+  if (after > upTo) throw new StartRefused(`The export would begin after position ${after} and end at ${upTo}.`);
+  const before = toJson(await chainAt(exporting, after));
+  const proof = await readProof(pool, { log, after, upTo });
+  const plan: Plan = {
+    ...{ log, at: new Date().toISOString(), after, upTo, withKeys, files: [], ...proof, before },
+    done: { ...before, position: after },
+  };
+  await writePlan(folder, plan);
+  return plan;
+};
+
+const writeFiles = async ({ eventLog, signal, onProgress, fileBytesMax }: Exporting, folder: string, begun: Plan): Promise<Plan> => {
+  await using files = new EventFiles(folder, begun, fileBytesMax ?? FILE_BYTES_MAX);
+  const { done, upTo } = begun;
+  for await (const events of readBetween(eventLog, { after: done.position, upTo }, signal)) {
+    await files.take(events);
+    onProgress({ step: 'events', events: files.count - done.count, position: files.last, from: done.position, upTo });
+  }
+  if (files.last < upTo) throw new Stopped();
+  return await files.finish();
+};
+
+/** Of what the chain does not reach yet, this is the first to say anything. */
+const demandChain = async ({ pool }: Exporting, { count, head }: { readonly count: number; readonly head: string }): Promise<void> => {
+  if (!(await agreesWithChain(pool, { count, head: Buffer.from(head, 'hex') })))
+    throw new StartRefused(
+      'The events in the log are not those that the chain was made of, and nothing was signed: npm run annals -- audit verify tells which.',
+    );
+};
+
+const toJson = ({ count, head }: ChainPlace) => ({ count, head: head.toString('hex') });

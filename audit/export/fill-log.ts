@@ -1,0 +1,128 @@
+import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import type { Position } from '#shared/brands.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type Canonical, hashOf } from '#shared/events/canonical.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { Stopped } from '../../projector/catch-up.ts';
+import { appendInOrder, type Order } from './append-in-order.ts';
+
+export type Filling = {
+  readonly target: Pick<EventLog, 'append' | 'follow' | 'head' | 'identity'>;
+  readonly order: Order;
+  /** Where the events come from begins after so many, over which the chain has this head. */
+  readonly before?: ChainPlace;
+  readonly signal: AbortSignal;
+  /** How many of them the log has. */
+  onEvents(count: number): void;
+};
+
+export type Filled = ChainPlace & { readonly appended: number };
+
+/**
+ * Brings a log to hold exactly these events, of which it may hold the first ones already; refused where it holds anything else.
+ * What was appended is read back: the chain that is answered is the one over what the log now has.
+ */
+export const fillLog = async (filling: Filling, source: AsyncIterable<readonly Canonical[]>): Promise<Filled> => {
+  const { target, order, signal } = filling;
+  await using present = new Present(target, await target.head());
+  let place = await present.skip(filling.before ?? CHAIN_START);
+  const begun = place.count;
+  let count = 0;
+  // While some are appended, the next are read.
+  let appending: Promise<Position> | undefined;
+  try {
+    for await (const events of source) {
+      if (signal.aborted) throw new Stopped();
+      const missing = await present.matched(events);
+      for (const event of events.slice(0, events.length - missing.length)) place = extendBy(place, event);
+      const after = (await appending) ?? present.last;
+      if (missing.length > 0) appending = appendInOrder(target, order, missing, after);
+      // Its failure is met where it is awaited.
+      appending?.catch(() => {});
+      count += events.length;
+      filling.onEvents(count);
+    }
+    if (signal.aborted) throw new Stopped();
+  } finally {
+    await appending;
+  }
+  const last = await appending;
+  await present.demandEnd();
+  const appended = begun + count - place.count;
+  for await (const events of readBetween(target, { after: present.last, upTo: last ?? present.last }))
+    for (const event of events) place = extendBy(place, event);
+  return { ...place, appended };
+};
+
+/** The events that the log had before. */
+class Present implements AsyncDisposable {
+  readonly #pages: AsyncGenerator<readonly RecordedEvent[]>;
+  readonly #head: Position;
+  #page: readonly RecordedEvent[] = [];
+  #taken = 0;
+  #count = 0;
+  last: Position = START;
+
+  constructor(target: Filling['target'], head: Position) {
+    this.#pages = readBetween(target, { after: START, upTo: head });
+    this.#head = head;
+  }
+
+  /** Passes over what comes before the events that are to be filled in. */
+  async skip({ count, head }: ChainPlace): Promise<ChainPlace> {
+    let place = CHAIN_START;
+    for (let event = await this.#next(); place.count < count; event = await this.#next()) {
+      if (!event)
+        throw new StartRefused(
+          `The log that is to be filled has ${place.count} events, and what is to follow on ${count} cannot follow on those.`,
+        );
+      this.#take(event);
+      place = extendBy(place, event);
+    }
+    if (!place.head.equals(head))
+      throw new StartRefused(`The first ${count} events of the log that is to be filled are not those that come before.`);
+    return place;
+  }
+
+  /** Which of the next events are not there, because the log ends before them. */
+  async matched<Event extends Canonical>(events: readonly Event[]): Promise<readonly Event[]> {
+    for (const [index, event] of events.entries()) {
+      const found = await this.#next();
+      if (!found) return events.slice(index);
+      if (!hashOf(found).equals(hashOf(event)))
+        throw new StartRefused(
+          `The log that is to be filled is not empty and no beginning of this: its event ${this.#count + 1}, ${found.stream}@${found.version} at position ${found.position}, is another. Name an empty log.`,
+        );
+      this.#take(found);
+    }
+    return [];
+  }
+
+  async demandEnd(): Promise<void> {
+    const found = await this.#next();
+    if (found)
+      throw new StartRefused(
+        `The log that is to be filled holds more than this: ${found.stream}@${found.version} at position ${found.position} and on.`,
+      );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pages.return(undefined);
+  }
+
+  #take({ position }: RecordedEvent): void {
+    this.#taken += 1;
+    this.#count += 1;
+    this.last = position;
+  }
+
+  /** The next that was not taken. */
+  async #next(): Promise<RecordedEvent | undefined> {
+    while (this.#taken === this.#page.length && this.last < this.#head) {
+      const { value, done } = await this.#pages.next();
+      if (done === true) break;
+      [this.#page, this.#taken] = [value, 0];
+    }
+    return this.#page[this.#taken];
+  }
+}

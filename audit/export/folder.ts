@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** What a file is called while it is being written; what has its own name is whole, and on the disk. */
+const UNFINISHED = '.unfinished';
+
+/** For the owner alone, because persons' keys and sealed data lie there. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export const makeFolder = async (folder: string): Promise<readonly string[]> => {
+  try {
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    return await readdir(folder);
+  } catch (cause) {
+    throw new StartRefused(`${folder} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
+};
+
+export type WrittenFile = { readonly bytes: number; readonly sha256: string };
+
+/** Writes a file of lines that come to it; it has its name once all of it is on the disk. */
+export class LinesFile implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #hash = createHash('sha256');
+  bytes = 0;
+
+  private constructor(handle: FileHandle, folder: string, name: string) {
+    this.#handle = handle;
+    this.#folder = folder;
+    this.#name = name;
+  }
+
+  static async create(folder: string, name: string): Promise<LinesFile> {
+    return new LinesFile(await open(join(folder, name + UNFINISHED), 'w', FILE_MODE), folder, name);
+  }
+
+  async write(text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    this.#hash.update(bytes);
+    this.bytes += bytes.length;
+    await this.#handle.writeFile(bytes);
+  }
+
+  async finish(): Promise<WrittenFile> {
+    await this.#handle.sync();
+    await this.#handle.close();
+    await rename(join(this.#folder, this.#name + UNFINISHED), join(this.#folder, this.#name));
+    await syncFolder(this.#folder);
+    return { bytes: this.bytes, sha256: this.#hash.digest('hex') };
+  }
+
+  /** What is not finished is written anew by whoever goes on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close().catch(() => {});
+  }
+}
+
+export const writeWhole = async (folder: string, name: string, text: string): Promise<WrittenFile> => {
+  await using file = await LinesFile.create(folder, name);
+  await file.write(text);
+  return await file.finish();
+};
+
+export const readWhole = async (folder: string, name: string): Promise<string | undefined> => {
+  try {
+    return await readFile(join(folder, name), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+export const removeFile = async (folder: string, name: string): Promise<void> => {
+  await rm(join(folder, name), { force: true });
+  await syncFolder(folder);
+};
+
+/** Nothing where there is no such file. */
+export const digestOf = async (folder: string, name: string): Promise<string | undefined> => {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return hash.digest('hex');
+};
+
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};

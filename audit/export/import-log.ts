@@ -1,0 +1,115 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Canonical } from '#shared/events/canonical.ts';
+import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { type Progress, Stopped } from '../../projector/catch-up.ts';
+import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
+import { writeQuiet } from '../../webhook-dispatcher/ledger/quiet.ts';
+import type { Order } from './append-in-order.ts';
+import { type Filled, fillLog } from './fill-log.ts';
+import { takeInPersons } from './persons.ts';
+import { type OpenedExport, readEvents, readPersons } from './read-export.ts';
+
+export type Importing = {
+  readonly pool: Pool;
+  readonly target: EventLog;
+  readonly order: Order;
+  readonly masterKey: MasterKey;
+  /** Persons whose keys are neither in the export nor here are taken in as erased. */
+  readonly withoutKeys: boolean;
+  readonly signal: AbortSignal;
+  onProgress(step: 'check' | 'import', progress: Progress): void;
+};
+
+/** Brings an empty installation, or one that holds the beginning of an export, to hold all of it. Nothing is done unless all of it is whole. */
+export const importLog = async (importing: Importing, opened: OpenedExport): Promise<Filled> => {
+  const { pool, target, masterKey, signal } = importing;
+  const { chain } = opened.manifest;
+  const subjects = await check(importing, opened);
+  await demandKeys(opened, masterKey);
+  await using _keys = await openPostgresKeyStore({ pool, masterKey }).catch(explainKeys);
+  await takeInKeys(importing, opened, subjects);
+  await migrateLedger(pool);
+  // From the first event on, and until it is known where they end.
+  await writeQuiet(pool, target.identity, 'everything');
+  const filled = await fillLog(
+    {
+      ...{ target, order: importing.order, signal },
+      before: { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') },
+      onEvents: (count) => importing.onProgress('import', progressOf(opened, count)),
+    },
+    readEvents(opened),
+  );
+  if (filled.head.toString('hex') !== chain.after.head)
+    throw new StartRefused(
+      'What was imported is not what the export holds: something else writes to this log. Begin anew with an empty one.',
+    );
+  await writeQuiet(pool, target.identity, await target.head());
+  return filled;
+};
+
+/** Reads all of it, and answers whose personal data is in it. */
+const check = async ({ signal, onProgress }: Importing, opened: OpenedExport): Promise<ReadonlySet<UserId>> => {
+  const subjects = new Set<UserId>();
+  let count = 0;
+  for await (const events of readEvents(opened)) {
+    if (signal.aborted) throw new Stopped();
+    for (const event of events) for (const subject of subjectsIn(event)) subjects.add(subject);
+    count += events.length;
+    onProgress('check', progressOf(opened, count));
+  }
+  return subjects;
+};
+
+const progressOf = ({ manifest: { after, count: upTo } }: OpenedExport, events: number): Progress => ({
+  step: 'events',
+  events,
+  position: events as typeof after,
+  from: 0 as typeof after,
+  upTo: upTo as typeof after,
+});
+
+const subjectsIn = ({ data: { personal } }: Canonical): readonly UserId[] =>
+  typeof personal === 'object' && personal !== null && 'subject' in personal && Number.isSafeInteger(personal.subject)
+    ? [personal.subject as UserId]
+    : [];
+
+/** Before this database is bound to a master key. */
+const demandKeys = async (opened: OpenedExport, masterKey: MasterKey): Promise<void> => {
+  const wrap = createKeyWrap(masterKey);
+  try {
+    for await (const persons of readPersons(opened))
+      for (const { subject, wrapped } of persons) if (wrapped !== null) wrap.unwrap(subject, Buffer.from(wrapped, 'base64'));
+  } catch (error) {
+    explainKeys(error);
+  }
+};
+
+const explainKeys = (error: unknown): never => {
+  if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });
+  throw error;
+};
+
+/** Without its key, what is personal could be neither read nor written, now or ever: such a person is erased here. */
+const takeInKeys = async ({ pool, withoutKeys }: Importing, opened: OpenedExport, subjects: ReadonlySet<UserId>): Promise<void> => {
+  for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
+  const { rows } = await pool.query<{ subject: UserId }>(
+    'select subject from unnest($1::bigint[]) subject where not exists (select from person_key where person_key.subject = subject.subject)',
+    [[...subjects]],
+  );
+  if (rows.length === 0) return;
+  if (!withoutKeys)
+    throw new StartRefused(
+      `The keys of ${rows.length} persons are neither in the export nor in this database, so that what is personal could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
+    );
+  const destroyedAt = new Date().toISOString();
+  await takeInPersons(
+    pool,
+    rows.map(({ subject }) => ({ subject, wrapped: null, destroyedAt })),
+  );
+};

@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import type { Manifest } from '#shared/audit/export/manifest.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { userId } from '#shared/events/fields.ts';
+import { LinesFile } from './folder.ts';
+
+/** The keys of the persons, which their data is sealed with, as they lie in the database: wrapped under the master key. */
+const PERSONS = 'persons.jsonl';
+
+const PAGE = 10_000;
+
+const Person = z.strictObject({
+  subject: userId,
+  /** In base64; null where the key was destroyed. */
+  wrapped: z.base64().nullable(),
+  destroyedAt: z.iso.datetime().nullable(),
+});
+export type Person = z.output<typeof Person>;
+
+export const personFrom = (line: string): Person => Person.parse(JSON.parse(line));
+
+export const exportPersons = async (pool: Pool, folder: string): Promise<Manifest['persons']> => {
+  await using file = await LinesFile.create(folder, PERSONS);
+  let keys = 0;
+  for (let after = 0; ; ) {
+    const { rows } = await pool.query<{ subject: UserId; wrapped: Buffer | null; destroyedAt: Date | null }>(
+      `select subject, wrapped, destroyed_at as "destroyedAt" from person_key where subject > $1 order by subject limit ${PAGE}`,
+      [after],
+    );
+    const persons = rows.map(
+      ({ subject, wrapped, destroyedAt }): Person => ({
+        subject,
+        wrapped: wrapped?.toString('base64') ?? null,
+        destroyedAt: destroyedAt?.toISOString() ?? null,
+      }),
+    );
+    await file.write(persons.map((person) => `${JSON.stringify(person)}\n`).join(''));
+    keys += rows.length;
+    if (rows.length < PAGE) break;
+    after = rows.at(-1)?.subject ?? after;
+  }
+  return { name: PERSONS, ...(await file.finish()), keys };
+};
+
+/** What is destroyed, here or there, stays so. */
+export const takeInPersons = (pool: Pool, persons: readonly Person[]): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query(
+      `insert into person_key as present (subject, wrapped, destroyed_at)
+       select subject, decode(wrapped, 'base64'), destroyed_at from unnest($1::bigint[], $2::text[], $3::timestamptz[]) given (subject, wrapped, destroyed_at)
+       on conflict (subject) do update set wrapped = null, destroyed_at = excluded.destroyed_at
+         where present.destroyed_at is null and excluded.destroyed_at is not null`,
+      [persons.map(({ subject }) => subject), persons.map(({ wrapped }) => wrapped), persons.map(({ destroyedAt }) => destroyedAt)],
+    );
+  });

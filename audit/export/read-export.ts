@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type ChainPlace, extendBy } from '#shared/audit/chain-at.ts';
+import { type ExportedEvent, fromLine } from '#shared/audit/export/cloud-event.ts';
+import { SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
+import { readStatement } from '#shared/audit/signed-head.ts';
+import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { readWhole } from './folder.ts';
+import { linesOf } from './lines.ts';
+import { type Person, personFrom } from './persons.ts';
+import { MANIFEST } from './plan.ts';
+
+export type OpenedExport = { readonly folder: string; readonly manifest: SignedManifest };
+
+/** Reads the manifest of an export, and refuses one that its key has not signed, or whose keys do not follow from each other. */
+export const openExport = async (folder: string): Promise<OpenedExport> => {
+  const text = await readWhole(folder, MANIFEST);
+  if (text === undefined) throw new StartRefused(`There is no finished export in ${folder}: it has no ${MANIFEST}.`);
+  const manifest = parseAs(SignedManifest, text, `${MANIFEST} in ${folder}`);
+  const keyOf = createKeyring(manifest.keys);
+  const signer = keyOf(manifest.key);
+  if (!isSignedBy(signer.publicKey, signedText(manifest), manifest.signature))
+    throw new StartRefused(`${MANIFEST} in ${folder} is not what its key ${manifest.key} has signed: it was changed.`);
+  for (const { statement, signature } of manifest.heads)
+    if (!isSignedBy(keyOf(readStatement(statement).key).publicKey, statement, signature))
+      throw new StartRefused(`A head of the chain in ${folder} is not what its key has signed: it was changed.`);
+  return { folder, manifest };
+};
+
+const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) => {
+  const known = new Map<string, AuditKey>();
+  for (const key of keys) {
+    const { id, publicKey, endorsedBy, endorsement } = key;
+    const before = known.get(endorsedBy ?? '');
+    const isEndorsed = before
+      ? isSignedBy(before.publicKey, endorsementText(key), endorsement ?? '')
+      : known.size === 0 && endorsedBy === null;
+    if (thumbprint(publicKey) !== id || !isEndorsed)
+      throw new StartRefused(`The key ${id} of this export is not endorsed by the one before it: it was changed.`);
+    known.set(id, key);
+  }
+  return (id) => {
+    const key = known.get(id);
+    if (!key) throw new StartRefused(`The export was signed by a key that it does not have: ${id}.`);
+    return key;
+  };
+};
+
+/** The events in their order. What was changed is found at the latest once all have been read. */
+export async function* readEvents({ folder, manifest }: OpenedExport): AsyncGenerator<readonly ExportedEvent[]> {
+  const { chain, after, upTo, log } = manifest;
+  let place: ChainPlace = { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') };
+  let last = after;
+  const heads = new Map(manifest.heads.map(({ statement }) => readStatement(statement)).map((says) => [says.count, says.head]));
+  for (const { name, sha256 } of manifest.files) {
+    for await (const lines of wholeLinesOf(folder, name, sha256)) {
+      const events = lines.map((line) => parseEvent(log, line, name));
+      for (const event of events) {
+        place = extendBy(place, event);
+        const signed = heads.get(place.count);
+        if (event.position <= last || (signed !== undefined && signed !== place.head.toString('hex'))) throw changed(name);
+        last = event.position;
+      }
+      yield events;
+    }
+  }
+  const isWhole = place.count === chain.after.count && place.head.toString('hex') === chain.after.head && last === upTo;
+  if (!isWhole) throw changed(folder);
+}
+
+export async function* readPersons({ folder, manifest: { persons } }: OpenedExport): AsyncGenerator<readonly Person[]> {
+  if (persons === null) return;
+  for await (const lines of wholeLinesOf(folder, persons.name, persons.sha256)) yield lines.map(personFrom);
+}
+
+async function* wholeLinesOf(folder: string, name: string, sha256: string): AsyncGenerator<readonly string[]> {
+  const hash = createHash('sha256');
+  try {
+    yield* linesOf(join(folder, name), (chunk) => hash.update(chunk));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    throw new StartRefused(`${name} is missing in ${folder}.`, { cause });
+  }
+  if (hash.digest('hex') !== sha256) throw changed(name);
+}
+
+const changed = (what: string): StartRefused => new StartRefused(`${what} is not what the manifest says: it was changed, or cut off.`);
+
+const parseEvent = (log: SignedManifest['log'], line: string, name: string): ExportedEvent => {
+  try {
+    return fromLine(log, line);
+  } catch (cause) {
+    throw new StartRefused(`A line of ${name} is no event of this export: it was changed.`, { cause });
+  }
+};
+
+const parseAs = <Schema extends z.ZodType>(schema: Schema, text: string, what: string): z.output<Schema> => {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    if (!(cause instanceof z.ZodError || cause instanceof SyntaxError)) throw cause;
+    throw new StartRefused(`${what} is none of an export of this format: it was changed, or is of a later release.`, { cause });
+  }
+};

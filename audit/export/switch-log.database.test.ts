@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBetween } from '#shared/audit/chain-at.ts';
+import type { Position, UserId, WebhookId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { callLine } from '../../test/engines/call-line.ts';
+import { type CommandWorld, createCommandWorld, draftArticle } from '../../test/engines/command-side.ts';
+import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';
+import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { until } from '../../test/engines/until.ts';
+import { startAudit } from '../service.ts';
+import { IDENTITIES, POSITIONS } from './switch-log.ts';
+
+const resources = new AsyncDisposableStack();
+const log: { url: string | undefined } & AsyncDisposable = { url: undefined, [Symbol.asyncDispose]: async () => {} };
+let system: CommandWorld;
+let pool: Pool;
+let author: UserId;
+let webhookId: WebhookId;
+let copyUrl: string;
+beforeAll(async () => {
+  const standIn = resources.use(await startEventStoreStandIn());
+  copyUrl = standIn.address;
+  system = resources.use(await createCommandWorld(async () => log));
+  pool = resources.use(openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }));
+  await whileRunning(async (world) => {
+    ({ author } = world);
+    webhookId = await world.register();
+    await world.publish(3);
+    await world.untilDeliveries(webhookId, 'delivered', 3);
+    await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+    await until(
+      () => world.rows(`select from webhook_ledger.replay where state = 'finished'`),
+      ({ length }) => length === 1,
+    );
+    await world.untilDeliveries(webhookId, 'delivered', 3);
+  });
+}, 60_000);
+afterAll(() => resources.disposeAsync());
+
+/** Commands, projection, webhooks and the proof, until the proof has come to the end of the log. */
+const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Promise<void> => {
+  await using world = await createDispatchWorld(system);
+  await using _dispatcher = await world.start();
+  const settings = { dir: join(system.settings.DATA_DIR ?? '', 'audit'), headEveryMs: 200 } as Parameters<typeof startAudit>[0]['settings'];
+  const masterKey = parseMasterKey(system.settings.MASTER_KEY ?? '');
+  await using _audit = await startAudit({ ...world.side, masterKey, settings, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  await work(world);
+  const head = await world.side.eventLog.head();
+  await until(
+    () => world.rows<{ position: number }>('select position from follower_checkpoint'),
+    (rows) => rows.every(({ position }) => position >= head),
+    30_000,
+  );
+};
+
+const settingsNow = () => ({ ...system.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) });
+const switchTo = async (url: string) => {
+  const called = await callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']);
+  expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
+  log.url = url;
+};
+
+/** Where each event is in the log that is used now. */
+const places = async (): Promise<ReadonlyMap<string, Position>> => {
+  await using eventLog = await openEventLog({ url: log.url ?? system.settings.DATABASE_URL ?? '' });
+  const found = new Map<string, Position>();
+  for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }))
+    for (const { id, position } of events) found.set(id, position);
+  return found;
+};
+
+const demandAllMoved = async () => {
+  const at = await places();
+  const end = Math.max(...at.values());
+  const told = await pool.query<{ id: string; position: number; told: number }>(
+    `select event_id as id, position, substring(change from '"position":(\\d+)')::bigint as told from webhook_ledger.message`,
+  );
+  expect(told.rows.length).toBeGreaterThan(2);
+  for (const { id, position, told: inside } of told.rows) expect([position, inside]).toEqual([at.get(id), at.get(id)]);
+  const deliveries = await pool.query<{ id: string; position: number }>('select event_id as id, position from webhook_ledger.delivery');
+  for (const { id, position } of deliveries.rows) expect(position).toBe(at.get(id));
+  const followers = await pool.query<{ position: number }>('select position from follower_checkpoint');
+  expect(new Set(followers.rows.map(({ position }) => position))).toEqual(new Set([end]));
+  const blocks = await pool.query<{ last: number }>('select last_position as last from audit.block order by count desc limit 1');
+  expect(blocks.rows[0]?.last).toBe(end);
+  const replays = await pool.query<{ at: number; to: number }>('select at_position as at, to_position as to from webhook_ledger.replay');
+  for (const replay of replays.rows) expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
+};
+
+test('every table with positions of the log is taken along', async () => {
+  const { rows } = await pool.query<{ place: string }>(
+    `select table_schema || '.' || table_name || '.' || column_name as place from information_schema.columns
+     where column_name ~ 'position' and data_type = 'bigint' and table_schema !~ '^(pg_|event_log|replay_)'`,
+  );
+  const known = POSITIONS.flatMap(({ table, columns }) =>
+    columns.map((column) => `${table.includes('.') ? '' : 'public.'}${table}.${column}`),
+  );
+  const alone = ['webhook_ledger.message.position', 'audit.block.first_position', 'audit.block.last_position'];
+  expect(rows.map(({ place }) => place).filter((place) => !known.includes(place) && !alone.includes(place))).toEqual([]);
+  const naming = await pool.query<{ place: string }>(
+    `select replace(table_schema || '.' || table_name, 'public.', '') as place from information_schema.columns
+     where column_name = 'log' and table_schema !~ '^(pg_|event_log|replay_)'`,
+  );
+  expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);
+});
+
+test('the database belongs to the copy, and all goes on from there, also back again', async () => {
+  const database = system.settings.DATABASE_URL ?? '';
+  let planned = 3;
+  for (const url of [copyUrl, database]) {
+    await switchTo(url);
+    await demandAllMoved();
+    await whileRunning(async (world) => {
+      await draftArticle(world.side, author);
+      planned += 2;
+      // The receiver is gone by now.
+      await until(
+        () => world.rows('select from webhook_ledger.delivery where webhook_id = $1', [webhookId]),
+        ({ length }) => length === planned,
+      );
+    });
+    const verified = await callLine(settingsNow(), ['audit', 'verify']);
+    expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+    expect(verified.lines.join('\n')).not.toContain('No signed head outside');
+  }
+});

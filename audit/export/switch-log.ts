@@ -1,0 +1,106 @@
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+
+/** Where an event is in one log, and where in the other. */
+export type Moved = { readonly from: Position; readonly to: Position };
+
+/**
+ * Which tables hold positions of the log, beside messages and blocks; a test finds those that are missing here. `exact` where each is that
+ * of an event, `told` where its reason names it as well.
+ */
+export const POSITIONS: readonly Held[] = [
+  { table: 'follower_checkpoint', columns: ['position'], how: 'at or before' },
+  { table: 'projection_skip', columns: ['position'], how: 'told' },
+  { table: 'read_model.parked', columns: ['position'], how: 'told' },
+  { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
+  { table: 'read_model_next.parked', columns: ['position'], how: 'told' },
+  { table: 'webhook_ledger.delivery', columns: ['position'], how: 'exact' },
+  { table: 'webhook_ledger.replay', columns: ['from_position', 'to_position', 'at_position'], how: 'at or before' },
+  { table: 'webhook_ledger.quiet', columns: ['up_to_position'], how: 'at or before' },
+  { table: 'audit.watch', columns: ['position'], how: 'at or before' },
+  { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
+];
+/** Which tables name the log that their positions are of. */
+export const IDENTITIES = ['follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
+
+type Held = { readonly table: string; readonly columns: readonly string[]; readonly how: 'exact' | 'told' | 'at or before' };
+
+/** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
+export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
+  if (!(await exists(database, 'lease'))) return;
+  const { rows } = await database.query<{ name: string }>('select name from lease where expires_at > now() order by name');
+  if (rows[0])
+    throw new StartRefused(
+      `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} at work. Stop all of it, wait ten seconds, and begin again.`,
+    );
+};
+
+/**
+ * Gives every position that the database holds of one log the place of the same event in a copy of that log, in one transaction: from
+ * then on the database belongs to the copy, and whoever starts with the former log is refused.
+ */
+export const switchLog = (
+  pool: Pool,
+  { from, to }: { readonly from: LogIdentity; readonly to: LogIdentity },
+  moved: AsyncIterable<readonly Moved[]>,
+): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query('create temporary table moved (old bigint primary key, new bigint not null) on commit drop');
+    for await (const some of moved) await insertMoved(connection, some);
+    await connection.query('analyze moved');
+    await demandStopped(connection);
+    for (const held of POSITIONS) if (await exists(connection, held.table)) await move(connection, held);
+    await moveMessages(connection);
+    await moveBlocks(connection);
+    for (const table of IDENTITIES)
+      if (await exists(connection, table)) await connection.query(`update ${table} set log = $2 where log = $1`, [from, to]);
+  });
+
+const insertMoved = async (connection: Connection, moved: readonly Moved[]): Promise<void> => {
+  await connection.query('insert into moved (old, new) select * from unnest($1::bigint[], $2::bigint[])', [
+    moved.map(({ from }) => from),
+    moved.map(({ to }) => to),
+  ]);
+};
+
+const move = async (connection: Connection, { table, columns, how }: Held): Promise<void> => {
+  const reason = `, reason = regexp_replace(t.reason, '\\mat position ' || moved.old || '\\M', 'at position ' || moved.new)`;
+  for (const column of columns)
+    await connection.query(
+      how === 'at or before'
+        ? `update ${table} set ${column} = ${atOrBefore(column)} where ${column} is not null`
+        : `update ${table} t set ${column} = moved.new${how === 'told' ? reason : ''} from moved where moved.old = t.${column}`,
+    );
+};
+
+/** As where a follower is, which may be behind the last event of all. */
+const atOrBefore = (column: string): string => `coalesce((select new from moved where old <= ${column} order by old desc limit 1), 0)`;
+
+/** The change is kept as text, of which the position comes first. */
+const moveMessages = async (connection: Connection): Promise<void> => {
+  if (!(await exists(connection, 'webhook_ledger.message'))) return;
+  await connection.query(
+    `update webhook_ledger.message t set position = moved.new,
+       change = regexp_replace(change, '^\\{"position":\\d+', '{"position":' || moved.new)
+     from moved where moved.old = t.position`,
+  );
+};
+
+/** Only where the events are is changed, which no hash depends on. In two steps, because no two blocks may end at one place meanwhile. */
+const moveBlocks = async (connection: Connection): Promise<void> => {
+  if (!(await exists(connection, 'audit.block'))) return;
+  await connection.query('alter table audit.block disable trigger append_only');
+  await connection.query(
+    `update audit.block t set first_position = first.new, last_position = -last.new
+     from moved first, moved last where first.old = t.first_position and last.old = t.last_position`,
+  );
+  await connection.query('update audit.block set last_position = -last_position where last_position < 0');
+  await connection.query('alter table audit.block enable trigger append_only');
+};
+
+const exists = async (database: Pick<Pool | Connection, 'query'>, table: string): Promise<boolean> => {
+  const { rows } = await database.query<{ found: boolean }>('select to_regclass($1) is not null as found', [table]);
+  return rows[0]?.found === true;
+};

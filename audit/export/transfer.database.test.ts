@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callLine } from '../../test/engines/call-line.ts';
+import { type CommandWorld, createCommandWorld } from '../../test/engines/command-side.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { createReadWorld } from '../../test/engines/read-world.ts';
+import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
+
+const resources = new AsyncDisposableStack();
+/** Where the log of the first system is: in its database, until it is moved. */
+const log: { url: string | undefined } & AsyncDisposable = { url: undefined, [Symbol.asyncDispose]: async () => {} };
+let system: CommandWorld;
+let story: Story;
+let told: readonly unknown[];
+beforeAll(async () => {
+  system = resources.use(await createCommandWorld(async () => log));
+  {
+    await using world = await createReadWorld({}, { on: system });
+    story = await tellStory(world);
+  }
+  told = await answersOf(story, { on: system });
+}, 60_000);
+afterAll(() => resources.disposeAsync());
+
+const folder = async () => join(resources.use(await temporaryDataDir()).path, 'export');
+const headIn = (lines: readonly string[]) => /head(?: of their chain)?,? ([0-9a-f]{64})/.exec(lines.join('\n'))?.[1];
+
+test('an export into an empty system gives the same answers to everybody', async () => {
+  const path = await folder();
+  const exported = await callLine(system.settings, ['log', 'export', path, '--keys']);
+  expect(exported).toMatchObject({ exit: 0 });
+  await using copy = await createCommandWorld(undefined, system.settings.MASTER_KEY);
+  const imported = await callLine(copy.settings, ['log', 'import', path]);
+  expect(imported).toMatchObject({ exit: 0, complaint: '' });
+  expect(headIn(imported.lines)).toBe(headIn(exported.lines));
+  expect(await answersOf(story, { on: copy })).toEqual(told);
+  expect(await callLine(copy.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
+  const again = await callLine(copy.settings, ['log', 'import', path]);
+  expect(again).toMatchObject({ exit: 0, lines: expect.arrayContaining([expect.stringContaining('0 events were imported')]) });
+});
+
+test('without the keys of persons an import is refused, or takes them in as erased', async () => {
+  const path = await folder();
+  await callLine(system.settings, ['log', 'export', path]);
+  await using copy = await createCommandWorld();
+  const refused = await callLine(copy.settings, ['log', 'import', path]);
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringMatching(/The keys of \d persons .* --without-keys/) });
+  expect(await callLine(copy.settings, ['log', 'import', path, '--without-keys'])).toMatchObject({ exit: 0 });
+  await using world = await createReadWorld({}, { on: copy });
+  const admin = await world.person('admin', 'New here');
+  const { body } = await world.ask('/articles?limit=100', { by: admin });
+  const authors = (body as readonly { readonly author: { readonly name: string } }[]).map(({ author }) => author.name);
+  expect(authors.length).toBeGreaterThan(1);
+  expect(JSON.stringify(await Promise.all(story.paths.map((path) => world.ask(path, { by: admin }))))).not.toMatch(
+    /Ada|Rita|rita@|Well said/,
+  );
+});
+
+test('keys under another master key are refused before anything is written', async () => {
+  const path = await folder();
+  await callLine(system.settings, ['log', 'export', path, '--keys']);
+  await using copy = await createCommandWorld();
+  const refused = await callLine(copy.settings, ['log', 'import', path]);
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('MASTER_KEY does not fit') });
+  expect(await callLine({ ...copy.settings, MASTER_KEY: system.settings.MASTER_KEY }, ['log', 'import', path])).toMatchObject({ exit: 0 });
+});
+
+test('a log that is copied to EventStoreDB gives the same answers to everybody, and takes the database along', async () => {
+  await using standIn = await startEventStoreStandIn();
+  const to = ['log', 'copy', '--to', standIn.address];
+  expect(await callLine(system.settings, to)).toMatchObject({ exit: 0, complaint: '' });
+  {
+    await using world = await createReadWorld({}, { on: system });
+    await world.person('reader', 'Late');
+    expect(await callLine(system.settings, [...to, '--switch'])).toMatchObject({
+      exit: 1,
+      complaint: expect.stringContaining('Annals runs'),
+    });
+  }
+  told = await answersOf(story, { on: system });
+  const switched = await callLine(system.settings, [...to, '--switch']);
+  expect(switched).toMatchObject({ exit: 0, complaint: '' });
+  await expect(answersOf(story, { on: system })).rejects.toThrow('has followed the event log');
+  log.url = standIn.address;
+  expect(await answersOf(story, { on: system })).toEqual(told);
+  const verified = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, ['audit', 'verify']);
+  expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+  const path = await folder();
+  const exported = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, ['log', 'export', path, '--keys']);
+  expect(headIn(exported.lines)).toBe(headIn(switched.lines));
+  await using back = await createCommandWorld(undefined, system.settings.MASTER_KEY);
+  expect(await callLine(back.settings, ['log', 'import', path])).toMatchObject({ exit: 0 });
+  expect(await answersOf(story, { on: back })).toEqual(told);
+});

@@ -1,0 +1,113 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { agreesWithChain, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import { toLine } from '#shared/audit/export/cloud-event.ts';
+import { readProof, signManifest, toManifestLine } from '#shared/audit/export/manifest.ts';
+import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
+import type { Position } from '#shared/brands.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import type { Health } from '#shared/http/health.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { demandPreferredType } from '#shared/http/media-type.ts';
+import { parametersOf } from '#shared/http/parameters.ts';
+import type { Log } from '#shared/log.ts';
+import { demandRight } from '#shared/rest/admission.ts';
+import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
+import { placeOf } from '../events/place.ts';
+import { createTimes } from '../events/times.ts';
+
+export type ExportDependencies = AuditKeyDependencies & {
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly health: Pick<Health, 'onDrain'>;
+  /** Why a request that was let in would not be now. */
+  readonly refusalNow: (request: Request) => Error | undefined;
+  readonly log: Log;
+  readonly before: readonly RequestHandler[];
+};
+
+/** Each reads the whole log as fast as it can. */
+const AT_ONCE_MAX = 4;
+
+/** The log as lines of CloudEvents, as fast as the client takes them; the last line is the signed manifest, and without it not all has come. */
+export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): Router => {
+  const stopping = new AbortController();
+  dependencies.health.onDrain(() => stopping.abort());
+  let running = 0;
+  return Router().get(AUDIT_OPERATIONS.exportLog.path, demandAuditor, ...before, async (request, response) => {
+    const range = await rangeOf(dependencies, request);
+    response.set({ 'Content-Type': EXPORT_TYPE, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }).vary('Authorization');
+    if (request.method === 'HEAD') return void response.end();
+    if (running >= AT_ONCE_MAX) throw new HttpProblem('too_many_streams');
+    running += 1;
+    const left = new AbortController();
+    response.on('close', () => left.abort());
+    response.flushHeaders();
+    try {
+      await send(dependencies, { request, response, signal: AbortSignal.any([stopping.signal, left.signal]) }, range);
+    } catch (err) {
+      dependencies.log.error({ err }, 'An export over HTTP failed.');
+      response.destroy();
+    } finally {
+      running -= 1;
+    }
+  });
+};
+
+const demandAuditor: RequestHandler = (request, _response, next) => {
+  demandRight(request, AUDIT_OPERATIONS.exportLog);
+  demandPreferredType(request, [EXPORT_TYPE]);
+  next();
+};
+
+type Range = { readonly after: Position; readonly upTo: Position };
+
+const rangeOf = async (dependencies: ExportDependencies | Omit<ExportDependencies, 'before'>, request: Request): Promise<Range> => {
+  const { eventLog } = dependencies;
+  const { after, since, until } = parametersOf(ExportRange, request.query);
+  const times = createTimes(dependencies);
+  const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
+  const start = await times.further(place, since);
+  const end = until === undefined ? await eventLog.head() : await times.end(until);
+  return { after: start, upTo: end > start ? end : start };
+};
+
+type Sending = { readonly request: Request; readonly response: Response; readonly signal: AbortSignal };
+
+/** What goes wrong after the first line ends the connection: the client sees that the last line is missing. */
+const send = async (
+  dependencies: Omit<ExportDependencies, 'before'>,
+  { request, response, signal }: Sending,
+  range: Range,
+): Promise<void> => {
+  const { pool, eventLog, refusalNow, log } = dependencies;
+  const { identity } = eventLog;
+  const begun = { at: new Date().toISOString(), signer: await openSigner(dependencies) };
+  const before = await chainAt(dependencies, range.after);
+  const proof = await readProof(pool, { log: identity, ...range });
+  const hash = createHash('sha256');
+  let place = before;
+  let bytes = 0;
+  for await (const events of readBetween(eventLog, range, signal)) {
+    if (refusalNow(request) !== undefined) break;
+    const text = Buffer.from(events.map((event) => `${toLine(identity, event)}\n`).join(''));
+    for (const event of events) place = extendBy(place, event);
+    hash.update(text);
+    bytes += text.length;
+    if (!response.write(text)) await once(response, 'drain', { signal }).catch(() => {});
+  }
+  const count = place.count - before.count;
+  const isWhole = range.after === range.upTo || (!signal.aborted && refusalNow(request) === undefined);
+  if (!isWhole || !(await agreesWithChain(pool, place))) {
+    if (isWhole) log.error({ count: place.count }, 'The events in the log are not those that the chain was made of; nothing was signed.');
+    response.destroy();
+    return;
+  }
+  const json = ({ count: events, head }: typeof place) => ({ count: events, head: head.toString('hex') });
+  const manifest = signManifest(begun.signer, {
+    ...{ format: 1, log: identity, at: begun.at, ...range, count, chain: { before: json(before), after: json(place) } },
+    files: [{ name: 'export.jsonl', events: count, bytes, sha256: hash.digest('hex') }],
+    ...{ persons: null, ...proof },
+  });
+  response.end(`${toManifestLine(manifest, randomUUID())}\n`);
+};

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { context } from '#shared/events/codec-setting.ts';
+import { follow } from '../../test/engines/event-source.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../test/engines/until.ts';
+
+type Event = Readonly<Record<string, unknown>> & { readonly type: string; readonly at: string; readonly cursor: string };
+
+let world: ReadWorld;
+let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
+let article: number;
+let comment: number;
+/** When the article was there, and not yet the comment. */
+let between: string;
+
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, commenter, admin] = [await world.person('author'), await world.person('reader'), await world.person('admin')];
+  article = await write(author, 'POST', '/articles', { title: 'Published', body: '', tags: [], publish: true });
+  between = await aMomentLater();
+  await fill(1_200);
+  comment = await write(commenter, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+  await write(admin, 'PATCH', `/articles/${article}`, { title: 'Corrected' });
+  await write(author, 'DELETE', `/comments/${comment}`);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return (reply.body as { id: number }).id;
+};
+
+/** A time with nothing at it: what was made is earlier, what is made next is later. */
+const aMomentLater = async (): Promise<string> => {
+  const end = Date.now() + 2;
+  await until(
+    () => Date.now(),
+    (now) => now > end,
+  );
+  return new Date(end).toISOString();
+};
+
+/** Events that are told to nobody. */
+const fill = async (count: number) => {
+  const { eventLog, codec } = world.side;
+  for (let left = count; left > 0; left -= 400) {
+    const events = Array.from({ length: 400 }, () => ({
+      id: randomUUID() as EventId,
+      event: { type: 'email.released' as const, data: { userId: author.id as UserId } },
+    }));
+    const made = { ...context, at: new Date().toISOString() };
+    await eventLog.append('email-filler' as StreamName, 'any', await codec.encodeAll('email-filler' as StreamName, made, events));
+  }
+};
+
+const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
+  const { status, headers, body } = await world.ask(`/events?${new URLSearchParams({ limit: '100', ...query })}`, { by });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return { events: body as readonly Event[], links: headers.get('link') ?? '' };
+};
+const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) => (await page(by, query)).events.map(({ type }) => type);
+
+test('what one has done is found by who it was', async () => {
+  expect(await typesFor(admin, { actor: `user:${author.id}` })).toEqual(['article.drafted', 'article.published', 'comment.deleted']);
+  expect(await typesFor(commenter, { actor: `user:${admin.id}` })).toEqual(['article.edited']);
+  expect(await typesFor(admin, { actor: 'anonymous' })).toEqual([]);
+  expect(new Set(await typesFor(admin, { actor: 'system:test' }))).toEqual(new Set(['user.registered']));
+});
+
+test('what happened to one thing is found by its subject, in pages that walk it once', async () => {
+  const whole = (await page(admin, { subject: `article-${article}` })).events;
+  expect(whole.map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'article.edited']);
+  expect(await typesFor(commenter, { subject: `article-${article}` })).toEqual(['article.published', 'article.edited']);
+  expect(await typesFor(commenter, { subject: `comment-${comment}` })).toEqual(['comment.added', 'comment.deleted']);
+  expect(await typesFor(admin, { subject: `user-${author.id}`, article: String(article) })).toEqual([]);
+  expect(await typesFor(admin, { subject: 'webhook-5' })).toEqual([]);
+  const seen: Event[] = [];
+  for (let path: string | undefined = `/events?limit=1&subject=article-${article}`; path !== undefined; ) {
+    const { headers, body } = await world.ask(path, { by: admin });
+    seen.push(...(body as Event[]));
+    path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  }
+  expect(seen).toEqual(whole);
+});
+
+test('a subject in its stream is told as it is told out of the whole log', async () => {
+  const all = (await page(admin, {})).events;
+  for (const subject of [`article-${article}`, `comment-${comment}`, `user-${commenter.id}`]) {
+    for (const by of [admin, author, commenter]) {
+      const inLog = (await page(by, {})).events.filter((event) => event.subject === subject);
+      expect((await page(by, { subject })).events, subject).toEqual(inLog);
+    }
+    const before = all.findLast((event) => event.subject === subject)?.cursor ?? '';
+    expect((await page(admin, { subject, after: before })).events).toEqual([]);
+  }
+});
+
+test('times bound what is told, and the page before a time that has passed is the last', async () => {
+  expect(await typesFor(author, { article: String(article), since: between })).toEqual([
+    'comment.added',
+    'article.edited',
+    'comment.deleted',
+  ]);
+  const before = await page(author, { article: String(article), until: between });
+  expect(before.events.map(({ type }) => type)).toEqual(['article.drafted', 'article.published']);
+  expect(before.links).not.toMatch(/rel="(?:next|poll)"/);
+  const [edited] = (await page(author, { types: 'article.edited' })).events;
+  const at = edited?.at ?? '';
+  expect(await typesFor(author, { article: String(article), since: at, until: at, types: 'article.edited' })).toEqual(['article.edited']);
+  const open = await page(author, { since: between, until: new Date(Date.now() + 3_600_000).toISOString() });
+  expect(open.links).toContain('rel="poll"');
+  expect(await typesFor(author, { since: between.replace('Z', '+00:00'), subject: `article-${article}` })).toEqual(['article.edited']);
+});
+
+test('who did it is told to all who may know, and how, to themself and administrators', async () => {
+  const edited = async (by: Asker) => (await page(by, { types: 'article.edited' })).events[0];
+  const traced = { actor: `user:${admin.id}`, request: expect.any(String), correlation: expect.any(String), causation: null };
+  expect(await edited(admin)).toMatchObject(traced);
+  for (const by of [author, commenter]) {
+    expect(await edited(by)).toMatchObject({ actor: `user:${admin.id}` });
+    expect(Object.keys((await edited(by)) ?? {})).not.toEqual(expect.arrayContaining(['request']));
+  }
+  const [added] = (await page(commenter, { types: 'comment.added' })).events;
+  expect(added).toMatchObject({ actor: `user:${commenter.id}`, request: expect.any(String) });
+});
+
+test('a stream has the same filters, begins at a time, and has no end', async () => {
+  const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
+    follow(`${world.url}/events?${new URLSearchParams(query)}`, { headers: await world.authorization(by) });
+  const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
+  const byActor = await streamOf(admin, { actor: `user:${commenter.id}`, since: '2026-01-01T00:00:00Z' });
+  expect(await bySubject.data<Event>(1)).toMatchObject([{ type: 'article.edited' }]);
+  expect(await byActor.data<Event>(1)).toMatchObject([{ type: 'comment.added', request: expect.any(String) }]);
+  const unbounded = await streamOf(admin, { until: between });
+  expect(unbounded.status).toBe(400);
+  for (const { close } of [bySubject, byActor]) await close();
+});
+
+test.each([
+  ['actor', 'user:x'],
+  ['actor', 'Ada'],
+  ['subject', 'article'],
+  ['subject', 'email-x'],
+  ['since', 'yesterday'],
+  ['until', '2026-13-01T00:00:00Z'],
+])('%s=%s is refused in so many words', async (parameter, value) => {
+  const reply = await world.ask(`/events?${new URLSearchParams({ [parameter]: value })}`, { by: admin });
+  expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
+});

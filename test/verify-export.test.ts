@@ -1,0 +1,146 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rotateAuditKey } from '#shared/audit/signing-keys.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { exportLog } from '../audit/export/export-log.ts';
+import { type AuditWorld, createAuditWorld } from './engines/audit-world.ts';
+import { temporaryDataDir } from './engines/data-dir.ts';
+import { createReadWorld } from './engines/read-world.ts';
+
+const SCRIPT = fileURLToPath(new URL('../docs/examples/verify-export.py', import.meta.url));
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('docs/examples/verify-export.py is not run, because there is no python3.');
+
+/** What is hard to write in the one form that hashes are made of. */
+const ODD: readonly JsonObject[] = [
+  {
+    ratio: 0.1,
+    tiny: 1e-7,
+    huge: 1e21,
+    large: 2 ** 53 + 2,
+    negative: -0,
+    list: [-2.5e-9, 100, 1e20, 123.456],
+    nested: { b: 1, a: { 10: 1, 9: 2 } },
+  },
+  { é: '\u2028\u2029“”\u0007\b\n\u007f', '😀': null, '\ufb33': [true], '': false, half: 'a\ud800b', '\udc00': 1 },
+];
+
+const verify = async (...args: readonly string[]): Promise<{ readonly exit: number; readonly text: string }> => {
+  try {
+    const { stdout } = await promisify(execFile)('python3', [SCRIPT, ...args]);
+    return { exit: 0, text: stdout };
+  } catch (error) {
+    const { code, stderr } = error as { readonly code: number; readonly stderr: string };
+    return { exit: code, text: stderr };
+  }
+};
+
+describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () => {
+  const resources = new AsyncDisposableStack();
+  let world: AuditWorld;
+  let whole: string;
+  const range = { after: START, upTo: undefined, withKeys: true };
+  const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
+  beforeAll(async () => {
+    world = resources.use(await createAuditWorld());
+    await world.pool.query('create table person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await world.pool.query(`insert into person_key values (7, '\\x01', null), (8, null, now())`);
+    await world.append(20);
+    for (const data of ODD)
+      await world.eventLog.append('thing-odd' as StreamName, 'any', [
+        { id: randomUUID() as EventId, type: 'thing.noted', data, metadata: {} },
+      ]);
+    await world.prove();
+    await rotateAuditKey(world);
+    await world.append(20);
+    await world.prove();
+    whole = join(resources.use(await temporaryDataDir()).path, 'export');
+    await exportLog({ ...world, ...quietly }, whole, range);
+  });
+  afterAll(() => resources.disposeAsync());
+
+  test('verifies what is as it was exported, and holds it against heads and keys that they know', async () => {
+    const verified = await verify(whole);
+    expect(verified).toMatchObject({
+      exit: 0,
+      text: expect.stringMatching(/^VERIFIED\. 42 events, after position 0 up to 42\.\n.*2 signed heads/),
+    });
+    const { keys } = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as { keys: readonly { id: string }[] };
+    for (const { id } of keys) expect(await verify(whole, '--key', id, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
+    expect(await verify(whole, '--key', 'of-another')).toMatchObject({ exit: 1, text: expect.stringContaining('not signed by the key') });
+  });
+
+  const change = (name: string, how: (text: string) => string) => async (path: string) => {
+    const [before, file] = [await readFile(join(path, name), 'utf8'), join(path, name)];
+    expect(how(before)).not.toBe(before);
+    await writeFile(file, how(before));
+  };
+  const swapped = (text: string) => {
+    const [one, two, ...rest] = text.split('\n');
+    return [two, one, ...rest].join('\n');
+  };
+  const TAMPERINGS: readonly (readonly [string, (path: string) => Promise<unknown>])[] = [
+    ['a changed line', change('events-000001.jsonl', (text) => text.replace('"n":3', '"n":4'))],
+    ['a dropped line', change('events-000002.jsonl', (text) => text.slice(text.indexOf('\n') + 1))],
+    ['swapped lines', change('events-000001.jsonl', swapped)],
+    ['a line more', (path) => appendFile(join(path, 'events-000001.jsonl'), '{}\n')],
+    ['a changed manifest', change('manifest.json', (text) => text.replace('"upTo":42', '"upTo":41'))],
+    ['a changed head', change('manifest.json', (text) => text.replace('\\"count\\":22', '\\"count\\":21'))],
+    ['a cut tail', (path) => rm(join(path, 'events-000004.jsonl'))],
+    ['a torn file', change('events-000001.jsonl', (text) => text.slice(0, -10))],
+    ['a file of another export', (path) => cp(join(path, 'events-000001.jsonl'), join(path, 'events-000099.jsonl'))],
+    ['another key of a person', change('persons.jsonl', (text) => text.replace('AQ==', 'AA=='))],
+    ['no manifest', (path) => rm(join(path, 'manifest.json'))],
+  ];
+
+  test.each(TAMPERINGS)('finds %s', async (_what, tamper) => {
+    const path = join(resources.use(await temporaryDataDir()).path, 'export');
+    await cp(whole, path, { recursive: true });
+    await tamper(path);
+    expect(await verify(path)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED\. [A-Za-z0-9/]/) });
+  });
+
+  test('verifies what came over HTTP, and finds what was cut off, put in, or changed on the way', async () => {
+    await using system = await createReadWorld();
+    const [author, admin] = [await system.person('author', 'Ada \u00e9'), await system.person('admin')];
+    for (let articles = 0; articles < 5; articles += 1)
+      await system.ask('/articles', { by: author, method: 'POST', body: { title: 'T', body: '\u2028', tags: [] } });
+    const { body } = await system.ask('/audit/export', { by: admin, headers: { accept: 'application/x-ndjson' } });
+    const file = join(resources.use(await temporaryDataDir()).path, 'export.jsonl');
+    const verifyText = async (text: string) => {
+      await writeFile(file, text);
+      return verify(file);
+    };
+    const lines = String(body).trimEnd().split('\n');
+    const [first = '', last = ''] = [lines.at(0), lines.at(-1)];
+    const joined = (...some: readonly string[]) => some.map((line) => `${line}\n`).join('');
+    expect(await verifyText(String(body))).toMatchObject({ exit: 0, text: expect.stringContaining(`${lines.length - 1} events`) });
+    const wrong = [
+      joined(...lines.slice(0, -1)),
+      joined(...lines.slice(0, -2), last),
+      joined(...lines.slice(0, -1), first, last),
+      joined(...lines.slice(1)),
+      String(body).replace('"title":"T"', '"title":"U"'),
+      '',
+    ];
+    for (const text of wrong) expect(await verifyText(text)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED/) });
+  });
+
+  test('finds that all of it was made anew, by heads that were published before', async () => {
+    await using forged = await createAuditWorld();
+    await forged.pool.query('create table person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await forged.append(42);
+    await forged.prove();
+    const path = join(resources.use(await temporaryDataDir()).path, 'export');
+    await exportLog({ ...forged, ...quietly }, path, range);
+    expect(await verify(path)).toMatchObject({ exit: 0 });
+    expect(await verify(path, '--heads', world.files.heads)).toMatchObject({ exit: 1, text: expect.stringContaining('unknown key') });
+  });
+});
