@@ -86,7 +86,7 @@ const event = fc.oneof(
       { type: 'webhook.changed' as const, data: { ...data, headers: { 'X-Team': 'red' }, description: null } },
       {
         type: 'webhook.disabled' as const,
-        data: { ...data, reason: 'gone' as const, missed: { since: 3 as Position, at: CIRCUMSTANCES.at } },
+        data: { ...data, reason: 'gone' as const, missed: { since: { log: null, position: 3 as Position }, at: CIRCUMSTANCES.at } },
       },
       { type: 'webhook.enabled' as const, data: { ...data, scopes: ['read:comments' as const] } },
       { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID() } },
@@ -165,7 +165,7 @@ const skipOnly = async (events: readonly RecordedEvent[]): Promise<void> => {
 /** Projects into an empty read model, with a batch up to each cut. */
 const projected = async (schema: string, events: readonly RecordedEvent[], cuts: readonly number[]) => {
   await pool.query(
-    ['users', 'articles', 'comments', 'webhooks', 'departed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'),
+    ['users', 'articles', 'comments', 'webhooks', 'departed', 'removed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'),
   );
   let from = 0;
   for (const to of [...cuts, events.length]) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Pool } from '#shared/database/pool.ts';
+import { KEPT_DIGEST } from './kept-digest.ts';
 
 /** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
 export type Definition = {
@@ -24,7 +25,9 @@ export const readDefinition = async (): Promise<Definition> => {
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
-    fingerprint: createHash('sha256').update(statements.join(';').replaceAll(/\s+/g, ' ')).digest('base64url'),
+    fingerprint: createHash('sha256')
+      .update([...statements, ...KEPT_DIGEST].join(';').replaceAll(/\s+/g, ' '))
+      .digest('base64url'),
   };
 };
 

@@ -2,6 +2,7 @@ import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
+import { startAudit } from '../audit/service.ts';
 import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
 
@@ -11,6 +12,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
+  context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
   context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
   await serveClients(context, foundation, { routes: [], links: [] });
 };

@@ -42,7 +42,11 @@ export const park = async (connection: Connection, parked: readonly Parked[]): P
     parked.flatMap(({ stream }) => rowOf(stream) ?? []),
     ({ table }) => table,
   );
-  for (const [table, gone] of rows) await connection.query(`delete from ${table} where id = any($1)`, [gone.map(({ id }) => id)]);
+  for (const [table, gone] of rows) {
+    const ids = gone.map(({ id }) => id);
+    await connection.query(`delete from ${table} where id = any($1)`, [ids]);
+    await connection.query('delete from removed where kind = $1 and id = any($2)', [table, ids]);
+  }
 };
 
 /** Answers since when the aggregate was parked. */

@@ -10,6 +10,7 @@ import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
 import { rowOf, type TableName } from './aggregates.ts';
 import { exceptionsAmong, type Parked, park } from './parked.ts';
 import { type Prepared, prepare } from './prepared.ts';
+import { removalOf } from './removed.ts';
 import { write } from './rows.ts';
 import { isOf, takeIn } from './take-in.ts';
 
@@ -80,7 +81,7 @@ const eraseTexts = async (connection: Connection, { departures, comments, webhoo
   if (gone.length > 0) {
     await connection.query('insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', [gone]);
     await connection.query('update comments set text = null where author_id = any($1) and text is not null', [gone]);
-    await connection.query('delete from webhooks where owner_id = any($1)', [gone]);
+    await connection.query(removalOf(WEBHOOKS, 'delete from webhooks t where owner_id = any($1)'), [gone]);
   }
   if (written.length > 0) {
     await connection.query(
@@ -90,6 +91,7 @@ const eraseTexts = async (connection: Connection, { departures, comments, webhoo
   }
   const registered = webhooks.map(({ data }) => data.webhookId);
   if (registered.length > 0) {
-    await connection.query('delete from webhooks w using departed d where w.id = any($1) and d.user_id = w.owner_id', [registered]);
+    const removal = removalOf(WEBHOOKS, 'delete from webhooks t using departed d where t.id = any($1) and d.user_id = t.owner_id');
+    await connection.query(removal, [registered]);
   }
 };

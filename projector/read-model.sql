@@ -5,6 +5,8 @@ create table users (
   -- Null once the user was deleted, and without a trace of what they were.
   name text,
   email text,
+  -- Of the event that last set what is personal: a digest has it in place of that, and is the same after an erasure.
+  seal text,
   role text not null,
   version integer not null,
   created_at timestamptz not null,
@@ -12,6 +14,8 @@ create table users (
   deleted_at timestamptz
 );
 create index users_by_creation on users (created_at desc, id desc) where deleted_at is null;
+-- Those who were deleted were in earlier lists.
+create index users_departed on users (created_at desc, id desc) where deleted_at is not null;
 
 create table articles (
   id bigint primary key,
@@ -43,6 +47,7 @@ create table comments (
   author_id bigint not null,
   -- Null once its author was deleted: it was theirs.
   text text,
+  seal text,
   version integer not null,
   created_at timestamptz not null,
   updated_at timestamptz not null
@@ -56,6 +61,7 @@ create table webhooks (
   -- Null only where its owner's key was destroyed and their deletion is still to come.
   url text,
   description text,
+  seal text,
   event_types text[] not null,
   filter_article_id bigint,
   filter_author_id bigint,
@@ -67,7 +73,8 @@ create table webhooks (
   scopes text[] not null,
   is_enabled boolean not null,
   disabled_reason text,
-  -- After which position changes were not delivered, until they are replayed.
+  -- After which position, and of which log if not of the one that is projected, changes were not delivered, until they are replayed.
+  missed_log text,
   missed_since bigint,
   old_secrets_end_at timestamptz,
   version integer not null,
@@ -80,6 +87,18 @@ create index webhooks_by_owner on webhooks (owner_id, created_at desc, id desc);
 -- Users who were deleted, whatever became of their row: what they wrote goes with them.
 create table departed (user_id bigint primary key);
 
+-- What was deleted, by the name of its table: lists as of an earlier moment find it here, and what it was then in its stream.
+create table removed (
+  kind text collate "C" not null,
+  id bigint not null,
+  -- Its author, its article or its owner, as the table has it.
+  parent_id bigint not null,
+  created_at timestamptz not null,
+  primary key (kind, id)
+);
+create index removed_by_creation on removed (kind, created_at desc, id desc);
+create index removed_by_parent on removed (kind, parent_id, created_at desc, id desc);
+
 -- Aggregates that are out of the tables above because of an event that could not be taken in.
 create table parked (
   stream text collate "C" primary key,
@@ -89,3 +108,16 @@ create table parked (
   reason text not null,
   parked_at timestamptz not null default now()
 );
+
+-- What the four tables come to, kept by the triggers of kept-digest.ts while somebody projects.
+create table digest (
+  name text primary key,
+  rows bigint not null,
+  low numeric not null,
+  high numeric not null
+);
+
+-- PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be there.
+alter table users alter column name set statistics 0, alter column email set statistics 0;
+alter table comments alter column text set statistics 0;
+alter table webhooks alter column url set statistics 0, alter column description set statistics 0, alter column header_names set statistics 0;

@@ -1,23 +1,29 @@
 import type { Connection } from '#shared/database/pool.ts';
 import { type Change, combine, type Row, type Table } from '#shared/read-model/change.ts';
+import { noteRemoved, removalOf, returnOf } from './removed.ts';
 
 type Folded<Column extends string> = {
   readonly changes: readonly Change<Column>[];
   /** The values that are not written because of another change of the same batch. */
   readonly covered: readonly Partial<Row<Column>>[];
+  /** What was made and deleted in the same batch, as it was last. */
+  readonly vanished: readonly Row<Column>[];
 };
 
 /** Folds the changes of each row into one, so that a batch writes each row once. */
 const fold = <Column extends string>(changes: readonly Change<Column>[]): Folded<Column> => {
   const folded = new Map<number, Change<Column>>();
   const covered: Partial<Row<Column>>[] = [];
+  const vanished = new Map<number, Row<Column>>();
   for (const change of changes) {
     const id = change.row.id as number;
     const earlier = folded.get(id);
     folded.set(id, earlier ? combine(earlier, change) : change);
     if (earlier) covered.push(coveredBy(earlier, change));
+    if (earlier?.kind === 'put' && change.kind === 'drop') vanished.set(id, earlier.row);
+    if (change.kind === 'put') vanished.delete(id);
   }
-  return { changes: [...folded.values()], covered };
+  return { changes: [...folded.values()], covered, vanished: [...vanished.values()] };
 };
 
 const coveredBy = <Column extends string>(earlier: Change<Column>, later: Change<Column>): Partial<Row<Column>> => {
@@ -46,6 +52,7 @@ export const write = async <Column extends string>(
   for (const { kind, given, rows } of alike.values()) {
     await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
   }
+  await noteRemoved(connection, table, folded.vanished);
 };
 
 /**
@@ -75,13 +82,16 @@ const statementOf = <Column extends string>(table: Table<Column>, kind: Change<C
     case 'put': {
       const list = given.join(', ');
       const set = given.filter((column) => column !== 'id').map((column) => `${column} = excluded.${column}`);
-      return `insert into ${name} as t (${list}) select ${list} from ${source} on conflict (id) do update set ${set.join(', ')} where t.version < excluded.version`;
+      return returnOf(
+        table,
+        `insert into ${name} as t (${list}) select ${list} from ${source} on conflict (id) do update set ${set.join(', ')} where t.version < excluded.version`,
+      );
     }
     case 'patch': {
       const set = given.filter((column) => column !== 'id').map((column) => `${column} = p.${column}`);
       return `update ${name} t set ${set.join(', ')} from ${source} where t.id = p.id and t.version < p.version`;
     }
     case 'drop':
-      return `delete from ${name} t using ${source} where t.id = p.id and t.version < p.version`;
+      return removalOf(table, `delete from ${name} t using ${source} where t.id = p.id and t.version < p.version`);
   }
 };

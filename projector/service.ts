@@ -6,6 +6,7 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { type Definition, isOfThisRelease, readDefinition } from './definition.ts';
+import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { migrateProjector } from './migrate.ts';
 import { observeProjector } from './observe-projector.ts';
 import { joined, prepare } from './prepared.ts';
@@ -60,11 +61,11 @@ export const holdNames = async (connection: Connection): Promise<void> => {
 const NAMES = `hashtext('annals names of the read model')`;
 
 /** Both at once, because it is done for every commit. */
-const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true)`;
+const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING}`;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {
-  await connection.query(`select set_config('search_path', $1, true)`, [schema]);
+  await connection.query(`select set_config('search_path', $1, true), ${PROJECTING}`, [schema]);
 };
 
 /** Makes the tables of a read model where they are not there yet; several processes may come at once. */
@@ -76,6 +77,7 @@ export const createReadModel = (pool: Pool, schema: string): Promise<void> =>
     const { tables, indexes, fingerprint } = await readDefinition();
     await createTables(connection, schema, { tables, fingerprint });
     for (const index of indexes) await connection.query(index);
+    await keepDigest(connection);
     if (schema === LIVE_SCHEMA) await beginAnew(connection);
   });
 

@@ -4,7 +4,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { read, Stopped, type Work } from './catch-up.ts';
 import { type Parked, park } from './parked.ts';
 import { projectPrepared } from './project.ts';
-import { takeInAgain, whileProjectorStands } from './retry.ts';
+import { type Mending, takeInAgain, whileProjectorStands } from './retry.ts';
 import { useReadModel } from './service.ts';
 import { exchange, type Held, hold } from './versions.ts';
 
@@ -24,10 +24,14 @@ export const swapIn = (work: Work, version: Held, since: Date): Promise<Position
     return upTo;
   });
 
-type Following = { readonly version: Held; readonly upTo: Position; readonly since: Date };
+type Following = { readonly version: Pick<Held, 'schema'>; readonly upTo: Position; readonly since: Date };
 
-/** What is parked here and not there was retried or released there, perhaps after it had been taken in here. */
-const followOperators = async (connection: Connection, work: Work, { version, upTo, since }: Following): Promise<void> => {
+/** What is parked here and not there was retried or released there, perhaps after it had been taken in here. Answers with what that was. */
+export const followOperators = async (
+  connection: Connection,
+  work: Omit<Mending, 'pool'>,
+  { version, upTo, since }: Following,
+): Promise<readonly StreamName[]> => {
   const { rows: parked } = await connection.query<{ stream: StreamName }>(
     `select stream from ${version.schema}.parked where stream not in (select stream from ${LIVE_SCHEMA}.parked)`,
   );
@@ -37,5 +41,7 @@ const followOperators = async (connection: Connection, work: Work, { version, up
     [since],
   );
   await park(connection, leftOut);
-  for (const { stream } of [...parked, ...leftOut]) await takeInAgain(connection, work, { stream, upTo });
+  const streams = [...parked, ...leftOut].map(({ stream }) => stream);
+  for (const stream of streams) await takeInAgain(connection, work, { stream, upTo });
+  return streams;
 };

@@ -12,6 +12,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { digestOf } from '../../projector/digest.ts';
 import { allEvents, as, by, type CommandSide, type CommandWorld, createCommandWorld, system } from '../engines/command-side.ts';
 import { replayed } from '../engines/projection.ts';
+import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import { until } from '../engines/until.ts';
 import { createRandom } from './random.ts';
@@ -59,16 +60,18 @@ test(`kill -9 of projectors and the command role under load, ${KILLS} times (CHA
   const live = await digestOf(side.pool, 'read_model');
   expect(await replayed(side)).toEqual(live);
   expect(live.parked).toMatch(/^0 rows/);
+  const { signed } = await expectProven({ world, side });
   const { projector, command } = killed;
   console.log(
-    `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left`,
+    `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left; heads cover ${signed} events`,
   );
 }, 120_000);
 
 type Roles = AsyncDisposable & { readonly gateway: CommandGateway; kill(which: 'projector' | 'command', index: number): Promise<void> };
 
 /** A command role and some projectors; what is killed is started again. */
-const startRoles = async ({ settings }: CommandWorld): Promise<Roles> => {
+const startRoles = async (world: CommandWorld): Promise<Roles> => {
+  const settings: CommandWorld['settings'] = { ...world.settings, AUDIT_HEAD_EVERY_MS: '100', AUDIT_WATCH_EVENTS_PER_SECOND: '2000' };
   const projectors = Array.from({ length: PROJECTORS }, () => startRole('projector/main.ts', settings));
   let command: RoleProcess;
   let gateway: CommandGateway;

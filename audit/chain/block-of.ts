@@ -1,0 +1,40 @@
+import type { Block, ChainEnd } from '#shared/audit/blocks.ts';
+import { extendByAll } from '#shared/audit/chain.ts';
+import { timeOf } from '#shared/audit/position-at.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { hashOf } from '#shared/events/canonical.ts';
+
+/** The hashes of events, one after the other: what costs time of a block, and depends on nothing that came before. */
+export const hashesOf = (events: readonly RecordedEvent[]): Buffer => Buffer.concat(events.map(hashOf));
+
+/** The block that follows the chain's end. There is at least one event. */
+export const blockOf = (end: ChainEnd, events: readonly RecordedEvent[], hashes: Buffer): Block => {
+  const [first] = events;
+  const last = events.at(-1);
+  if (!first || !last) throw new TypeError('A block has at least one event');
+  const { firstAt, lastAt } = timesOf(events.map(timeOf));
+  return {
+    count: end.count + events.length,
+    events: events.length,
+    firstPosition: first.position,
+    lastPosition: last.position,
+    firstAt,
+    lastAt,
+    latestAt: latestOf(end.latestAt, lastAt),
+    hashes,
+    head: extendByAll(end.head, hashes),
+  };
+};
+
+/** The later of two, where there are two. */
+export const latestOf = (one: Date | null, other: Date | null): Date | null => (one && (!other || other < one) ? one : other);
+
+export const timesOf = (times: readonly (Date | null)[]): Pick<Block, 'firstAt' | 'lastAt'> => {
+  let firstAt: Date | null = null;
+  let lastAt: Date | null = null;
+  for (const at of times) {
+    if (at && (!firstAt || at < firstAt)) firstAt = at;
+    lastAt = latestOf(lastAt, at);
+  }
+  return { firstAt, lastAt };
+};

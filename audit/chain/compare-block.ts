@@ -1,0 +1,54 @@
+import type { Block } from '#shared/audit/blocks.ts';
+import { HASH_BYTES } from '#shared/audit/chain.ts';
+import type { Position } from '#shared/brands.ts';
+import type { ChainFinding, FoundEvent } from './findings.ts';
+
+/** An event as it was found in the log, by its hash. */
+export type SeenEvent = FoundEvent & { readonly hash: Buffer; readonly at: Date | null };
+
+type EventFinding = Extract<ChainFinding, { kind: `event_${string}` }>;
+
+/** What was found, and the hash by which the same may be found in another block. */
+export type Difference = { readonly finding: EventFinding; readonly hash: string };
+
+/** Holds the events of the log in the place of a block against its hashes. Nothing where they are the same. */
+export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly Difference[] => {
+  if (block.hashes.equals(Buffer.concat(seen.map(({ hash }) => hash)))) return [];
+  const first = block.count - block.events + 1;
+  const expected = hashesIn(block);
+  const found = new Set(seen.map(({ hash }) => hash.toString('hex')));
+  const missing = new Set(expected.keys().filter((index) => !found.has(expected[index] ?? '')));
+  const placeOf = new Map(expected.map((hash, index) => [hash, index]));
+  const differences: Difference[] = [];
+  let furthest = -1;
+  for (const [index, event] of seen.entries()) {
+    const hash = event.hash.toString('hex');
+    const place = placeOf.get(hash);
+    if (place === undefined) {
+      // What stands where something is missing is what became of it.
+      const instead = insteadOf(block, seen.length, event.position, index);
+      const kind = missing.delete(instead) ? 'event_changed' : 'event_inserted';
+      differences.push({ hash, finding: { kind, count: first + index, ...told(event) } });
+    } else if (place < furthest) {
+      differences.push({ hash, finding: { kind: 'event_moved', count: first + index, ...told(event) } });
+    } else furthest = place;
+  }
+  for (const index of missing) {
+    const position = isDense(block) ? ((block.firstPosition + index) as Position) : null;
+    differences.push({ hash: expected[index] ?? '', finding: { kind: 'event_missing', count: first + index, position } });
+  }
+  return differences;
+};
+
+/** Where positions have no gaps, one says which event it was; elsewhere their order does, as long as there are as many. */
+const insteadOf = (block: Block, seen: number, position: Position, index: number): number => {
+  if (isDense(block)) return position - block.firstPosition;
+  return seen === block.events ? index : -1;
+};
+
+const isDense = ({ firstPosition, lastPosition, events }: Block): boolean => lastPosition - firstPosition + 1 === events;
+
+const hashesIn = ({ hashes, events }: Block): readonly string[] =>
+  Array.from({ length: events }, (_, index) => hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES));
+
+const told = ({ position, stream, version }: SeenEvent): FoundEvent => ({ position, stream, version });

@@ -1,0 +1,65 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
+import { HASH_BYTES } from '#shared/audit/chain.ts';
+import type { Position } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
+import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
+import { blockOf, hashesOf } from './block-of.ts';
+
+const CHAIN = 'chain';
+
+type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics'>;
+
+/** Nobody waits for a block, and each costs a transaction: so long events gather. */
+const REST_MS = 200;
+const BLOCK_EVENTS_MAX = 1_000;
+
+/** Builds the chain beside the log, in one process at a time: blocks and checkpoint are written in one transaction. */
+export const startChain = (dependencies: ChainDependencies): Promise<AsyncDisposable> =>
+  startFollowing<Batch<Buffer>>({
+    ...dependencies,
+    name: CHAIN,
+    restMs: REST_MS,
+    async *follow(after, signal) {
+      for await (const batch of followAhead({ eventLog: dependencies.eventLog, signal, prepare: hashInParts }, after)) {
+        const last = batch.events.at(-1);
+        if (last) yield { page: batch, upTo: last.position };
+      }
+    },
+    write: ({ events, ready }, connection, { after }) => writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),
+  });
+
+/** Hashing keeps the processor busy, and requests wait for it in the same process. */
+const PART_EVENTS = 50;
+
+const hashInParts = async (events: readonly RecordedEvent[]): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  for (let from = 0; from < events.length; from += PART_EVENTS) {
+    parts.push(hashesOf(events.slice(from, from + PART_EVENTS)));
+    await breathe();
+  }
+  return Buffer.concat(parts);
+};
+
+type Hashed = { readonly events: readonly RecordedEvent[]; readonly hashes: Buffer; readonly after: Position };
+
+const writeBlocks = async (connection: Connection, { events, hashes, after }: Hashed): Promise<void> => {
+  let end = await readChainEnd(connection);
+  if (end.position !== after) throw new ChainBroken(end.position, after);
+  for (let from = 0; from < events.length; from += BLOCK_EVENTS_MAX) {
+    const to = Math.min(from + BLOCK_EVENTS_MAX, events.length);
+    const block = blockOf(end, events.slice(from, to), hashes.subarray(from * HASH_BYTES, to * HASH_BYTES));
+    await insertBlock(connection, block);
+    end = { ...block, position: block.lastPosition };
+  }
+};
+
+/** The blocks do not end where their follower is: somebody has removed some, or the checkpoint was moved by hand. */
+class ChainBroken extends Error {
+  constructor(end: Position, after: Position) {
+    super(`the chain of hashes ends at position ${end}, and was followed up to ${after}`);
+    this.name = 'ChainBroken';
+  }
+}

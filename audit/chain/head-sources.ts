@@ -1,0 +1,149 @@
+import { stat } from 'node:fs/promises';
+import { readAllHeads, readStatement, type SignedHead } from '#shared/audit/signed-head.ts';
+import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type HeadFiles, LineDamaged, type ReadHead, readHeads, readKeyFile } from '../heads/head-files.ts';
+import { readLines } from '../heads/line-file.ts';
+import type { Findings, HeadSource } from './findings.ts';
+import { trustedKeys } from './trusted-keys.ts';
+
+/** A head whose signature is right. */
+export type SourcedHead = ReadHead & { readonly source: HeadSource };
+
+/** All heads there are, wherever they are kept, one after the other by how much they cover. */
+export type HeadSources = {
+  /** Those that were not asked for yet and cover at most so many events. */
+  upTo(count: number): Promise<readonly SourcedHead[]>;
+  /** The last one of each place, where there is any left. */
+  last(): Promise<readonly SourcedHead[]>;
+};
+
+export type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: Given };
+
+/** What an auditor has kept: lines of `heads.jsonl` and of `keys.jsonl`. */
+export type Given = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };
+
+/**
+ * Opens them as they are now; what is signed from now on is not among them. What is outside first, because whatever is there was in the
+ * database before.
+ */
+export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findings: Findings): Promise<HeadSources> => {
+  const bytes = await stat(files.heads).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const inFile = await readKeyFile(files).catch((error) => damaged(findings, 'file', error));
+  const newest = await pool.query<{ count: number | null }>('select max(count) as count from audit.head');
+  const keys = trustedKeys({ given: given.keys, file: inFile ?? [], database: await readAuditKeys(pool) }, findings);
+  const read = (source: HeadSource, heads: AsyncIterable<ReadHead>) => verified(heads, { source, keys, findings });
+  const sources = {
+    given: new Peekable(read('given', readHeads(given.heads, 'the heads given'))),
+    file: new Peekable(read('file', readHeads(wholeLines(files.heads, bytes), files.heads))),
+    database: new Peekable(read('database', parsed(readAllHeads(pool, newest.rows[0]?.count ?? 0)))),
+  };
+  return {
+    upTo: (count) => takeUpTo(sources, count, findings),
+    async last() {
+      const rests = await Promise.all([sources.given, sources.file, sources.database].map(takeAll));
+      return rests.filter((head) => head !== undefined);
+    },
+  };
+};
+
+type Sources = Readonly<Record<HeadSource, Peekable<SourcedHead>>>;
+
+const takeUpTo = async ({ given, file, database }: Sources, upTo: number, findings: Findings): Promise<readonly SourcedHead[]> => {
+  const heads: SourcedHead[] = [];
+  for (;;) {
+    const next = await Promise.all([given.peek(), file.peek(), database.peek()]);
+    const count = Math.min(...next.map((head) => head?.says.count ?? Number.POSITIVE_INFINITY));
+    if (count > upTo || count === Number.POSITIVE_INFINITY) return heads;
+    const [byGiven, byFile, byDatabase] = next.map((head) => (head?.says.count === count ? head : undefined));
+    if (byGiven) heads.push(await given.take(byGiven));
+    if (byFile) heads.push(await file.take(byFile));
+    if (byDatabase) heads.push(await database.take(byDatabase));
+    if (byFile && !byDatabase) findings.add({ kind: 'head_missing', count, source: 'database' });
+    // What is newer than all that is outside was not put there yet.
+    if (byDatabase && !byFile && (await file.peek())) findings.add({ kind: 'head_missing', count, source: 'file' });
+    if (byDatabase && byFile && byDatabase.statement !== byFile.statement)
+      findings.add({ kind: 'head_changed', count, source: 'database' });
+  }
+};
+
+const takeAll = async (heads: Peekable<SourcedHead>): Promise<SourcedHead | undefined> => {
+  let last: SourcedHead | undefined;
+  for (let next = await heads.peek(); next; next = await heads.peek()) last = await heads.take(next);
+  return last;
+};
+
+type Verifying = { readonly source: HeadSource; readonly keys: ReadonlyMap<string, AuditKey>; readonly findings: Findings };
+
+async function* verified(heads: AsyncIterable<ReadHead>, { source, keys, findings }: Verifying): AsyncGenerator<SourcedHead> {
+  let last = 0;
+  try {
+    for await (const head of heads) {
+      const { count, key } = head.says;
+      const known = keys.get(key);
+      const refuse = (why: string) => findings.add({ kind: 'head_signature_wrong', count, source, why });
+      if (!known) refuse(`no key ${key} is known`);
+      else if (!isSignedBy(known.publicKey, head.statement, head.signature)) refuse('it does not fit what it signs');
+      else if (count <= last) refuse('it covers no more than the one before it');
+      else {
+        last = count;
+        yield { ...head, source };
+      }
+    }
+  } catch (error) {
+    damaged(findings, source, error);
+  }
+}
+
+/** What comes after a line that is none is not believed any more. */
+const damaged = (findings: Findings, source: HeadSource, error: unknown): undefined => {
+  if (!(error instanceof LineDamaged)) throw error;
+  findings.add({ kind: 'head_unreadable', line: error.line, source });
+};
+
+async function* parsed(heads: AsyncIterable<SignedHead>): AsyncGenerator<ReadHead> {
+  let line = 0;
+  for await (const { statement, signature } of heads) {
+    line += 1;
+    try {
+      yield { statement, signature, says: readStatement(statement) };
+    } catch (cause) {
+      throw new LineDamaged('audit.head', line, { cause });
+    }
+  }
+}
+
+/** What a process is writing just now is no line yet. */
+async function* wholeLines(path: string, bytes: number): AsyncGenerator<string> {
+  let left = bytes;
+  for await (const line of readLines(path)) {
+    left -= Buffer.byteLength(line) + 1;
+    if (left < 0) return;
+    yield line;
+  }
+}
+
+/** Looks at the next one without taking it. */
+class Peekable<Item> {
+  readonly #items: AsyncIterator<Item>;
+  #next: Promise<IteratorResult<Item>> | undefined;
+
+  constructor(items: AsyncIterable<Item>) {
+    this.#items = items[Symbol.asyncIterator]();
+  }
+
+  async peek(): Promise<Item | undefined> {
+    this.#next ??= this.#items.next();
+    const { done, value } = await this.#next;
+    return done ? undefined : value;
+  }
+
+  /** Goes on behind the one that was looked at. */
+  async take(item: Item): Promise<Item> {
+    this.#next = undefined;
+    return item;
+  }
+}

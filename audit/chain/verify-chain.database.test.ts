@@ -1,0 +1,231 @@
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { insertBlock } from '#shared/audit/blocks.ts';
+import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
+import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
+import { openSigner, rotateAuditKey } from '#shared/audit/signing-keys.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { readKeyFile } from '../heads/head-files.ts';
+import { blockOf, hashesOf } from './block-of.ts';
+import type { ChainReport } from './findings.ts';
+import type { Given } from './head-sources.ts';
+import { beginChainCheck } from './verify-chain.ts';
+
+/** Three blocks of four events, with a head after the first and after the third. */
+const build = async (world: AuditWorld): Promise<AuditWorld> => {
+  await world.append(4);
+  await world.prove();
+  await world.append(4);
+  {
+    await using _chain = await world.startChain();
+    await world.untilChained();
+  }
+  await world.append(4);
+  await world.prove();
+  return world;
+};
+
+const PAGE = 5;
+
+const check = async (world: AuditWorld, { given, events, isWhole = true }: Options = {}): Promise<ChainReport> => {
+  const { pool, auditDir } = world;
+  const checking = await beginChainCheck({ pool, auditDir, ...(given && { given }) });
+  const all = events ?? (await readTampered(world));
+  for (let from = 0; from < all.length; from += PAGE) await checking.take(all.slice(from, from + PAGE));
+  return checking.end({ isWhole });
+};
+
+type Options = { readonly given?: Given; readonly events?: readonly RecordedEvent[]; readonly isWhole?: boolean };
+
+/** Also over holes, at which following ends. */
+const readTampered = async ({ pool }: AuditWorld): Promise<readonly RecordedEvent[]> =>
+  (
+    await pool.query(
+      'select position, stream, version, id, type, data, metadata, recorded_at as "recordedAt" from event_log.event order by 1',
+    )
+  ).rows;
+
+const kinds = ({ findings }: ChainReport) => findings.map(({ kind }) => kind);
+
+describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+  test('nothing is found where nothing was done, and the window is told that nothing outside proves', async () => {
+    await using world = await build(await createAuditWorld(startLog));
+    await world.append(3);
+    const events = await world.events();
+    const report = await check(world, { events });
+    expect(report).toMatchObject({ events: 15, chained: 12, signed: 12, unproven: { events: 3 }, findings: [], findingsTotal: 0 });
+    expect(report.head).toBe(extendByAll(GENESIS, hashesOf(events)).toString('hex'));
+    expect(Date.parse(report.unproven.since ?? '')).toBeGreaterThan(0);
+    expect(await check(world, { events: events.slice(0, 6), isWhole: false })).toMatchObject({ events: 6, signed: 4, findings: [] });
+    await rotateAuditKey(world);
+    await world.prove();
+    expect(await check(world, { events })).toMatchObject({ signed: 15, unproven: { events: 0 }, findings: [] });
+  });
+});
+
+describe('on PostgreSQL, whoever', () => {
+  let world: AuditWorld;
+  let given: Given;
+  beforeEach(async () => {
+    world = await build(await createAuditWorld());
+    const lines = async (path: string) => (await readFile(path, 'utf8')).trim().split('\n');
+    given = { heads: await lines(world.files.heads), keys: await readKeyFile(world.files) };
+  });
+  afterEach(() => world?.[Symbol.asyncDispose]());
+
+  const set = (statement: string) => world.tamper(statement);
+  const shiftUp = async (from: number) => {
+    await set(`update event_log.event set position = -position where position >= ${from}`);
+    await set('update event_log.event set position = 1 - position where position < 0');
+  };
+  const insertAt = (position: number) =>
+    set(
+      `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
+       select ${position}, 'thing-x', 1, gen_random_uuid(), type, data, metadata, bytes from event_log.event where position = 1`,
+    );
+
+  test.each(['data', 'metadata', 'type', 'stream', 'id'])('changes the %s of an event is found, with the event', async (column) => {
+    const value = { type: "'thing.eaten'", stream: "'thing-x'", id: 'gen_random_uuid()' }[column] ?? `'{"n":"other"}'`;
+    await set(`update event_log.event set ${column} = ${value} where position = 6`);
+    const report = await check(world);
+    expect(report.findings).toEqual([expect.objectContaining({ kind: 'event_changed', count: 6, position: 6, version: 1 })]);
+  });
+
+  test('exchanges two events is found', async () => {
+    await set('update event_log.event set position = -6 where position = 6');
+    await set('update event_log.event set position = 6 where position = 7');
+    await set('update event_log.event set position = 7 where position = -6');
+    expect(kinds(await check(world))).toEqual(['event_moved']);
+  });
+
+  test('deletes an event is found, whether they close the hole or not', async () => {
+    await set('delete from event_log.event where position = 6');
+    expect((await check(world)).findings).toEqual([{ kind: 'event_missing', count: 6, position: 6 }]);
+    await set('update event_log.event set position = position - 1 where position > 6');
+    const { findings } = await check(world);
+    expect(findings).toContainEqual({ kind: 'event_missing', count: 6, position: 6 });
+    expect(findings.every(({ kind }) => kind !== 'event_inserted')).toBe(true);
+  });
+
+  test('inserts an event is found', async () => {
+    await shiftUp(6);
+    await insertAt(6);
+    const { findings } = await check(world);
+    expect(findings).toContainEqual({ kind: 'event_inserted', count: 6, position: 6, stream: 'thing-x', version: 1 });
+    expect(findings.every(({ kind }) => ['event_inserted', 'event_moved'].includes(kind))).toBe(true);
+  });
+
+  test('changes a block alone is found, and the event is not blamed where a head knows better', async () => {
+    await set(`update audit.block set hashes = overlay(hashes placing '\\x00' from 40) where count = 8`);
+    expect((await check(world)).findings).toEqual([
+      { kind: 'block_changed', count: 8 },
+      { kind: 'block_changed', count: 8 },
+    ]);
+    await set(`update audit.block set hashes = overlay(hashes placing '\\x01' from 40) where count = 12`);
+    expect(new Set(kinds(await check(world)))).toEqual(new Set(['block_changed']));
+  });
+
+  test.each(['head = sha256(head)', `latest_at = latest_at + interval '1 hour'`, `first_at = first_at - interval '1 hour'`])(
+    'sets %s in a block is found',
+    async (setting) => {
+      await set(`update audit.block set ${setting} where count = 8`);
+      expect((await check(world)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
+    },
+  );
+
+  test('removes a block is found', async () => {
+    await set('delete from audit.block where count = 8');
+    expect((await check(world)).findings).toContainEqual({ kind: 'block_missing', count: 8 });
+  });
+
+  /** What an attacker does who knows how the chain is made. */
+  const rebuildBlocks = async () => {
+    await set('truncate audit.block');
+    const events = await readTampered(world);
+    const connection = await world.pool.connect();
+    await insertBlock(connection, blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)));
+    connection.release();
+    return events;
+  };
+
+  test('changes an event and all blocks from there on is found by the signed heads, in their places', async () => {
+    await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
+    await rebuildBlocks();
+    expect((await check(world)).findings).toEqual(
+      ['file', 'database'].map((source) => ({ kind: 'head_changed', count: 12, source })).slice(0, 1),
+    );
+  });
+
+  test('and signs that anew is found by what is outside the database', async () => {
+    await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
+    const events = await rebuildBlocks();
+    await set('delete from audit.head where count = 12');
+    const signer = await openSigner(world);
+    const [last] = events.slice(-1);
+    const statement = writeStatement({
+      ...{ v: 1, log: world.eventLog.identity, count: 12, position: last?.position ?? (0 as never), at: new Date().toISOString() },
+      ...{ head: extendByAll(GENESIS, hashesOf(events)).toString('hex'), readModel: null, key: signer.key },
+    });
+    await insertHead(world.pool, { count: 12, statement, signature: signer.sign(statement) }, signer.key);
+    const { findings } = await check(world);
+    expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'file' });
+    expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'database' });
+    // Where the file is not outside enough, the copy of an auditor is.
+    await rm(world.files.heads);
+    expect((await check(world, { given })).findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'given' });
+  });
+
+  test('changes what a head says, or its signature, is found', async () => {
+    await set(`update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`);
+    expect((await check(world)).findings).toContainEqual(
+      expect.objectContaining({ kind: 'head_signature_wrong', count: 11, source: 'database' }),
+    );
+    const lines = (await readFile(world.files.heads, 'utf8')).split('\n');
+    await writeFile(world.files.heads, lines.map((line) => line.replace('"signature":"', '"signature":"A')).join('\n'));
+    expect((await check(world)).findings).toContainEqual(
+      expect.objectContaining({ kind: 'head_signature_wrong', count: 4, source: 'file' }),
+    );
+    await appendFile(world.files.heads, 'nothing\n');
+    expect((await check(world)).findings).toContainEqual({ kind: 'head_unreadable', line: 3, source: 'file' });
+  });
+
+  test('removes a head is found by the other place', async () => {
+    await set('delete from audit.head where count = 4');
+    expect((await check(world)).findings).toEqual([{ kind: 'head_missing', count: 4, source: 'database' }]);
+    const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
+    await writeFile(world.files.heads, `${second}\n`);
+    await set('truncate audit.head');
+    expect(kinds(await check(world, { given }))).toEqual(['head_missing']);
+  });
+
+  test('signs with a key that no former one has endorsed is found', async () => {
+    await rotateAuditKey(world);
+    await set('update audit.signing_key set endorsement = sha512(endorsement) where number = 2');
+    await world.append(1);
+    await world.prove();
+    const { findings } = await check(world);
+    expect(findings.filter(({ kind }) => kind === 'key_not_endorsed')).toHaveLength(2);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'head_signature_wrong', count: 13, source: 'file' }));
+  });
+
+  test('cuts the ends of log, chain and heads off together is found by what is outside, and only by that', async () => {
+    await set('delete from event_log.event where position > 8');
+    await set('delete from audit.block where count > 8');
+    await set('delete from audit.head where count > 8');
+    expect((await check(world)).findings).toEqual([{ kind: 'log_cut', count: 12, events: 8, source: 'file' }]);
+    await rm(world.files.heads);
+    expect((await check(world)).findings).toEqual([]);
+    expect((await check(world, { given })).findings).toEqual([{ kind: 'log_cut', count: 12, events: 8, source: 'given' }]);
+  });
+
+  test('cuts the end of the log alone off is found by the chain', async () => {
+    await set('delete from event_log.event where position > 6');
+    const { findings } = await check(world);
+    expect(findings).toContainEqual({ kind: 'chain_ahead', count: 12, events: 6 });
+    expect(findings).toContainEqual({ kind: 'log_cut', count: 12, events: 6, source: 'file' });
+    await set('delete from event_log.event');
+    expect(kinds(await check(world))).toContain('chain_ahead');
+  });
+});

@@ -1,0 +1,140 @@
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
+import { endorsementText, isSignedBy, readAuditKeys, rotateAuditKey, thumbprint } from '#shared/audit/signing-keys.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { readHeadFile, readKeyFile } from './head-files.ts';
+import { createPublisher } from './publish.ts';
+import { HeadsDisagree } from './reconcile.ts';
+import { startHeads } from './service.ts';
+
+let world: AuditWorld;
+beforeEach(async () => {
+  world = await createAuditWorld();
+  await world.append(3);
+  await world.prove();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const inFile = () => Array.fromAsync(readHeadFile(world.files));
+const inDatabase = () => Array.fromAsync(readAllHeads(world.pool));
+const publish = () => createPublisher(world).publish();
+const counts = async () => (await inFile()).map(({ says }) => says.count);
+const problem = async () => (await world.pool.query('select problem from audit.publication')).rows[0]?.problem;
+
+test('a head says what it covers, and anybody can check it with what lies beside it', async () => {
+  const [head] = await inFile();
+  const [key] = await readKeyFile(world.files);
+  expect(head?.says).toMatchObject({ v: 1, log: world.eventLog.identity, count: 3, key: key?.id });
+  expect(key && head && isSignedBy(key.publicKey, head.statement, head.signature)).toBe(true);
+  expect(key && head && isSignedBy(key.publicKey, `${head.statement} `, head.signature)).toBe(false);
+  expect(key && thumbprint(key.publicKey)).toBe(key?.id);
+  expect(key).toMatchObject({ endorsedBy: null, endorsement: null });
+});
+
+test('nothing is signed twice, and what was added is', async () => {
+  await publish();
+  expect(await counts()).toEqual([3]);
+  await world.append(2);
+  await world.prove();
+  expect(await counts()).toEqual([3, 5]);
+  expect((await inDatabase()).map(({ count }) => count)).toEqual([3, 5]);
+});
+
+test('a new key is endorsed by the one before it, and signs from then on', async () => {
+  const id = await rotateAuditKey(world);
+  await world.append(1);
+  await world.prove();
+  const [first, second] = await readKeyFile(world.files);
+  expect(second).toMatchObject({ id, endorsedBy: first?.id });
+  expect(first && second && isSignedBy(first.publicKey, endorsementText(second), second.endorsement ?? '')).toBe(true);
+  const heads = await inFile();
+  expect(heads.map(({ says }) => says.key)).toEqual([first?.id, id]);
+  expect(second && heads[1] && isSignedBy(second.publicKey, heads[1].statement, heads[1].signature)).toBe(true);
+});
+
+test('what a process left out that died between database and file is added', async () => {
+  const whole = await readFile(world.files.heads, 'utf8');
+  await rm(world.files.heads);
+  await publish();
+  expect(await readFile(world.files.heads, 'utf8')).toBe(whole);
+  await truncate(world.files.heads, whole.length - 20);
+  await truncate(world.files.keys, 10);
+  await publish();
+  expect(await readFile(world.files.heads, 'utf8')).toBe(whole);
+  expect(await readKeyFile(world.files)).toEqual(await readAuditKeys(world.pool));
+});
+
+test('a head that the database has lost comes back, where the chain bears it out', async () => {
+  await world.append(2);
+  await world.prove();
+  const before = await inDatabase();
+  await world.tamper('delete from audit.head');
+  await publish();
+  expect(await inDatabase()).toEqual(before);
+  expect(await counts()).toEqual([3, 5]);
+});
+
+const REPLACE_HEAD = [`update audit.head set statement = replace(statement, '"count":3', '"count": 3')`];
+const REPLACE_KEY = [`update audit.signing_key set made_at = made_at - interval '1 day'`];
+const CUT = [
+  'delete from event_log.event where position > 3',
+  'delete from audit.head where count > 3',
+  'delete from audit.block where count > 3',
+  'update follower_checkpoint set position = 3',
+];
+
+test.each([
+  ['a head was replaced', REPLACE_HEAD, 'different heads'],
+  ['the key was replaced', REPLACE_KEY, 'different things of the key'],
+  ['the ends of log, chain and heads were cut off together', CUT, 'its end was cut off'],
+])('where %s in the database, nothing more is published, and it says why', async (_what, statements, why) => {
+  await world.append(2);
+  await world.prove();
+  for (const statement of statements) await world.tamper(statement);
+  await expect(publish()).rejects.toThrow(HeadsDisagree);
+  await using _heads = await startHeads({ ...world, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 100 });
+  expect(await until(problem, (text) => typeof text === 'string')).toContain(why);
+  expect(await counts()).toEqual([3, 5]);
+});
+
+test('a file that somebody has written into, also meanwhile, is not written into any more', async () => {
+  const publisher = createPublisher(world);
+  await publisher.publish();
+  await appendFile(world.files.heads, '{"statement":"mine"}\n');
+  await expect(publisher.publish()).rejects.toThrow('line 2');
+  const [head] = (await readFile(world.files.heads, 'utf8')).split('\n');
+  await writeFile(world.files.heads, `${head?.replace(/"signature":"./, '"signature":"_')}\n`);
+  await expect(publisher.publish()).rejects.toThrow('different heads');
+});
+
+test('a line that was taken out of the middle of the file is not put at its end', async () => {
+  await world.append(2);
+  await world.prove();
+  const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
+  await writeFile(world.files.heads, `${second}\n`);
+  await expect(publish()).rejects.toThrow('lacks the head over 3 events');
+});
+
+test('the file of another log is left alone', async () => {
+  await using other = await createAuditWorld();
+  await other.append(1);
+  await other.prove();
+  await writeFile(world.files.heads, await readFile(other.files.heads));
+  await expect(publish()).rejects.toThrow('belongs to the event log');
+});
+
+test('heads come from time to time, and at the end one over all that is there', async () => {
+  {
+    await using _heads = await startHeads({ ...world, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 86_400_000 });
+    await using _chain = await world.startChain();
+    await world.append(4);
+    await world.untilChained();
+  }
+  expect((await counts()).at(-1)).toBe(7);
+  const [newest] = (await inDatabase()).slice(-1);
+  expect(readStatement(newest?.statement ?? '')).toMatchObject({ count: 7 });
+});

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import { headAt, readChainEnd } from '#shared/audit/blocks.ts';
+import { insertHead, readAllHeads, type StoredHead } from '#shared/audit/signed-head.ts';
+import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { appendHeads, appendKeys, type HeadFiles, mendFiles, type ReadHead, readHeadFile, readKeyFile } from './head-files.ts';
+
+export type Reconciling = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly files: HeadFiles };
+
+/** What is outside the database and what is in it contradict each other: somebody who knows why must decide which is right. */
+export class HeadsDisagree extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'HeadsDisagree';
+  }
+}
+
+/** A file that was lost is written anew without waiting for the disk after each line. */
+const APPENDED_AT_ONCE = 1_000;
+
+/**
+ * Makes the files outside the database and the heads in it the same. A process may have died between the two, and the database may have
+ * been restored to an earlier time than the log: what is missing on either side is added, if the chain bears it out.
+ */
+export const reconcile = async (reconciling: Reconciling): Promise<void> => {
+  const { pool, files } = reconciling;
+  await mendFiles(files);
+  const keys = await reconcileKeys(pool, files);
+  const stored = readAllHeads(pool);
+  let next = await stored.next();
+  for await (const head of readHeadFile(files)) {
+    demandOurs(reconciling, head);
+    const { count } = head.says;
+    if (!next.done && next.value.count < count)
+      throw new HeadsDisagree(`${files.heads} lacks the head over ${next.value.count} events, and has later ones.`);
+    if (next.done || next.value.count > count) await restore(reconciling, keys, head);
+    else {
+      demandSame(files, head, next.value);
+      next = await stored.next();
+    }
+  }
+  while (!next.done) {
+    const missing: StoredHead[] = [];
+    for (; !next.done && missing.length < APPENDED_AT_ONCE; next = await stored.next()) missing.push(next.value);
+    await appendHeads(files, missing);
+  }
+};
+
+const demandOurs = ({ eventLog, files }: Reconciling, { says: { log } }: ReadHead): void => {
+  if (log !== eventLog.identity)
+    throw new HeadsDisagree(`${files.heads} belongs to the event log ${log}: move it away, or set AUDIT_DIR to a folder of this log.`);
+};
+
+const demandSame = (files: HeadFiles, head: ReadHead, known: StoredHead): void => {
+  if (known.statement !== head.statement || known.signature !== head.signature)
+    throw new HeadsDisagree(`${files.heads} and the database have different heads over ${known.count} events.`);
+};
+
+const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly AuditKey[]> => {
+  const inDatabase = await readAuditKeys(pool);
+  const inFile = await readKeyFile(files);
+  for (const key of inFile) {
+    const known = inDatabase.find(({ id }) => id === key.id);
+    if (!known) throw new HeadsDisagree(`${files.keys} has a key that the database has not: ${key.id}.`);
+    if (!isDeepStrictEqual(known, key))
+      throw new HeadsDisagree(`${files.keys} and the database tell different things of the key ${key.id}.`);
+  }
+  const missing = inDatabase.filter(({ id }) => !inFile.some((key) => key.id === id));
+  await appendKeys(files, missing);
+  return inDatabase;
+};
+
+/** A head that the database has lost: the chain must give the same again. */
+const restore = async ({ pool, eventLog, files }: Reconciling, keys: readonly AuditKey[], { says, ...head }: ReadHead): Promise<void> => {
+  const { count, key } = says;
+  const publicKey = keys.find(({ id }) => id === key)?.publicKey;
+  if (!publicKey || !isSignedBy(publicKey, head.statement, head.signature))
+    throw new HeadsDisagree(`${files.heads} has a head over ${count} events that no key of ours has signed.`);
+  const found = await headAt(pool, count);
+  if (!found) {
+    const { position } = await readChainEnd(pool);
+    const isBehind = position < (await eventLog.head());
+    throw isBehind
+      ? new ChainBehind(count)
+      : new HeadsDisagree(`${files.heads} has a head over ${count} events, and the event log has fewer: its end was cut off.`);
+  }
+  if (found.toString('hex') !== says.head)
+    throw new HeadsDisagree(`${files.heads} has a head over ${count} events, and the chain has another there.`);
+  const stored: StoredHead = { ...head, count };
+  await insertHead(pool, stored, key);
+};
+
+/** Nothing is wrong: the chain is being built up to what the files know of. */
+export class ChainBehind extends Error {
+  constructor(count: number) {
+    super(`The chain does not reach the ${count} events yet that a head outside the database covers.`);
+    this.name = 'ChainBehind';
+  }
+}

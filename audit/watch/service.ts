@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readWatched } from '#shared/audit/watch.ts';
+import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { FollowerOptions } from '#shared/follower/follower.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { gauge } from '../gauge.ts';
+import { step } from './step.ts';
+
+export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+  readonly databaseUrl: string;
+  readonly keys: KeyStore;
+  readonly eventsPerSecond: number;
+  /** Between one round and the next. */
+  readonly pauseMs?: number;
+};
+
+const PAUSE_MS = 60_000;
+/** The digest of large tables takes its time, and nobody waits for it. */
+const STATEMENT_MAX_MS = 600_000;
+/** Where everything is different, the log says so once for each of so many. */
+const LOGGED_MAX = 20;
+
+/** Verifies the log from its beginning to its end, again and again and slowly, in one process at a time. */
+export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
+  const { pool, eventLog, keys, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
+  await migrateLeases(pool);
+  observeWatch(options);
+  await using opening = new AsyncDisposableStack();
+  const own = opening.use(
+    openPool({ url: options.databaseUrl, applicationName: 'annals-watch', connectionsMax: 2, statementTimeoutMs: STATEMENT_MAX_MS }),
+  );
+  const stopping = new AbortController();
+  const onFailure = (err: unknown) => log.error({ err }, 'The verification of the log failed and goes on.');
+  const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
+    const codec = createCodec({ keys });
+    let told = 0;
+    while (!signal.aborted) {
+      const beganMs = performance.now();
+      const { events, differences, isEnd } = await step({ pool: own, eventLog, codec, signal });
+      for (const difference of differences.slice(0, Math.max(LOGGED_MAX - told, 0)))
+        log.error({ difference }, 'What is read, or the log itself, is not what was recorded.');
+      told = isEnd ? 0 : told + differences.length;
+      const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (performance.now() - beganMs);
+      await delay(Math.max(restMs, 0), undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = runUnderLease({ pool, name: 'audit-watch', onFailure }, work, stopping.signal);
+  const resources = opening.move();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+      await resources.disposeAsync();
+    },
+  };
+};
+
+/** Whoever verifies, every process tells of it. */
+const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>): void => {
+  const verified = { name: 'annals_audit_verified_events', help: 'Events that were verified in the present round.' };
+  gauge(metrics, verified, async () => (await readWatched(pool))?.count ?? 0);
+  const found = {
+    name: 'annals_audit_differences',
+    help: 'What was found in the present round, or in the last whole one where that was more.',
+  };
+  gauge(metrics, found, async () => {
+    const watched = await readWatched(pool);
+    return Math.max(watched?.differences ?? 0, watched?.finishedDifferences ?? 0);
+  });
+  const finished = { name: 'annals_audit_round_finished_timestamp_seconds', help: 'When everything had been verified for the last time.' };
+  gauge(metrics, finished, async () => ((await readWatched(pool))?.finishedAt?.getTime() ?? 0) / 1_000);
+};

@@ -1,0 +1,106 @@
+import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
+import { readHeadsAfter } from '#shared/audit/signed-head.ts';
+import { readAuditKeys } from '#shared/audit/signing-keys.ts';
+import { beginRound, type Difference, endRound, moveOn, readWatched, type Watched } from '#shared/audit/watch.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { untilAborted } from '../../projector/fill.ts';
+import { computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
+import { type Page, readLog } from '../verify/read-log.ts';
+import { checkRow } from './check-rows.ts';
+import { checkStretch } from './check-stretch.ts';
+
+export type WatchDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly codec: Codec;
+  readonly signal: AbortSignal;
+};
+
+/** How much was done, and what was found. */
+export type Step = { readonly events: number; readonly differences: readonly Difference[]; readonly isEnd: boolean };
+
+/** So many events are taken at once, so that few statements verify many; a block may have more. */
+const STRETCH_EVENTS = 100;
+
+/** Verifies the next few blocks, and at the end of the chain the digest of the read model. */
+export const step = async (dependencies: WatchDependencies): Promise<Step> => {
+  const { pool, eventLog } = dependencies;
+  const watched = await goOn(pool, eventLog);
+  const head = await headAt(pool, watched.count);
+  // The chain was made anew meanwhile, and is shorter.
+  if (!head) {
+    await beginRound(pool, eventLog.identity);
+    return { events: 0, differences: [], isEnd: false };
+  }
+  const blocks = await nextBlocks(pool, watched.count);
+  const last = blocks.at(-1);
+  if (!last) return finish(dependencies, watched);
+  const pages = await readBetween(dependencies, watched.position, last.lastPosition);
+  const events = pages.flatMap((page) => page.events);
+  const heads = (await readHeadsAfter(pool, watched.count, last.count - watched.count)).filter(({ count }) => count <= last.count);
+  const differences = [
+    ...checkStretch({ count: watched.count, head, blocks, events, heads, keys: heads.length > 0 ? await readAuditKeys(pool) : [] }),
+    ...(await checkDamage(pool, pages)),
+  ];
+  const begun = events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
+  for (const stream of begun) if (!dependencies.signal.aborted) differences.push(...(await checkRow(dependencies, stream)));
+  if (dependencies.signal.aborted) return { events: 0, differences: [], isEnd: false };
+  const isOurs = await moveOn(pool, watched, { to: { count: last.count, position: last.lastPosition }, differences });
+  return { events: events.length, differences: isOurs ? differences : [], isEnd: false };
+};
+
+/** Where the present round is; a log that is another is begun with. */
+const goOn = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Watched> => {
+  const watched = await readWatched(pool);
+  const isUnderWay = watched && watched.log === identity && (watched.finishedAt === null || watched.finishedAt < watched.beganAt);
+  return isUnderWay ? watched : beginRound(pool, identity);
+};
+
+const nextBlocks = async (pool: Pool, after: number) => {
+  const { count: upTo } = await readChainEnd(pool);
+  const next = await readBlocks(pool, { after, upTo }).next();
+  const page = next.done ? [] : next.value;
+  const enough = page.findIndex(({ count }) => count - after >= STRETCH_EVENTS);
+  return enough === -1 ? page : page.slice(0, enough + 1);
+};
+
+/** Where something is missing between, the hashes of the block say so. */
+const readBetween = ({ eventLog, codec, signal }: WatchDependencies, after: Position, upTo: Position): Promise<readonly Page[]> =>
+  Array.fromAsync(readLog({ eventLog, codec, signal, onHole() {} }, { after, upTo }));
+
+/** What cannot be read is parked, or was left out by an operator, or nobody knows of it. */
+const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly Difference[]> => {
+  const damaged = pages.flatMap(({ prepared, damagedElsewhere }) => [...prepared.damaged, ...damagedElsewhere]);
+  if (damaged.length === 0) return [];
+  const { rows } = await pool.query<{ stream: StreamName; version: Version; isParked: boolean }>(
+    `select stream, version, true as "isParked" from ${LIVE_SCHEMA}.parked where stream = any($1)
+     union all
+     select stream, version, false from projection_skip where stream = any($1)`,
+    [damaged.map(({ stream }) => stream)],
+  );
+  const isKnown = ({ stream, version }: { readonly stream: StreamName; readonly version: Version }): boolean =>
+    rows.some((row) => row.stream === stream && (row.isParked ? row.version <= version : row.version === version));
+  return damaged
+    .filter((event) => !isKnown(event))
+    .map(({ stream, version, position }) => ({ kind: 'event_unreadable', stream, version, position, fields: [] }));
+};
+
+/** The tables come to what the projector has kept of them. */
+const finish = async ({ pool, signal }: WatchDependencies, watched: Watched): Promise<Step> => {
+  const fields = await inTransaction(pool, async (connection) => {
+    await connection.query('set transaction isolation level repeatable read, read only');
+    const kept = await readKeptDigest(connection);
+    if (!kept) return [];
+    const computed = await untilAborted({ pool, signal }, connection, () => computeDigestOn(connection, LIVE_SCHEMA));
+    return Object.entries(computed).flatMap(([table, digest]) => (kept.digests[table as keyof typeof computed] === digest ? [] : [table]));
+  });
+  const differences = fields.length === 0 ? [] : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
+  const isOurs = await moveOn(pool, watched, { to: watched, differences });
+  if (isOurs) await endRound(pool, watched);
+  return { events: 0, differences: isOurs ? differences : [], isEnd: true };
+};

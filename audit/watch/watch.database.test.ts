@@ -1,0 +1,138 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { listDifferences, readWatched } from '#shared/audit/watch.ts';
+import type { UserId } from '#shared/brands.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { as, by, registerUser } from '../../test/engines/command-side.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { startChain } from '../chain/follow-chain.ts';
+import { startWatch } from './service.ts';
+import { step } from './step.ts';
+
+const silent = pino({ level: 'silent' });
+let world: RebuildWorld;
+
+const chainUp = async () => {
+  const { side } = world;
+  await untilProjected(side);
+  await using _chain = await startChain({ ...side, log: silent, metrics: createMetrics() });
+  const head = await side.eventLog.head();
+  await until(
+    () => readChainEnd(side.pool),
+    ({ position }) => position >= head,
+  );
+};
+
+/** Everything once. */
+const round = async () => {
+  const signal = new AbortController().signal;
+  const differences = [];
+  for (;;) {
+    const taken = await step({ ...world.side, signal });
+    differences.push(...taken.differences);
+    if (taken.isEnd) return differences;
+  }
+};
+
+const open = async (startLog: (typeof LOG_ENGINES)[number][1]) => {
+  world = await createRebuildWorld(startLog);
+  await migrateAudit(world.side.pool);
+};
+
+const webhook = {
+  ...{ url: 'https://shop.example/hook', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{ headers: { 'X-Team': 'one' }, limits: { ratePerSecond: 5, concurrency: 1 }, enabled: true },
+} as const;
+
+describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+  beforeEach(() => open(startLog));
+  afterEach(() => world?.[Symbol.asyncDispose]());
+
+  test('nothing is found where nothing was done, also of those who are gone and of what is parked', async () => {
+    const { side } = world;
+    const userId = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
+    const articleId = await world.writeSome(userId);
+    await side.send({ type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never, by(as(userId)));
+    const owner = world.authors[0] as UserId;
+    await side.send({ type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never, by(as(owner)));
+    await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+    const { length } = (await Array.fromAsync(side.eventLog.read(`article-${articleId}` as never))).flat();
+    await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, length);
+    await until(
+      async () => (await side.pool.query('select from read_model.parked')).rowCount,
+      (count) => count === 1,
+    );
+    await chainUp();
+    expect(await round()).toEqual([]);
+    expect(await readWatched(side.pool)).toMatchObject({ round: 1, differences: 0, finishedDifferences: 0 });
+    await world.writeSome(owner);
+    await chainUp();
+    expect(await round()).toEqual([]);
+    expect(await readWatched(side.pool)).toMatchObject({ round: 2 });
+  });
+});
+
+describe('on PostgreSQL', () => {
+  beforeEach(() => open(LOG_ENGINES[0]?.[1] as never));
+  afterEach(() => world?.[Symbol.asyncDispose]());
+
+  test.each([
+    [`update read_model.users set name = 'Eve' where id = $1`, 'users', ['name']],
+    [`update read_model.articles set title = 'Other', body = 'Other' where author_id = $1`, 'articles', ['title', 'body']],
+    ['delete from read_model.comments where author_id = $1', 'comments', ['id']],
+    ['update read_model.comments set author_id = 1 where author_id = $1', 'comments', ['author_id']],
+  ])('%s is found, by its row and by its field', async (statement, table, fields) => {
+    await chainUp();
+    await world.side.pool.query(statement, [world.authors[0]]);
+    const found = await round();
+    const rows = found.filter(({ kind }) => kind === 'row_different');
+    expect(rows).toEqual([expect.objectContaining({ stream: expect.stringContaining(`${table.slice(0, -1)}-`), fields })]);
+    // Personal fields stand in no digest: they are found by their row alone.
+    if (table !== 'users') expect(found).toContainEqual(expect.objectContaining({ kind: 'digest_different', fields: [table] }));
+    expect(await listDifferences(world.side.pool)).toHaveLength(found.length);
+    expect(await readWatched(world.side.pool)).toMatchObject({ finishedDifferences: found.length });
+  });
+
+  test('a changed event is found, with a row that no longer follows from it', async () => {
+    await chainUp();
+    const { pool } = world.side;
+    await pool.query('alter table event_log.event disable trigger append_only');
+    await pool.query(
+      `update event_log.event set data = jsonb_set(data::jsonb, '{title}', '"Other"')::json where type = 'article.edited' and stream =
+         (select min(stream) from event_log.event where type = 'article.edited')`,
+    );
+    const found = await round();
+    expect(found).toHaveLength(2);
+    expect(found).toContainEqual(expect.objectContaining({ kind: 'row_different', fields: ['title'] }));
+    expect(found).toContainEqual(expect.objectContaining({ kind: 'event_changed', stream: expect.stringMatching(/^article-/) }));
+  });
+
+  test('it goes on where it was, and again from the beginning after the end, at its rate', async () => {
+    await chainUp();
+    const { pool } = world.side;
+    const options = { ...world.side, log: silent, metrics: createMetrics(), eventsPerSecond: 1_000_000, pauseMs: 10 };
+    {
+      await using _watch = await startWatch(options);
+      await until(
+        () => readWatched(pool),
+        (watched) => (watched?.round ?? 0) > 2,
+      );
+    }
+    const { count } = await readChainEnd(pool);
+    expect(await readWatched(pool)).toMatchObject({ finishedCount: count, finishedDifferences: 0 });
+    await pool.query('update audit.watch set round = 100, count = 0, position = 0, began_at = now()');
+    await step({ ...world.side, signal: new AbortController().signal });
+    const before = await readWatched(pool);
+    expect(before).toMatchObject({ round: 100, count: expect.any(Number) });
+    await using _watch = await startWatch({ ...options, metrics: createMetrics() });
+    await until(
+      () => readWatched(pool),
+      (watched) => (watched?.round ?? 0) > 101,
+    );
+  });
+});

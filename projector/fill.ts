@@ -1,0 +1,64 @@
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { Stopped, type Work } from './catch-up.ts';
+import { type Prepared, partOf } from './prepared.ts';
+import { projectPrepared } from './project.ts';
+
+/** What each transaction on a read model that is being filled begins with: its tables are those that are meant. */
+type Begin = (connection: Connection) => Promise<void>;
+
+/** Each part in a transaction of its own, on a core of its own: what is unfinished is begun anew, or dropped. */
+export const writeInParts = async (pool: Pool, prepared: Prepared, begin: Begin): Promise<void> => {
+  const write = (isIn: Parameters<typeof partOf>[1]) =>
+    inBackground(pool, async (connection) => {
+      await begin(connection);
+      await projectPrepared(connection, partOf(prepared, isIn));
+    });
+  const written = await Promise.allSettled([write(isOfArticle), write((event) => !isOfArticle(event))]);
+  for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
+};
+
+const isOfArticle = ({ stream }: { readonly stream: string }): boolean => stream.startsWith('article-');
+
+/** Nobody waits for the disk: whoever puts it in its place does, for everything before it. */
+export const inBackground = (pool: Pool, work: (connection: Connection) => Promise<unknown>): Promise<unknown> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query('set local synchronous_commit = off');
+    return work(connection);
+  });
+
+const INDEX_MEMORY = '128MB';
+
+/** And what the planner knows of the tables. */
+export const addIndexes = async (work: Work, indexes: readonly string[], begin: Begin): Promise<void> => {
+  const statements = [...indexes, 'analyze users, articles, comments, webhooks'];
+  for (const [done, statement] of statements.entries()) {
+    work.onProgress({ step: 'indexes', done, of: statements.length });
+    await inBackground(work.pool, (connection) =>
+      untilAborted(work, connection, async () => {
+        await begin(connection);
+        await connection.query(`set local maintenance_work_mem = '${INDEX_MEMORY}'`);
+        await connection.query(statement);
+      }),
+    );
+  }
+};
+
+type Stoppable = Pick<Work, 'pool' | 'signal'>;
+
+/** A statement that takes long is cancelled on the server when the user has had enough. */
+export const untilAborted = async <Result>(
+  { pool, signal }: Stoppable,
+  connection: Connection,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const { rows } = await connection.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const cancel = () => void pool.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => {});
+  if (signal.aborted) throw new Stopped();
+  signal.addEventListener('abort', cancel);
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};

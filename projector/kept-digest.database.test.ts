@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { as, by, registerUser } from '../test/engines/command-side.ts';
+import { inTheDatabase } from '../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
+import { until } from '../test/engines/until.ts';
+import { computeDigest, type Digests, readKeptDigest } from './kept-digest.ts';
+import { project } from './project.ts';
+import { rebuild } from './rebuild.ts';
+import { retry } from './retry.ts';
+import { rollback } from './rollback.ts';
+import { createReadModel, useReadModel } from './service.ts';
+
+let world: RebuildWorld;
+beforeAll(async () => {
+  world = await createRebuildWorld(inTheDatabase);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const kept = async () => (await readKeptDigest(world.side.pool))?.digests;
+const expectKept = async () => {
+  await untilProjected(world.side);
+  // What deletions bring with them may still come between the one look and the other.
+  const look = async () => [await kept(), await computeDigest(world.side.pool, 'read_model')] as const;
+  const [one, other] = await until(look, ([first, second]) => isDeepStrictEqual(first, second));
+  expect(one).toEqual(other);
+};
+
+/** What the log up to a position comes to, in a fresh read model whose digest is not kept but computed. */
+const replayedUpTo = async (position: number): Promise<Digests> => {
+  const { pool, eventLog, keys } = world.side;
+  const schema = `replay_${position}_${Date.now()}`;
+  await createReadModel(pool, schema);
+  for await (const page of eventLog.follow(START, new AbortController().signal)) {
+    await inTransaction(pool, async (connection) => {
+      await useReadModel(connection, schema);
+      await project(
+        connection,
+        createCodec({ keys }),
+        page.filter((event) => event.position <= position),
+      );
+    });
+    if ((page.at(-1)?.position ?? 0) >= position) break;
+  }
+  return computeDigest(pool, schema);
+};
+
+test('it is that of the tables, whatever was written into them', async () => {
+  await expectKept();
+  const userId = await registerUser(world.side, { name: 'Gone', email: 'gone@example.com' });
+  const articleId = await world.writeSome(userId);
+  await world.side.send({ type: 'DeleteArticle', articleId }, by(as(userId)));
+  await world.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await expectKept();
+  expect((await kept())?.users).toMatch(/^5 rows, -?\d+ -?\d+$/);
+});
+
+test('it is kept over parking, retrying, rebuilding and rolling back', async () => {
+  const articleId = await world.writeSome(world.authors[0] as UserId);
+  const stream = `article-${articleId}`;
+  await appendRaw(world.side, stream, { type: 'article.eaten', data: {} }, 3);
+  await until(
+    async () => (await world.side.pool.query('select from read_model.parked')).rowCount,
+    (count) => count === 1,
+  );
+  await expectKept();
+  await world.side.pool.query(`insert into projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`, [stream]);
+  await retry(world.work(), stream as never);
+  await expectKept();
+  await rebuild(world.work());
+  await world.writeSome(world.authors[1] as UserId);
+  await expectKept();
+  await rollback(world.work());
+  await world.writeSome(world.authors[2] as UserId);
+  await expectKept();
+});
+
+test.each([
+  `update read_model.articles set title = 'Other' where id = (select min(id) from read_model.articles)`,
+  'delete from read_model.comments where id = (select min(id) from read_model.comments)',
+  `insert into read_model.users (id, name, role, version, created_at, updated_at) values (1, 'Eve', 'admin', 1, now(), now())`,
+])('%s shows, because it is by hand', async (statement) => {
+  await expectKept();
+  const before = await kept();
+  await world.side.pool.query(statement);
+  expect(await kept()).toEqual(before);
+  expect(await computeDigest(world.side.pool, 'read_model')).not.toEqual(before);
+  await rebuild(world.work());
+});
+
+test('that of then comes out again after somebody was erased', async () => {
+  const userId = await registerUser(world.side, { name: 'Ephemera', email: 'ephemera@example.com' });
+  await world.writeSome(userId);
+  await expectKept();
+  const then = await readKeptDigest(world.side.pool);
+  await world.side.send({ type: 'UpdateUser', userId, email: 'other@example.com' }, by(as(userId)));
+  await world.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await until(
+    async () => (await world.side.keys.find([userId])).get(userId),
+    (key) => key === 'destroyed',
+  );
+  expect(await replayedUpTo(then?.position ?? 0)).toEqual(then?.digests);
+});

@@ -1,0 +1,124 @@
+import type { Position } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { ARTICLES } from '#shared/read-model/articles.ts';
+import type { Table } from '#shared/read-model/change.ts';
+import { COMMENTS } from '#shared/read-model/comments.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import { USERS } from '#shared/read-model/users.ts';
+import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
+import type { TableName } from './aggregates.ts';
+
+/** Every table whose rows are the state of a stream. */
+const BY_NAME: Readonly<Record<TableName, Digested>> = { users: USERS, articles: ARTICLES, comments: COMMENTS, webhooks: WEBHOOKS };
+const TABLES = Object.values(BY_NAME);
+
+type Digested = Pick<Table<string>, 'columns' | 'personal'> & { readonly name: string };
+
+/** What each table comes to, as text: how many rows, and the sums of the halves of their hashes. */
+export type Digests = Readonly<Record<TableName, string>>;
+
+/** Whoever projects says so, in the transaction: what somebody changes by hand then shows, because the digest knows nothing of it. */
+export const PROJECTING = `set_config('annals.projecting', 'on', true)`;
+
+/** Everything but what is personal, in whose place there is its seal; in the order of names, so that a column's place says nothing. */
+const rowText = ({ columns, personal }: Digested): string =>
+  `row(${Object.keys(columns)
+    .filter((column) => !personal.includes(column))
+    .toSorted()
+    .join(', ')})::text`;
+
+/** Sums do not depend on the order of rows, so that what goes can be taken off again. */
+const sumsOver = (table: Digested, source: string): string =>
+  `select count(*) as rows, coalesce(sum(('x' || left(hash, 16))::bit(64)::bigint), 0) as low,
+     coalesce(sum(('x' || right(hash, 16))::bit(64)::bigint), 0) as high
+   from (select md5(${rowText(table)}) as hash from ${source}) hashed`;
+
+/** The text of a time depends on where the reader is. */
+const FORMS = `set timezone = 'UTC' set datestyle = 'ISO' set intervalstyle = 'postgres'`;
+
+const CHANGES = [
+  { operation: 'insert', old: false, new: true },
+  { operation: 'update', old: true, new: true },
+  { operation: 'delete', old: true, new: false },
+] as const;
+
+const statementsFor = (table: Digested): readonly string[] => {
+  const { name } = table;
+  const zero = 'select 0 as rows, 0 as low, 0 as high';
+  return CHANGES.flatMap((change) => {
+    const come = change.new ? sumsOver(table, 'came') : zero;
+    const gone = change.old ? sumsOver(table, 'went') : zero;
+    const keep = `keep_digest_of_${name}_on_${change.operation}`;
+    const referencing = [change.old && 'old table as went', change.new && 'new table as came'].filter(Boolean).join(' ');
+    return [
+      `create function ${keep}() returns trigger language plpgsql ${FORMS} as $$
+       begin
+         update digest d set rows = d.rows + c.rows - w.rows, low = d.low + c.low - w.low, high = d.high + c.high - w.high
+         from (${come}) c, (${gone}) w where d.name = '${name}';
+         return null;
+       end $$`,
+      `create trigger digest_on_${change.operation} after ${change.operation} on ${name} referencing ${referencing} for each statement
+       when (current_setting('annals.projecting', true) = 'on') execute function ${keep}()`,
+    ];
+  });
+};
+
+/** What a read model has to have for its digest to be kept. */
+export const KEPT_DIGEST: readonly string[] = TABLES.flatMap(statementsFor);
+
+/**
+ * Computes the digest of the read model that comes first in the search path, and has it kept from then on. Nobody else writes there
+ * meanwhile; whoever fills one from a whole log does it at the end, because rows are written faster without.
+ */
+export const keepDigest = async (connection: Connection): Promise<void> => {
+  for (const statement of KEPT_DIGEST) await connection.query(statement);
+  await inForm(connection);
+  for (const table of TABLES)
+    await connection.query(
+      `insert into digest (name, rows, low, high) select '${table.name}', * from (${sumsOver(table, table.name)}) sums`,
+    );
+};
+
+const inForm = (connection: Connection) =>
+  connection.query(`set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres'`);
+
+const TEXT = `format('%s rows, %s %s', rows, low, high)`;
+
+/** The digest that was kept of the live read model, and where it stands for: both of one moment. Nothing while there is none. */
+export const readKeptDigest = async (
+  database: Pick<Pool | Connection, 'query'>,
+): Promise<{ readonly position: Position; readonly digests: Digests; readonly definition: string } | undefined> => {
+  const found = await database.query<{ isThere: boolean }>(
+    `select to_regclass('${LIVE_SCHEMA}.digest') is not null and to_regclass('follower_checkpoint') is not null as "isThere"`,
+  );
+  if (!found.rows[0]?.isThere) return undefined;
+  const { rows } = await database.query<{ position: Position; digests: Digests | null; definition: string | null }>(
+    `select position, obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as definition,
+       (select json_object_agg(name, ${TEXT}) from ${LIVE_SCHEMA}.digest) as digests
+     from follower_checkpoint where follower = $1`,
+    [PROJECTOR],
+  );
+  const [row] = rows;
+  return row?.digests && row.definition !== null ? { position: row.position, digests: row.digests, definition: row.definition } : undefined;
+};
+
+/** The digest of the tables of any read model as they are. It reads all of them. */
+export const computeDigest = (pool: Pool, schema: string): Promise<Digests> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query('set transaction isolation level repeatable read, read only');
+    return computeDigestOn(connection, schema);
+  });
+
+export const computeDigestOn = async (connection: Connection, schema: string): Promise<Digests> => {
+  await inForm(connection);
+  const digests: Record<string, string> = {};
+  for (const table of TABLES) {
+    const { rows } = await connection.query<{ digest: string }>(
+      `select ${TEXT} as digest from (${sumsOver(table, `${schema}.${table.name}`)}) sums`,
+    );
+    digests[table.name] = rows[0]?.digest ?? '';
+  }
+  // One for each of the tables.
+  return digests as Digests;
+};

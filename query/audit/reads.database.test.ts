@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isSignedBy, rotateAuditKey } from '#shared/audit/signing-keys.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Caller } from '#shared/policy.ts';
+import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
+import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
+import { createReadModel } from '../../projector/service.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { as } from '../../test/engines/command-side.ts';
+import { auditReads } from './reads.ts';
+
+let world: AuditWorld;
+beforeAll(async () => {
+  world = await createAuditWorld();
+  await migrate(world.pool, 'follower', new URL('../../shared/follower/', import.meta.url));
+  await createReadModel(world.pool, 'read_model');
+  for (let heads = 0; heads < 3; heads += 1) {
+    await world.append(2);
+    await world.prove();
+    if (heads === 1) await rotateAuditKey(world);
+  }
+  await world.append(1);
+  await using _chain = await world.startChain();
+  await world.untilChained();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const readerOf = (caller: Caller) => ({ caller, id: '', charge: async () => {} });
+const anybody = readerOf({ kind: 'anonymous' });
+const itemOf = (answer: unknown) => (answer as ItemAnswer).item as Record<string, never>;
+
+test('the status says how far all is, and what nothing outside the database proves yet', async () => {
+  const { getAuditStatus } = auditReads(world);
+  const status = itemOf(await getAuditStatus(readerOf(as(1)), {}));
+  expect(status).toMatchObject({ chain: { count: 7 }, signed: { count: 6 }, unproven: { events: 1 } });
+  expect(status).not.toHaveProperty('problem');
+  const all = itemOf(await getAuditStatus(readerOf(as(1, 'admin')), {}));
+  expect(all).toMatchObject({ problem: null, parked: 0, verified: null, differences: [] });
+  expect(AUDIT_OPERATIONS.getAuditStatus.answer.schema.parse(all)).toEqual(all);
+});
+
+test('heads come in pages, each as it was signed, with all that is needed to check it', async () => {
+  const { listAuditHeads, listAuditKeys } = auditReads(world);
+  const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as { keys: readonly { kid: string; x: string }[] };
+  const first = (await listAuditHeads(anybody, { limit: 2 })) as ListAnswer;
+  expect(first.links).toEqual({ self: '/audit/heads?after=0&limit=2', next: '/audit/heads?after=4&limit=2' });
+  const rest = (await listAuditHeads(anybody, { limit: 2, after: 4 })) as ListAnswer;
+  expect(rest.links).not.toHaveProperty('next');
+  const heads = [...first.items, ...rest.items].map((item) => AUDIT_OPERATIONS.listAuditHeads.answer.schema.parse(item));
+  expect(heads.map(({ count }) => count)).toEqual([2, 4, 6]);
+  for (const { key, statement, signature } of heads) {
+    const x = keys.find(({ kid }) => kid === key)?.x ?? '';
+    expect(isSignedBy({ kty: 'OKP', crv: 'Ed25519', x }, statement, signature)).toBe(true);
+  }
+});
+
+test('a key says which former one has endorsed it, and how', async () => {
+  const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(itemOf(await auditReads(world).listAuditKeys(anybody, {})));
+  const [first, second] = keys;
+  expect(second).toMatchObject({ endorsed_by: first?.kid });
+  const publicKey = { kty: 'OKP', crv: 'Ed25519', x: first?.x ?? '' } as const;
+  expect(isSignedBy(publicKey, second?.endorsement_text ?? '', second?.endorsement ?? '')).toBe(true);
+});

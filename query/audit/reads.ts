@@ -1,0 +1,108 @@
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { readPublication } from '#shared/audit/publication.ts';
+import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
+import { type AuditKey, endorsementText, readAuditKeys } from '#shared/audit/signing-keys.ts';
+import { listDifferences, readWatched, type Watched } from '#shared/audit/watch.ts';
+import type { Position } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { type Caller, reachOf } from '#shared/policy.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
+import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import type { Reads } from '../read-routes.ts';
+import { readFailureOf } from '../statement.ts';
+
+type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'> };
+
+/** Heads and keys prove something only where everybody can keep them. */
+export const auditReads = (dependencies: AuditReadDependencies): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys'> => ({
+  async getAuditStatus({ caller }) {
+    return { kind: 'item', version: undefined, item: await readAuditStatus(dependencies, caller) };
+  },
+
+  async listAuditHeads(_reader, { after = 0, limit = LIMIT_DEFAULT }) {
+    const heads = await readHeadsAfter(dependencies.pool, after, limit + 1);
+    const page = heads.slice(0, limit);
+    const pathAfter = (from: number) => `/audit/heads?${new URLSearchParams({ after: String(from), limit: String(limit) })}`;
+    const next = heads.length > limit && page.at(-1);
+    return { kind: 'list', items: page.map(toldHead), links: { self: pathAfter(after), ...(next && { next: pathAfter(next.count) }) } };
+  },
+
+  async listAuditKeys() {
+    const keys: AuditKeys['keys'] = (await readAuditKeys(dependencies.pool)).map(toldKey);
+    return { kind: 'item', version: undefined, item: { keys } satisfies AuditKeys };
+  },
+});
+
+export const readAuditStatus = (dependencies: AuditReadDependencies, caller: Caller): Promise<AuditStatus> =>
+  statusOf(dependencies, caller).catch((cause: unknown) => {
+    throw readFailureOf(cause);
+  });
+
+const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Caller): Promise<AuditStatus> => {
+  const [logEnd, chain, publication, checkpoint, watched] = await Promise.all([
+    eventLog.head(),
+    readChainEnd(pool),
+    readPublication(pool),
+    readCheckpoint(pool, PROJECTOR),
+    readWatched(pool),
+  ]);
+  const [signed] = publication.count > 0 ? await readHeadsAfter(pool, publication.count - 1, 1) : [];
+  const cursorAt: CursorAt = (position) => formatCursor(eventLog.identity, position);
+  return {
+    log: { cursor: cursorAt(logEnd) },
+    chain: { count: chain.count, cursor: cursorAt(chain.position), head: chain.head.toString('hex') },
+    signed: signed ? newestOf(toldHead(signed)) : null,
+    unproven: { events: Math.max(chain.count - publication.count, 0), since: publication.at?.toISOString() ?? null },
+    readModel: { cursor: cursorAt(checkpoint?.position ?? START) },
+    verified: watched ? toldWatched(watched, cursorAt) : null,
+    ...(reachOf(caller, 'events.export') === 'always' && {
+      problem: publication.problem,
+      parked: await countParked(pool),
+      differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursorAt)),
+    }),
+  };
+};
+
+type CursorAt = (position: Position) => string;
+
+const toldWatched = ({ count, position, beganAt, differences, finishedAt, finishedDifferences }: Watched, cursorAt: CursorAt) => ({
+  count,
+  cursor: cursorAt(position),
+  began: beganAt.toISOString(),
+  finished: finishedAt?.toISOString() ?? null,
+  differences: Math.max(differences, finishedDifferences ?? 0),
+});
+
+const toldDifference = ({ position, foundAt, ...difference }: Awaited<ReturnType<typeof listDifferences>>[number], cursorAt: CursorAt) => ({
+  ...difference,
+  fields: [...difference.fields],
+  cursor: position === null ? null : cursorAt(position),
+  at: foundAt.toISOString(),
+});
+
+const newestOf = ({ count, at, head, key }: AuditHead) => ({ count, at, head, key });
+
+const countParked = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(`select count(*) from ${LIVE_SCHEMA}.parked`);
+  return rows[0]?.count ?? 0;
+};
+
+const toldHead = ({ count, statement, signature }: StoredHead): AuditHead => {
+  const { at, head, key } = readStatement(statement);
+  return { count, at, head, key, statement, signature };
+};
+
+const toldKey = (key: AuditKey): AuditKeys['keys'][number] => ({
+  ...key.publicKey,
+  kid: key.id,
+  use: 'sig',
+  alg: 'EdDSA',
+  made_at: key.madeAt,
+  endorsed_by: key.endorsedBy,
+  endorsement: key.endorsement,
+  endorsement_text: endorsementText(key),
+});

@@ -1,0 +1,59 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type Canonical, hashOf } from '#shared/events/canonical.ts';
+import { headAt } from './blocks.ts';
+import { extend, GENESIS } from './chain.ts';
+import type { AuditedLog } from './position-at.ts';
+
+/** How many events of the log there are up to a place, and the head of the chain over them. */
+export type ChainPlace = { readonly count: number; readonly head: Buffer };
+
+export const CHAIN_START: ChainPlace = { count: 0, head: GENESIS };
+
+export const extendBy = ({ count, head }: ChainPlace, event: Canonical): ChainPlace => ({
+  count: count + 1,
+  head: extend(head, hashOf(event)),
+});
+
+/** Found by the last block that ends there or before, and by reading on from it. */
+export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position): Promise<ChainPlace> => {
+  const { rows } = await pool.query<ChainPlace & { position: Position }>(
+    'select count, head, last_position as position from audit.block where last_position <= $1 order by last_position desc limit 1',
+    [position],
+  );
+  let place: ChainPlace = rows[0] ?? CHAIN_START;
+  const after = rows[0]?.position ?? START;
+  for await (const events of readBetween(eventLog, { after, upTo: position })) {
+    for (const event of events) place = extendBy(place, event);
+  }
+  return place;
+};
+
+/** Whether the chain says the same, where it is that long: nobody is to sign what it says otherwise of. */
+export const agreesWithChain = async (pool: Pool, { count, head }: ChainPlace): Promise<boolean> => {
+  const known = await headAt(pool, count);
+  return known === undefined || known.equals(head);
+};
+
+type Range = { readonly after: Position; readonly upTo: Position };
+
+/** The events after one position up to another that the log has reached; ends early where the signal aborts. */
+export async function* readBetween(
+  eventLog: AuditedLog['eventLog'],
+  { after, upTo }: Range,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  if (after >= upTo) return;
+  const leaving = new AbortController();
+  const ended = signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, signal]);
+  try {
+    for await (const events of eventLog.follow(after, ended)) {
+      const last = events.at(-1)?.position ?? after;
+      yield last <= upTo ? events : events.filter(({ position }) => position <= upTo);
+      if (last >= upTo) return;
+    }
+  } finally {
+    leaving.abort();
+  }
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { LogIdentity } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { position, timestamp } from '#shared/events/fields.ts';
+import { readNewestHeads, type SignedHead, signedHead } from '../signed-head.ts';
+import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../signing-keys.ts';
+import { sourceOf } from './cloud-event.ts';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const place = z.strictObject({ count: z.int().nonnegative(), head: digest });
+const file = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]+\.jsonl$/),
+  events: z.int().nonnegative(),
+  bytes: z.int().nonnegative(),
+  sha256: digest,
+});
+
+/** What an export says of itself; all of it but the signature is signed, as RFC 8785 writes it. */
+export const Manifest = z.strictObject({
+  format: z.literal(1),
+  log: z.guid() as unknown as z.ZodType<LogIdentity, string>,
+  /** When the export was begun. */
+  at: timestamp,
+  /** The events after one position up to another, at which there is one; and the chain before the first and after the last. */
+  after: position,
+  upTo: position,
+  count: z.int().nonnegative(),
+  chain: z.strictObject({ before: place, after: place }),
+  files: z.array(file),
+  /** The persons' keys, wrapped, where they go with it. */
+  persons: file.omit({ events: true }).extend({ keys: z.int().nonnegative() }).nullable(),
+  /** The newest signed heads over more than the first and no more than the last of these events. */
+  heads: z.array(signedHead),
+  /** All keys that were ever signed with, each endorsed by the one before it, and which of them signs this. */
+  keys: z.array(auditKey),
+  key: z.string(),
+});
+export type Manifest = z.output<typeof Manifest>;
+export type FileEntry = Manifest['files'][number];
+
+export const SignedManifest = Manifest.extend({ signature: z.string() }).meta({ id: 'ExportManifest' });
+export type SignedManifest = z.output<typeof SignedManifest>;
+
+export const signManifest = (signer: Signer, unsigned: Omit<Manifest, 'key'>): SignedManifest => {
+  const manifest: Manifest = { ...unsigned, key: signer.key };
+  return { ...manifest, signature: signer.sign(canonical(manifest)) };
+};
+
+/** What was signed. */
+export const signedText = ({ signature: _, ...manifest }: SignedManifest): string => canonical(manifest);
+
+/** The last line of an export that is one stream of lines: its only file is the lines before. */
+const MANIFEST_TYPE = 'log.exported';
+
+export const toManifestLine = (manifest: SignedManifest, id: string): string =>
+  JSON.stringify({
+    ...{ specversion: '1.0', id, source: sourceOf(manifest.log), type: MANIFEST_TYPE, time: manifest.at },
+    ...{ datacontenttype: 'application/json', data: manifest },
+  });
+
+const HEADS_MAX = 10;
+
+/** What goes along with any export of these events, so that it can be held against what was published of the chain before. */
+export const readProof = async (
+  pool: Pool,
+  { log, after, upTo }: Pick<Manifest, 'log' | 'after' | 'upTo'>,
+): Promise<{ readonly heads: SignedHead[]; readonly keys: AuditKey[] }> => {
+  const [heads, keys] = await Promise.all([readNewestHeads(pool, { log, after, upTo, limit: HEADS_MAX }), readAuditKeys(pool)]);
+  return { heads: heads.map(({ statement, signature }) => ({ statement, signature })), keys: [...keys] };
+};

@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import { ExportLine } from '#shared/audit/export/line.ts';
+import { timestamp } from '#shared/events/fields.ts';
+import { SPAN } from './events.ts';
+import { PAGE } from './lists.ts';
+import type { RestOperation } from './operation.ts';
+
+const count = z.int().nonnegative();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const cursor = z.string();
+
+export const AuditHead = z
+  .strictObject({
+    count: count.meta({ description: 'How many events of the log it covers.' }),
+    at: timestamp.meta({ description: 'When it was signed.' }),
+    head: hash.meta({ description: 'The head of the chain of hashes after so many events.' }),
+    key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
+    statement: z.string().meta({ description: 'What was signed, byte by byte.' }),
+    signature: z.string().meta({ description: 'Ed25519, in base64url.' }),
+  })
+  .meta({ id: 'AuditHead' });
+export type AuditHead = Readonly<z.infer<typeof AuditHead>>;
+
+const AuditKeys = z
+  .strictObject({
+    keys: z.array(
+      z.strictObject({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().meta({ description: 'The thumbprint of the key (RFC 7638).' }),
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+        made_at: timestamp,
+        endorsed_by: z.string().nullable().meta({ description: 'The `kid` of the key before it; null for the first.' }),
+        endorsement: z.string().nullable().meta({ description: 'The signature of that key over `endorsement_text`.' }),
+        endorsement_text: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'AuditKeys' });
+export type AuditKeys = Readonly<z.infer<typeof AuditKeys>>;
+
+const AuditStatus = z
+  .strictObject({
+    log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
+    chain: z.strictObject({
+      count: count.meta({ description: 'How many events the chain of hashes has.' }),
+      cursor,
+      head: hash,
+    }),
+    signed: AuditHead.pick({ count: true, at: true, head: true, key: true })
+      .nullable()
+      .meta({ description: 'The newest head that is kept outside the database.' }),
+    unproven: z
+      .strictObject({
+        events: count.meta({ description: 'Events in the chain after that head: nothing outside the database proves them yet.' }),
+        since: timestamp.nullable(),
+      })
+      .meta({ description: 'What came since.' }),
+    readModel: z.strictObject({ cursor: cursor.meta({ description: 'What reads stand for.' }) }),
+    verified: z
+      .strictObject({
+        count: count.meta({ description: 'Events of the present round.' }),
+        cursor,
+        began: timestamp,
+        finished: timestamp.nullable().meta({ description: 'When all had been verified for the last time; null before the first.' }),
+        differences: count.meta({ description: 'What was found in the present round, or in the last whole one where that was more.' }),
+      })
+      .nullable()
+      .meta({ description: 'How far the background verification is; null where it has not begun.' }),
+    differences: z
+      .array(
+        z.strictObject({
+          kind: z.string(),
+          cursor: cursor.nullable(),
+          stream: z.string().nullable(),
+          version: z.int().nullable(),
+          fields: z.array(z.string()),
+          at: timestamp,
+        }),
+      )
+      .exactOptional()
+      .meta({ description: 'The first of them. For administrators.' }),
+    problem: z.string().nullable().exactOptional().meta({ description: 'Why no head is published. For administrators.' }),
+    parked: count.exactOptional().meta({ description: 'Items that cannot be read, because of one of their events. For administrators.' }),
+  })
+  .meta({ id: 'AuditStatus' });
+export type AuditStatus = Readonly<z.infer<typeof AuditStatus>>;
+
+const after = z
+  .string()
+  .regex(/^\d{1,16}$/, { error: 'Must be how many events a head covers.' })
+  .meta({ type: 'integer', pattern: undefined, minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+  .transform(Number)
+  .pipe(z.int().nonnegative({ error: 'Must be how many events a head covers.' }));
+
+/** JSON, a line each. */
+export const EXPORT_TYPE = 'application/x-ndjson';
+
+/** What of the log is exported. */
+export const ExportRange = z.strictObject({
+  after: PAGE.after.meta({ description: 'A cursor: begins after it, instead of with the first event.' }),
+  since: SPAN.since,
+  until: SPAN.until,
+});
+
+export const AUDIT_OPERATIONS = {
+  exportLog: {
+    method: 'GET',
+    path: '/audit/export',
+    role: 'query',
+    summary: 'The log as it was recorded, for administrators',
+    right: 'events.export',
+    query: ExportRange,
+    answer: {
+      status: 200,
+      description:
+        'CloudEvents 1.0 in JSON, a line each, as fast as you take them; what is personal stays sealed. The last line has the type `log.exported`: its `data` is the signed manifest. Where it is missing, go on after the last event.',
+      kind: 'lines',
+      schema: ExportLine,
+    },
+  },
+  getAuditStatus: {
+    method: 'GET',
+    path: '/audit/status',
+    role: 'query',
+    summary: 'How far the log is proven',
+    right: 'events.read',
+    answer: { status: 200, description: 'How far log, chain, signed heads and read model are.', kind: 'item', schema: AuditStatus },
+  },
+  listAuditHeads: {
+    method: 'GET',
+    path: '/audit/heads',
+    role: 'query',
+    summary: 'The signed heads of the chain of hashes',
+    right: null,
+    query: z.strictObject({ limit: PAGE.limit, after: after.optional().meta({ description: 'Only heads that cover more events.' }) }),
+    answer: { status: 200, description: 'Heads in the order of the log.', kind: 'list', schema: AuditHead },
+  },
+  listAuditKeys: {
+    method: 'GET',
+    path: '/audit/keys',
+    role: 'query',
+    summary: 'The keys that heads are signed with',
+    right: null,
+    answer: { status: 200, description: 'All keys there ever were, as a JWK set.', kind: 'item', schema: AuditKeys },
+  },
+} as const satisfies Record<string, RestOperation>;

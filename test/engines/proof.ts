@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { readWatched } from '#shared/audit/watch.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import type { ChainReport } from '../../audit/chain/findings.ts';
+import { beginChainCheck } from '../../audit/chain/verify-chain.ts';
+import { computeDigest, readKeptDigest } from '../../projector/kept-digest.ts';
+import type { CommandSide, CommandWorld } from './command-side.ts';
+import { until } from './until.ts';
+
+type Running = { readonly world: CommandWorld; readonly side: CommandSide };
+
+/** Nothing is written any more: log, chain, heads in both places, and read model agree. Answers how much heads outside cover. */
+export const expectProven = async ({ world, side: { pool, eventLog } }: Running): Promise<ChainReport> => {
+  const head = await eventLog.head();
+  await until(
+    () => readChainEnd(pool),
+    ({ position }) => position === head,
+    30_000,
+  );
+  const checking = await beginChainCheck({ pool, auditDir: join(world.settings.DATA_DIR ?? '', 'audit') });
+  for await (const events of eventLog.follow(START, new AbortController().signal)) {
+    await checking.take(events);
+    if ((events.at(-1)?.position ?? START) >= head) break;
+  }
+  const report = await checking.end({ isWhole: true });
+  expect(report.findings).toEqual([]);
+  expect((await readKeptDigest(pool))?.digests).toEqual(await computeDigest(pool, 'read_model'));
+  expect(await readWatched(pool)).toMatchObject({ differences: 0 });
+  return report;
+};
