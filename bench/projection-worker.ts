@@ -1,8 +1,15 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
+import { startChain } from '../audit/chain/follow-chain.ts';
+import { replay } from '../audit/replay/replay.ts';
+import { verify } from '../audit/verify/verify.ts';
 import { rebuild } from '../projector/rebuild.ts';
 import { startProjector } from '../projector/service.ts';
+import { readChainEnd } from '../shared/audit/blocks.ts';
+import { migrateAudit } from '../shared/audit/migrate.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
 import { createCodec } from '../shared/events/codec.ts';
@@ -13,12 +20,12 @@ import { createMetrics } from '../shared/metrics.ts';
 import { PROJECTOR } from '../shared/read-model/read-model.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
-// One process that catches up with a log as the live projector does, or rebuilds, and prints how long that took and what memory it needed.
+// One process that does something with a whole log, and tells how long that took and what memory it needed.
 const { values } = parseArgs({ options: { work: { type: 'string' }, url: { type: 'string' } } });
 const url = String(values.url);
 
 await using eventLog = await openEventLog({ url });
-await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 8, statementTimeoutMs: 3_600_000 });
+await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 10, statementTimeoutMs: 3_600_000 });
 await using keys = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(MASTER_KEY) });
 
 const catchUp = async () => {
@@ -28,9 +35,32 @@ const catchUp = async () => {
   while (((await readCheckpoint(pool, PROJECTOR))?.position ?? 0) < head) await delay(20);
 };
 
-const build = () => rebuild({ pool, eventLog, codec: createCodec({ keys }), signal: new AbortController().signal, onProgress() {} });
+/** Nobody stops it, and nobody watches. */
+const mending = { pool, eventLog, codec: createCodec({ keys }) };
+const work = { ...mending, signal: new AbortController().signal, onProgress() {} };
+
+/** The whole chain, as the follower of a running system would have built it. */
+const chain = async () => {
+  const head = await eventLog.head();
+  await migrateAudit(pool);
+  await using _chain = await startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  while ((await readChainEnd(pool)).position < head) await delay(20);
+};
+
+const verifyAll = async () => {
+  const report = await verify({ ...work, auditDir: join(tmpdir(), 'annals-bench-no-heads'), isOfReadModel: true, showPersonal: false });
+  if (report.outcome !== 'proven') throw new Error(JSON.stringify(report.findings));
+};
+
+const WORKS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'catch-up': catchUp,
+  rebuild: () => rebuild(work),
+  chain,
+  replay: async () => replay(work, { schema: 'replay_bench', upTo: await eventLog.head() }),
+  verify: verifyAll,
+};
 
 const startedMs = performance.now();
-await (values.work === 'rebuild' ? build() : catchUp());
+await WORKS[String(values.work)]?.();
 const seconds = (performance.now() - startedMs) / 1_000;
 process.send?.({ seconds, megabytes: process.resourceUsage().maxRSS / 1_024 });

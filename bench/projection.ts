@@ -1,14 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { createReadModel } from '../projector/service.ts';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
-import { openPool } from '../shared/database/pool.ts';
 import { fillLog } from './projection-log.ts';
+import { copyRows, execute, run } from './projection-runs.ts';
 import { printTable } from './table.ts';
 
 // How fast the read model follows from the log: the live projector that starts from nothing, and a rebuild beside it, each in a process with
@@ -17,57 +13,6 @@ import { printTable } from './table.ts';
 const { values: options } = parseArgs({
   options: { events: { type: 'string', default: '100000,1000000' }, heap: { type: 'string', default: '96' } },
 });
-
-type Measured = { readonly seconds: number; readonly megabytes: number };
-
-const run = async (work: 'catch-up' | 'rebuild', url: string): Promise<Measured> => {
-  const child = fork(new URL('./projection-worker.ts', import.meta.url), [`--work=${work}`, `--url=${url}`], {
-    // V8 counts its young generation, which grows by itself, against the limit of the whole.
-    execArgv: [`--max-old-space-size=${options.heap}`, '--max-semi-space-size=8'],
-  });
-  const exited = once(child, 'exit').then(([code]) => {
-    throw new Error(`the worker ended with ${code} before it answered`);
-  });
-  exited.catch(() => {});
-  const [measured] = await Promise.race([once(child, 'message'), exited]);
-  await exited.catch(() => {});
-  return measured as Measured;
-};
-
-const TABLES = ['users', 'articles', 'comments'];
-
-/** The server reads the rows from a file of its own: nothing of the copying is ours. */
-const copy = async (url: string): Promise<number> => {
-  await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 });
-  await createReadModel(pool, 'copied');
-  const { rows } = await pool.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
-  let milliseconds = 0;
-  for (const table of TABLES) {
-    const file = `${rows[0]?.folder}/bench-${table}`;
-    const columns = await columnsOf(pool, table);
-    await pool.query(`copy (select ${columns} from read_model.${table} order by id) to '${file}'`);
-    const startedMs = performance.now();
-    await pool.query(`copy copied.${table} (${columns}) from '${file}'`);
-    milliseconds += performance.now() - startedMs;
-  }
-  return milliseconds / 1_000;
-};
-
-const columnsOf = async (pool: ReturnType<typeof openPool>, table: string): Promise<string> => {
-  const { rows } = await pool.query<{ columns: string }>(
-    `select string_agg(column_name, ', ' order by ordinal_position) as columns
-     from information_schema.columns where table_schema = 'read_model' and table_name = $1 and is_generated = 'NEVER'`,
-    [table],
-  );
-  return rows[0]?.columns ?? '';
-};
-
-const execute = async (url: string, statement: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-};
 
 const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
 await chmod(dataDir, 0o755);
@@ -79,9 +24,9 @@ try {
     url.pathname = `/events_${events}`;
     await execute(server.url, `create database events_${events}`);
     await fillLog(url.href, events);
-    const caughtUp = await run('catch-up', url.href);
-    const rebuilt = await run('rebuild', url.href);
-    const copied = await copy(url.href);
+    const caughtUp = await run('catch-up', url.href, options.heap);
+    const rebuilt = await run('rebuild', url.href, options.heap);
+    const copied = await copyRows(url.href);
     const row = (title: string, seconds: number, megabytes?: number): readonly string[] => {
       const each = seconds / events;
       if (!first.has(title)) first.set(title, each);

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openPool } from '#shared/database/pool.ts';
+import { openErasureList } from '#shared/erasure/erasure-list.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
@@ -30,8 +31,9 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const log = pino({ level: 'silent' });
+  const erasures = openErasureList(config.audit.dir);
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
-  await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, blobs, metrics: new Registry(), log });
+  await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, erasures, blobs, metrics: new Registry(), log });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
   const clients = createClients({
     pool,

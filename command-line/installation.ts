@@ -14,11 +14,14 @@ export type Installation = AsyncDisposable & {
   readonly isDense: boolean;
 };
 
-/** Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. */
-export const openInstallation = async ({ environment }: Terminal): Promise<Installation> => {
+/**
+ * Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. It is made
+ * only by what fills an empty one.
+ */
+export const openInstallation = async ({ environment }: Terminal, { mayMake = false } = {}): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
-  const databaseUrl = await reachDatabase(config, opening);
+  const databaseUrl = await reachDatabase(config, opening, mayMake);
   const { eventLogUrl } = config;
   const eventLog = opening.use(await openConfiguredEventLog({ eventLogUrl, databaseUrl }));
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);
@@ -26,17 +29,17 @@ export const openInstallation = async ({ environment }: Terminal): Promise<Insta
   return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack): Promise<string> => {
-  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening);
+const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack, mayMake: boolean): Promise<string> => {
+  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening, mayMake);
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   return databaseUrl;
 };
 
-/** A command never makes a data folder: that would only hide a mistyped one. */
-const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack): Promise<string> => {
+/** Hardly a command makes a data folder: that would only hide a mistyped one. */
+const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack, mayMake: boolean): Promise<string> => {
   const running = await connectEmbeddedPostgres(dataDir);
   if (running !== undefined) return running;
-  if (!(await hasEmbeddedPostgres(dataDir))) {
+  if (!mayMake && !(await hasEmbeddedPostgres(dataDir))) {
     throw new StartRefused(`There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`);
   }
   return opening.use(await startEmbeddedPostgres({ dataDir })).url;

@@ -1,11 +1,19 @@
 import { StartRefused } from '#shared/start-refused.ts';
+import { auditRotateKey } from './audit-rotate-key.ts';
+import { auditVerify } from './audit-verify.ts';
 import { clientDelete, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { clientCreate } from './client-create.ts';
 import { type Command, readArguments } from './command.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
+import { erasureApply } from './erasure-apply.ts';
+import { erasureList } from './erasure-list.ts';
+import { erasureReport } from './erasure-report.ts';
 import { helpOn, helpOnCommands, nearest } from './help.ts';
 import { keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
+import { logCopy } from './log-copy.ts';
+import { logExport } from './log-export.ts';
+import { logImport } from './log-import.ts';
 import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
 import { projectionParked } from './projection-parked.ts';
@@ -14,6 +22,7 @@ import { projectionRelease } from './projection-release.ts';
 import { projectionRetry } from './projection-retry.ts';
 import { projectionRollback } from './projection-rollback.ts';
 import { projectionStatus } from './projection-status.ts';
+import { replay } from './replay.ts';
 import { settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
@@ -23,6 +32,9 @@ const COMMANDS: readonly Command[] = [
   logTail,
   logShow,
   logAppend,
+  logExport,
+  logImport,
+  logCopy,
   settings,
   token,
   clientCreate,
@@ -31,6 +43,10 @@ const COMMANDS: readonly Command[] = [
   clientRotateSecret,
   clientDelete,
   keysRotate,
+  auditRotateKey,
+  erasureList,
+  erasureReport,
+  erasureApply,
   documentsLoad,
   documentsList,
   documentsRemove,
@@ -40,6 +56,8 @@ const COMMANDS: readonly Command[] = [
   projectionParked,
   projectionRetry,
   projectionRelease,
+  replay,
+  auditVerify,
 ];
 
 /** `EX_USAGE` of sysexits.h. */

@@ -51,10 +51,11 @@ test('on a terminal one line is written over and taken away; elsewhere nothing i
   expect(complaints).toEqual([]);
 });
 
-test('each index is told as it is begun, because it may take long', () => {
+test('each index and each check is told as it is begun, because it may take long', () => {
   const rewritten: string[] = [];
   using shown = showProgress({ complain() {}, signal: never, rewrite: (line) => void rewritten.push(line) }, 'Rebuilding', true);
   shown.onProgress(at(10, 10));
   for (const done of [0, 1]) shown.onProgress({ step: 'indexes', done, of: 2 });
-  expect(rewritten.slice(1)).toEqual(['Rebuilding: index 1 of 2', 'Rebuilding: index 2 of 2']);
+  shown.onProgress({ step: 'check', what: 'users' });
+  expect(rewritten.slice(1)).toEqual(['Rebuilding: index 1 of 2', 'Rebuilding: index 2 of 2', 'Rebuilding: users']);
 });

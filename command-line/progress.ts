@@ -5,7 +5,10 @@ import type { Terminal } from './terminal.ts';
 const REWRITE_EVERY_MS = 200;
 const COMPLAIN_EVERY_MS = 5_000;
 
-type Shown = { onProgress(progress: Progress): void } & Disposable;
+/** One of several things that are checked, each of which may take long. */
+type Check = { readonly step: 'check'; readonly what: string };
+
+type Shown = { onProgress(progress: Progress | Check): void } & Disposable;
 
 /** Shows how far something is, its rate, and the time left; and that it is being stopped. */
 export const showProgress = (
@@ -18,8 +21,8 @@ export const showProgress = (
   let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
   let isOver = false;
   /** An index may take long: on a terminal each is told, elsewhere that they are begun, unless all is soon over. */
-  const isLong = (progress: Progress, elapsedMs: number) =>
-    progress.step === 'indexes' && (rewrite !== undefined || (progress.done === 0 && elapsedMs >= everyMs));
+  const isLong = (progress: Progress | Check, elapsedMs: number) =>
+    progress.step !== 'events' && (rewrite !== undefined || (progress.step === 'indexes' && progress.done === 0 && elapsedMs >= everyMs));
   const tell = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
   const onStop = () => tell('stopping; Ctrl+C once more ends it at once');
   signal.addEventListener('abort', onStop);
@@ -44,7 +47,8 @@ type Circumstances = {
   readonly isDense: boolean;
 };
 
-export const progressText = (progress: Progress, { elapsedMs, isDense }: Circumstances): string => {
+export const progressText = (progress: Progress | Check, { elapsedMs, isDense }: Circumstances): string => {
+  if (progress.step === 'check') return progress.what;
   if (progress.step === 'indexes') return `index ${progress.done + 1} of ${progress.of}`;
   const { events, position, from, upTo } = progress;
   const share = upTo > from ? (position - from) / (upTo - from) : 1;
@@ -55,6 +59,10 @@ export const progressText = (progress: Progress, { elapsedMs, isDense }: Circums
     ...(leftS === undefined ? [] : [`${duration(leftS)} left`]),
   ].join(', ');
 };
+
+const MEGABYTE = 1_000_000;
+
+export const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 
 export const number = (value: number): string => value.toLocaleString('en');
 

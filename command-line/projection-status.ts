@@ -1,6 +1,6 @@
 import { type ProjectionStatus, readStatus } from '../projector/status.ts';
 import type { Command } from './command.ts';
-import { number } from './progress.ts';
+import { megabytes, number } from './progress.ts';
 import { withProjection } from './projection.ts';
 
 export const projectionStatus: Command = {
@@ -21,19 +21,16 @@ const statusLines = ({ head, live, previous, next, isUnderWay }: ProjectionStatu
   const behind = Math.max(head - live.position, 0);
   const unit = isDense ? 'events' : 'bytes of the log';
   return [
-    `In use: at position ${live.position}, ${behind === 0 ? 'up to date' : `${number(behind)} ${unit} behind`}, ${size(live)}.`,
+    `In use: at position ${live.position}, ${behind === 0 ? 'up to date' : `${number(behind)} ${unit} behind`}, ${megabytes(live.bytes)}.`,
     ...(live.isOfThisRelease ? [] : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
     `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
     previous
-      ? `Previous: at position ${previous.position}, ${size(previous)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`
+      ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`
       : 'Previous: none; a rebuild leaves one.',
     ...(next
-      ? [`Unfinished: at position ${next.position}, ${size(next)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`]
+      ? [
+          `Unfinished: at position ${next.position}, ${megabytes(next.bytes)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`,
+        ]
       : []),
   ];
 };
-
-const MEGABYTE = 1_000_000;
-
-const size = ({ bytes }: { readonly bytes: number }): string =>
-  `${(bytes / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;

@@ -13,7 +13,7 @@ import { type Installation, openInstallation } from './installation.ts';
 import { harmless } from './print-event.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Projection = Mending & Pick<Installation, 'isDense'>;
+export type Projection = Mending & Pick<Installation, 'isDense' | 'config'>;
 
 /** How the database is spoken to: one transaction holds a connection while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
@@ -32,7 +32,7 @@ export const withProjection = async (
   await demandReadModel(pool);
   await migrateProjector(pool);
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
-  await work({ pool, eventLog, codec: createCodec({ keys }), isDense }).catch(explainPassing);
+  await work({ pool, eventLog, codec: createCodec({ keys }), isDense, config }).catch(explainPassing);
 };
 
 /** What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one transaction. */

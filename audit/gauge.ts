@@ -1,0 +1,15 @@
+import { Gauge, type Registry } from 'prom-client';
+import { orUnknown } from '#shared/follower/observe-follower.ts';
+
+type Told = { readonly name: string; readonly help: string };
+
+/** A number that is asked for at each scrape. */
+export const gauge = (metrics: Registry, told: Told, ask: () => Promise<number>): void => {
+  new Gauge({
+    ...told,
+    registers: [metrics],
+    async collect() {
+      this.set(await orUnknown(ask));
+    },
+  });
+};

@@ -1,0 +1,88 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Position, UserId } from '#shared/brands.ts';
+import type { Progress } from '../../projector/catch-up.ts';
+import { digestOf } from '../../projector/digest.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { listScratch } from '../scratch.ts';
+import { replay } from './replay.ts';
+
+describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
+  let world: RebuildWorld;
+  let then: { readonly position: Position; readonly digest: Record<string, string> };
+  beforeAll(async () => {
+    world = await createRebuildWorld(startLog);
+    const { side, authors } = world;
+    then = { position: await side.eventLog.head(), digest: await digestOf(side.pool, 'read_model') };
+    await world.writeSome(authors[0] as UserId);
+    await untilProjected(side);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  test('has the rows that there were at a position', async () => {
+    const { pool } = world.side;
+    const replayed = await replay(world.work(), { schema: 'replay_then', upTo: then.position });
+    expect(replayed).toMatchObject({
+      schema: 'replay_then',
+      position: then.position,
+      rows: { users: 4, articles: 4, comments: 4, parked: 0 },
+    });
+    expect(await digestOf(pool, 'replay_then')).toEqual(then.digest);
+    expect(await digestOf(pool, 'read_model')).not.toEqual(then.digest);
+    expect(await listScratch(pool)).toMatchObject([{ schema: 'replay_then', position: then.position, isWhole: true }]);
+  });
+
+  test('has no rows at the beginning', async () => {
+    const replayed = await replay(world.work(), { schema: 'replay_nothing', upTo: 0 as Position });
+    expect(replayed).toMatchObject({ events: 0, rows: { users: 0, articles: 0 } });
+  });
+
+  test('touches nothing that is live, and rings for nobody', async () => {
+    const { pool, databaseUrl, eventLog } = world.side;
+    const live = async () => ({
+      head: await eventLog.head(),
+      digest: await digestOf(pool, 'read_model'),
+      checkpoints: (await pool.query('select * from follower_checkpoint order by follower')).rows,
+      rows: (await pool.query('select id, xmin::text as written from read_model.articles order by id')).rows,
+      versions: (await pool.query(`select nspname from pg_namespace where nspname like 'read_model%' order by 1`)).rows,
+    });
+    const listener = new pg.Client({ connectionString: databaseUrl });
+    const rung: unknown[] = [];
+    listener.on('notification', ({ channel }) => rung.push(channel));
+    await listener.connect();
+    const before = await live();
+    await listener.query('listen annals_read_model; listen annals_event_log');
+    await replay(world.work(), { schema: 'replay_quietly', upTo: before.head });
+    expect(await live()).toEqual(before);
+    // Its answer comes after all that was rung before.
+    await listener.query('select');
+    await listener.end();
+    expect(rung).toEqual([]);
+    expect(await digestOf(pool, 'replay_quietly')).toEqual(before.digest);
+  });
+
+  test('whoever is erased meanwhile is in it without what is personal', async () => {
+    const { side, authors } = world;
+    const leaving = authors[3] as UserId;
+    let destroyed: Promise<void> | undefined;
+    const onProgress = ({ step }: Progress) => {
+      if (step === 'events') destroyed ??= side.keys.destroy(leaving);
+    };
+    await replay(world.work({ onProgress }), { schema: 'replay_leaving', upTo: then.position });
+    await destroyed;
+    const { rows } = await side.pool.query<{ name: string | null }>('select name from replay_leaving.users where id = $1', [leaving]);
+    expect(rows).toEqual([{ name: null }]);
+  });
+
+  test.each(['events', 'indexes'] as const)('that is stopped at its %s leaves nothing', async (step) => {
+    const stopping = new AbortController();
+    const onProgress = (progress: Progress) => {
+      if (progress.step === step) stopping.abort();
+    };
+    const stopped = replay(world.work({ signal: stopping.signal, onProgress }), { schema: 'replay_stopped', upTo: then.position });
+    await expect(stopped).rejects.toThrow();
+    expect((await listScratch(world.side.pool)).map(({ schema }) => schema)).not.toContain('replay_stopped');
+  });
+});

@@ -1,0 +1,36 @@
+import type { Connection } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Comparison } from './compare.ts';
+
+/** The tables of a read model, with what tells their rows apart. */
+const KEYS = {
+  users: 'id',
+  articles: 'id',
+  comments: 'id',
+  webhooks: 'id',
+  departed: 'user_id',
+  removed: `kind || ' ' || id`,
+  parked: 'stream',
+} as const;
+
+/** The read model in use, held against the one that was just made from the log: all columns that are written, except when something was parked. */
+export const liveComparisons = async (connection: Connection, schema: string): Promise<readonly Comparison[]> => {
+  const comparisons: Comparison[] = [];
+  for (const [table, key] of Object.entries(KEYS)) {
+    const columns = await columnsOf(connection, schema, table);
+    const selected = [`${key} as key`, ...columns].join(', ');
+    const [recorded, found] = [schema, LIVE_SCHEMA].map((each) => `select ${selected} from ${each}.${table}`) as [string, string];
+    comparisons.push({ table, columns, recorded, found });
+  }
+  return comparisons;
+};
+
+const columnsOf = async (connection: Connection, schema: string, table: string): Promise<readonly string[]> => {
+  const { rows } = await connection.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute
+     where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' and attname <> 'parked_at'
+     order by attnum`,
+    [`${schema}.${table}`],
+  );
+  return rows.map(({ name }) => name);
+};

@@ -1,0 +1,56 @@
+import type { Connection } from '#shared/database/pool.ts';
+
+/** Two ways to the same rows: each a select that gives `key` and the columns, by which the rows are told apart and compared. */
+export type Comparison = {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** What follows from the log. */
+  readonly recorded: string;
+  /** What is held against it. */
+  readonly found: string;
+};
+
+type Values = Readonly<Record<string, string | null>>;
+
+/** Nothing where there is no such row. */
+export type Difference = { readonly key: string; readonly recorded: Values | null; readonly found: Values | null };
+
+export type Differences = {
+  readonly listed: readonly Difference[];
+  readonly missing: number;
+  readonly extra: number;
+  readonly different: number;
+};
+
+const LISTED_MAX = 20;
+const MEMORY = '64MB';
+
+/** Row by row, in the database: all are counted, and the first of each kind are given. */
+export const compare = async (connection: Connection, comparison: Comparison): Promise<Differences> => {
+  await connection.query(`set local work_mem = '${MEMORY}'`);
+  const { rows } = await connection.query<Difference & { kind: 'missing' | 'extra' | 'different'; total: number }>(statementOf(comparison));
+  const totalOf = (kind: string) => rows.find((row) => row.kind === kind)?.total ?? 0;
+  return {
+    listed: rows.map(({ key, recorded, found }) => ({ key, recorded, found })),
+    missing: totalOf('missing'),
+    extra: totalOf('extra'),
+    different: totalOf('different'),
+  };
+};
+
+const statementOf = ({ columns, recorded, found }: Comparison): string => {
+  const tuple = (side: string) => `row(${columns.map((column) => `${side}.${column}`).join(', ')})`;
+  const texts = (side: string) =>
+    `case when ${side}."isThere" then json_build_object(${columns.map((column) => `'${column}', ${side}.${column}::text`).join(', ')}) end`;
+  return `
+    with differing as (
+      select key::text as key, key as rank, ${texts('r')} as recorded, ${texts('f')} as found,
+        case when f."isThere" is null then 'missing' when r."isThere" is null then 'extra' else 'different' end as kind
+      from (select *, true as "isThere" from (${recorded}) r1) r
+      full join (select *, true as "isThere" from (${found}) f1) f using (key)
+      where r."isThere" is null or f."isThere" is null or ${tuple('r')} is distinct from ${tuple('f')}
+    )
+    select key, recorded, found, kind, total
+    from (select *, row_number() over (partition by kind order by rank) as number, count(*) over (partition by kind) as total from differing) counted
+    where number <= ${LISTED_MAX} order by rank`;
+};

@@ -1,0 +1,53 @@
+import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
+import type { Position } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { readDefinition } from '../../projector/definition.ts';
+import { computeDigest, computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
+import type { Findings } from './findings.ts';
+
+/** A signed head that says what the read model was, so that it can be told of a past of which no rows are left. */
+export type SignedDigest = { readonly count: number; readonly position: Position; readonly digests: Readonly<Record<string, string>> };
+
+/**
+ * The newest at or before a position, made by tables like ours. Whether it was signed by whom it should be, and is the one that is kept
+ * outside the database, the check of the chain says. There is none where an operator has left something out since then, because
+ * the read model was another with that.
+ */
+export const readSignedDigest = async (pool: Pool, upTo: Position): Promise<SignedDigest | undefined> => {
+  const { fingerprint } = await readDefinition();
+  const { rows } = await pool.query<{ statement: string }>(
+    `select statement from audit.head
+     where (statement::json->'readModel'->>'position')::bigint <= $1 and statement::json->'readModel'->>'definition' = $2
+       and (statement::json->>'at')::timestamptz > (select coalesce(max(at), '-infinity') from public.projection_skip)
+     order by count desc limit 1`,
+    [upTo, fingerprint],
+  );
+  const { count, readModel }: Partial<HeadStatement> = rows[0] ? readStatement(rows[0].statement) : {};
+  return count && readModel ? { count, ...readModel } : undefined;
+};
+
+export const compareSignedDigest = async (pool: Pool, schema: string, signed: SignedDigest, findings: Findings): Promise<void> => {
+  const { count, position, digests } = signed;
+  tellDifferences({ recorded: await computeDigest(pool, schema), found: digests }, (difference) =>
+    findings.add({ kind: 'signed_digest_different', count, position, ...difference }),
+  );
+};
+
+/** What the projector keeps is what signed heads say later, so it must be that of the rows. */
+export const compareKeptDigest = async (connection: Connection, schema: string, findings: Findings): Promise<void> => {
+  const kept = await readKeptDigest(connection);
+  if (!kept) return;
+  tellDifferences({ recorded: await computeDigestOn(connection, schema), found: kept.digests }, (difference) =>
+    findings.add({ kind: 'kept_digest_different', position: kept.position, ...difference }),
+  );
+};
+
+type Digests = Readonly<Record<string, string>>;
+type Difference = { readonly table: string; readonly recorded: string; readonly found: string };
+
+const tellDifferences = ({ recorded, found }: { recorded: Digests; found: Digests }, tell: (difference: Difference) => void): void => {
+  for (const [table, digest] of Object.entries(recorded)) {
+    const other = found[table] ?? 'nothing';
+    if (other !== digest) tell({ table, recorded: digest, found: other });
+  }
+};

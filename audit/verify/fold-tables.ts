@@ -1,0 +1,65 @@
+import type { StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { TableName } from '../../projector/aggregates.ts';
+import { expectedRow } from '../watch/expected-row.ts';
+
+const TABLES: readonly TableName[] = ['users', 'articles', 'comments', 'webhooks'];
+
+/** Beside the rows of the projection, what the deciders say. */
+export const createFoldTables = async (connection: Connection, schema: string): Promise<void> => {
+  for (const table of TABLES) {
+    await connection.query(
+      `create unlogged table ${schema}.fold_${table} (id bigint primary key, version integer not null, state text not null, expected text not null)`,
+    );
+  }
+  await connection.query(`create unlogged table ${schema}.fold_departed (user_id bigint primary key)`);
+};
+
+type Row = { readonly table: TableName; readonly id: number };
+type Stored = Row & { readonly stream: StreamName; readonly version: number; readonly state: unknown };
+
+export const loadStates = async (pool: Pool, schema: string, streams: ReadonlyMap<StreamName, Row>): Promise<readonly Stored[]> => {
+  const loaded: Stored[] = [];
+  for (const [table, wanted] of Map.groupBy(streams, ([, row]) => row.table)) {
+    const streamOf = new Map(wanted.map(([stream, { id }]) => [id, stream]));
+    const { rows } = await pool.query<{ id: number; version: number; state: string }>(
+      `select id, version, state from ${schema}.fold_${table} where id = any($1)`,
+      [[...streamOf.keys()]],
+    );
+    for (const { id, version, state } of rows) {
+      loaded.push({ table, id, version, state: JSON.parse(state), stream: streamOf.get(id) as StreamName });
+    }
+  }
+  return loaded;
+};
+
+const ROWS_MAX = 2_000;
+/** JSON never holds it unescaped, and taking a text apart there costs less than reading an array of texts. */
+const SEPARATOR = '\u001e';
+
+/** Who is gone is told apart when it is compared, because they may go later. */
+const nobody = () => false;
+
+/** Each as it is to be loaded again, and as the row that it comes to. */
+export const saveStates = async (pool: Pool, schema: string, states: readonly Omit<Stored, 'stream'>[]): Promise<void> => {
+  for (const [table, all] of Map.groupBy(states, (each) => each.table)) {
+    for (let from = 0; from < all.length; from += ROWS_MAX) {
+      const rows = all.slice(from, from + ROWS_MAX);
+      await pool.query(
+        `insert into ${schema}.fold_${table} select * from rows from (unnest($1::bigint[]), unnest($2::integer[]), string_to_table($3, E'\\x1e'), string_to_table($4, E'\\x1e'))
+         on conflict (id) do update set version = excluded.version, state = excluded.state, expected = excluded.expected`,
+        [
+          rows.map(({ id }) => id),
+          rows.map(({ version }) => version),
+          rows.map(({ state }) => JSON.stringify(state)).join(SEPARATOR),
+          rows.map(({ state }) => JSON.stringify(expectedRow(table, state, nobody) ?? null)).join(SEPARATOR),
+        ],
+      );
+    }
+  }
+};
+
+export const addDeparted = async (pool: Pool, schema: string, users: readonly number[]): Promise<void> => {
+  if (users.length === 0) return;
+  await pool.query(`insert into ${schema}.fold_departed select distinct unnest($1::bigint[]) on conflict do nothing`, [users]);
+};

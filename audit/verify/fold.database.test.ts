@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { createFold } from './fold.ts';
+import { createFoldTables } from './fold-tables.ts';
+import { readLog } from './read-log.ts';
+
+let world: VerifyWorld;
+beforeAll(async () => {
+  world = await createVerifyWorld(inTheDatabase);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+/** All states after the whole log, with so much held in between. */
+const foldWith = async (schema: string, weightMax: number) => {
+  const { pool, eventLog, codec } = world.side;
+  await pool.query(`create schema ${schema}`);
+  await inTransaction(pool, (connection) => createFoldTables(connection, schema));
+  const fold = createFold({ pool, schema, isLeftOut: () => false, weightMax });
+  const reading = { eventLog, codec, signal: new AbortController().signal, onHole() {} };
+  for await (const { prepared } of readLog(reading, { after: START, upTo: await eventLog.head() })) {
+    // One event at a time, so that what is let go of is needed again.
+    for (const event of prepared.own) {
+      const decoded = prepared.decoded.filter(({ id }) => id === event.id);
+      await fold.take({ own: [event], decoded, damaged: [] });
+    }
+  }
+  await fold.save();
+  const tables = ['users', 'articles', 'comments', 'webhooks'].map((table) => `select '${table}' as kind, * from ${schema}.fold_${table}`);
+  const { rows } = await pool.query(`${tables.join(' union all ')} order by 1, 2`);
+  return rows;
+};
+
+test('what the deciders say is the same, however little of it is held in the memory', async () => {
+  const held = await foldWith('all_held', 1_000_000);
+  expect(held.length).toBeGreaterThan(15);
+  expect(await foldWith('nothing_held', 1)).toEqual(held);
+});
+
+test('no secret and no hidden value of a webhook is put down', async () => {
+  const { rows } = await world.side.pool.query<{ state: string }>('select state from all_held.fold_webhooks');
+  expect(rows.map(({ state }) => state).join()).not.toMatch(/whsec_|of\.tokens/);
+  expect(rows.some(({ state }) => state.includes('X-Team'))).toBe(true);
+});

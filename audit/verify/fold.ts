@@ -1,0 +1,123 @@
+import type { StreamName, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { weigh } from '../../command/states.ts';
+import { rowOf, type TableName } from '../../projector/aggregates.ts';
+import type { Prepared } from '../../projector/prepared.ts';
+import { FOLDINGS } from './deciders.ts';
+import { addDeparted, loadStates, saveStates } from './fold-tables.ts';
+
+/** What the deciders say of each aggregate after all events so far, told by nothing of the projection. */
+export type Fold = {
+  take(prepared: Prepared): Promise<void>;
+  /** Folds these streams anew, from what is given of them. */
+  retake(events: AsyncIterable<Prepared>, streams: ReadonlySet<StreamName>): Promise<void>;
+  /** From then on the tables say it all. */
+  save(): Promise<void>;
+};
+
+type Kept = { readonly table: TableName; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
+
+type Options = {
+  readonly pool: Pool;
+  readonly schema: string;
+  /** Events that every projection leaves out, because an operator said so; their versions count. */
+  readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+  /** What the states that are held may weigh together, about a byte a unit. */
+  readonly weightMax?: number;
+};
+
+const WEIGHT_MAX = 8 * 1_048_576;
+/** So much is let go of at once when there is too much, so that few statements write many. */
+const LET_GO = 0.3;
+
+/**
+ * States are held while they are in use, and lie in tables otherwise: what was changed longest ago is written there, many at once,
+ * and what a page of events needs is loaded at once.
+ */
+export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
+  const held = new Map<StreamName, Kept>();
+  let weight = 0;
+
+  const load = async (events: readonly RecordedEvent[]): Promise<void> => {
+    const missing = new Map<StreamName, { table: TableName; id: number }>();
+    for (const { stream, version } of events) {
+      const row = rowOf(stream);
+      // A first event needs nothing, and is what most streams begin with while the log is read.
+      if (row && version > 1 && !held.has(stream)) missing.set(stream, row);
+    }
+    for (const { stream, version } of events) if (version === 1) missing.delete(stream);
+    for (const { table, id, stream, version, state } of await loadStates(pool, schema, missing)) {
+      hold(stream, { table, id, state, version, weight: weigh(state), isSaved: true });
+    }
+  };
+
+  const hold = (stream: StreamName, kept: Kept): void => {
+    weight += kept.weight - (held.get(stream)?.weight ?? 0);
+    held.delete(stream);
+    held.set(stream, kept);
+  };
+
+  const evolve = ({ stream, version }: RecordedEvent, decoded: DecodedEvent | undefined): void => {
+    const row = rowOf(stream);
+    if (!row) return;
+    const { initial, evolve: next } = FOLDINGS[row.table];
+    const before = held.get(stream)?.state ?? initial;
+    const state = decoded ? next(before, decoded) : before;
+    hold(stream, { ...row, state, version, weight: weigh(state), isSaved: false });
+  };
+
+  const takeHeld = ({ own, decoded }: Prepared): void => {
+    let at = 0;
+    for (const event of own) {
+      const candidate = decoded[at];
+      const isDecoded = candidate?.id === event.id && candidate.position === event.position;
+      if (isDecoded) at += 1;
+      evolve(event, isDecoded && !isLeftOut(event) ? candidate : undefined);
+    }
+  };
+
+  const save = async (which: readonly [StreamName, Kept][]): Promise<void> => {
+    const unsaved = which.map(([, kept]) => kept).filter(({ isSaved }) => !isSaved);
+    await saveStates(pool, schema, unsaved);
+    for (const kept of unsaved) kept.isSaved = true;
+  };
+
+  const letGo = async (): Promise<void> => {
+    const leaving: [StreamName, Kept][] = [];
+    let leavingWeight = 0;
+    for (const entry of held) {
+      if (leavingWeight >= weightMax * LET_GO) break;
+      leaving.push(entry);
+      leavingWeight += entry[1].weight;
+    }
+    await save(leaving);
+    for (const [stream] of leaving) held.delete(stream);
+    weight -= leavingWeight;
+  };
+
+  return {
+    async take(prepared) {
+      await load(prepared.own);
+      takeHeld(prepared);
+      await addDeparted(pool, schema, departuresIn(prepared));
+      while (weight > weightMax) await letGo();
+    },
+    async retake(pages, streams) {
+      for (const stream of streams) {
+        weight -= held.get(stream)?.weight ?? 0;
+        held.delete(stream);
+      }
+      for await (const page of pages) {
+        takeHeld(page);
+        await addDeparted(pool, schema, departuresIn(page));
+      }
+    },
+    save: () => save([...held]),
+  };
+};
+
+/** That somebody is gone counts, whatever became of their aggregate. */
+const departuresIn = ({ decoded }: Prepared): readonly number[] =>
+  decoded.flatMap(({ type, stream }) => (type === 'user.deleted' ? (rowOf(stream)?.id ?? []) : []));

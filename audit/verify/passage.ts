@@ -1,0 +1,66 @@
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { writeInParts } from '../../projector/fill.ts';
+import type { Parked } from '../../projector/parked.ts';
+import { useReadModel } from '../../projector/service.ts';
+import type { ChainCheck } from '../chain/verify-chain.ts';
+import type { Findings } from './findings.ts';
+import type { Fold } from './fold.ts';
+import { addPlaces, checkRising } from './places.ts';
+import type { Page } from './read-log.ts';
+
+type Takers = {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly chain: ChainCheck;
+  readonly fold: Fold;
+  readonly findings: Findings;
+  readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+};
+
+/** Goes through the log once, and gives every page to all that have to see it. */
+export type Passage = {
+  /** Rows are made of it only where they are asked for. */
+  take(page: Page, isOfReadModel: boolean): Promise<void>;
+  position(): Position;
+  events(): number;
+};
+
+export const createPassage = ({ pool, schema, chain, fold, findings, isLeftOut }: Takers): Passage => {
+  let position = START;
+  let taken = 0;
+  return {
+    position: () => position,
+    events: () => taken,
+    async take({ events, prepared, damagedElsewhere }, isOfReadModel) {
+      checkRising(position, events, findings);
+      // What rows are made of is told as parked, or by what differs.
+      const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);
+      for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter((event) => !isLeftOut(event))) {
+        findings.add({ kind: 'event_damaged', stream, version, position: at, type, reason });
+      }
+      const taking = [
+        ...(isOfReadModel ? [writeInParts(pool, prepared, (connection) => useReadModel(connection, schema)), fold.take(prepared)] : []),
+        addPlaces(pool, schema, events),
+        chain.take(events),
+      ];
+      // All come to their end first, so that none writes into what is dropped meanwhile.
+      for (const outcome of await Promise.allSettled(taking)) if (outcome.status === 'rejected') throw outcome.reason;
+      position = events.at(-1)?.position ?? position;
+      taken += events.length;
+    },
+  };
+};
+
+/** Those that are parked in the read model in use were told of when they came. */
+const withoutParked = async (pool: Pool, damaged: readonly Parked[]): Promise<readonly Parked[]> => {
+  if (damaged.length === 0) return [];
+  const { rows } = await pool.query<Pick<Parked, 'stream' | 'version'>>(
+    `select stream, version from ${LIVE_SCHEMA}.parked where stream = any($1)`,
+    [damaged.map(({ stream }) => stream)],
+  );
+  const since = new Map(rows.map(({ stream, version }) => [stream, version]));
+  return damaged.filter(({ stream, version }) => version < (since.get(stream) ?? Number.POSITIVE_INFINITY));
+};

@@ -1,0 +1,40 @@
+import type { Position } from '#shared/brands.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { isOfThisRelease } from '../../projector/definition.ts';
+import type { Finding } from './report.ts';
+import type { Verification } from './verify.ts';
+
+export type Plan = {
+  /** Up to where rows are made of events, at first: the live read model moves on. */
+  readonly upTo: Position;
+  /** Up to where the log is read, at least. */
+  readonly end: Position;
+  /** Whether that is all of it. */
+  readonly isWhole: boolean;
+  readonly isLive: boolean;
+  readonly findings: readonly Finding[];
+};
+
+/** What can be compared: up to a position of the past there are no rows in use to hold anything against. */
+export const planOf = async ({ pool, eventLog, at, isOfReadModel }: Verification): Promise<Plan> => {
+  const head = await eventLog.head();
+  const end = at ?? head;
+  const log = { upTo: end, end, isWhole: at === undefined, isLive: false, findings: [] };
+  if (!isOfReadModel) return log;
+  const live = await readCheckpoint(pool, PROJECTOR);
+  if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
+  await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START });
+  if (at !== undefined && at < live.position) return log;
+  if (!(await isOfThisRelease(pool, LIVE_SCHEMA))) {
+    throw new StartRefused(
+      'The tables of the read model are of another release: “projection rebuild” makes those of this one; verify after it.',
+    );
+  }
+  const isCut = live.position > head;
+  const findings: readonly Finding[] = isCut ? [{ kind: 'log_shorter_than_read_model', head, readModel: live.position }] : [];
+  return { ...log, upTo: isCut ? head : live.position, isLive: true, findings };
+};

@@ -1,0 +1,70 @@
+import type { Position } from '#shared/brands.ts';
+import { LogHole } from '#shared/event-log/errors.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { followAhead } from '#shared/follower/follow-ahead.ts';
+import { isProjected } from '../../projector/aggregates.ts';
+import { Stopped } from '../../projector/catch-up.ts';
+import { decodeAround } from '../../projector/decode.ts';
+import type { Parked } from '../../projector/parked.ts';
+import { joined, type Prepared, partOf, prepare } from '../../projector/prepared.ts';
+
+/** Events that follow each other, with all that can be told of them without a database. */
+export type Page = {
+  readonly events: readonly RecordedEvent[];
+  /** Those that the read model is made from. */
+  readonly prepared: Prepared;
+  /** What cannot be read of all others. */
+  readonly damagedElsewhere: readonly Parked[];
+};
+
+type Reading = {
+  readonly eventLog: EventLog;
+  readonly codec: Codec;
+  readonly signal: AbortSignal;
+  onHole(hole: LogHole): void;
+};
+
+type Range = { readonly after: Position; readonly upTo: Position };
+
+/** The events after one position up to another, decoded in advance. Where the log has a hole, that is told, and it goes on behind it. */
+export async function* readLog({ eventLog, codec, signal, onHole }: Reading, { after, upTo }: Range): AsyncGenerator<Page> {
+  const following = { eventLog, signal, prepare: (events: readonly RecordedEvent[]) => prepareAll(codec, events) };
+  let position = after;
+  while (position < upTo) {
+    try {
+      for await (const { events, ready } of followAhead(following, position)) {
+        if (signal.aborted) break;
+        position = events.at(-1)?.position ?? position;
+        yield upToOnly(pageOf(events, ready), upTo);
+        if (position >= upTo) return;
+      }
+      throw new Stopped();
+    } catch (error) {
+      if (!(error instanceof LogHole)) throw error;
+      if (error.found > upTo && error.after >= upTo) return;
+      onHole(error);
+      position = Math.max(error.found - 1, error.after) as Position;
+    }
+  }
+}
+
+type Ready = Omit<Page, 'events'>;
+
+const prepareAll = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Ready> => {
+  const others = events.filter((event) => !isProjected(event));
+  return { prepared: await prepare(codec, events), damagedElsewhere: (await decodeAround(codec, others)).damaged };
+};
+
+const pageOf = (events: readonly RecordedEvent[], ready: readonly Ready[]): Page => ({
+  events,
+  prepared: joined(ready.map(({ prepared }) => prepared)),
+  damagedElsewhere: ready.flatMap(({ damagedElsewhere }) => damagedElsewhere),
+});
+
+const upToOnly = (page: Page, upTo: Position): Page => {
+  const isIn = ({ position }: { readonly position: Position }) => position <= upTo;
+  if (page.events.every(isIn)) return page;
+  const { events, prepared, damagedElsewhere } = page;
+  return { events: events.filter(isIn), prepared: partOf(prepared, isIn), damagedElsewhere: damagedElsewhere.filter(isIn) };
+};

@@ -1,0 +1,171 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
+import { untilAborted } from '../../projector/fill.ts';
+import { type Prepared, prepare } from '../../projector/prepared.ts';
+import { underWay } from '../../projector/rebuild.ts';
+import { whileProjectorStands } from '../../projector/retry.ts';
+import { useReadModel } from '../../projector/service.ts';
+import { followOperators } from '../../projector/swap.ts';
+import { lockVersions } from '../../projector/versions.ts';
+import { foldComparisons } from './compare-fold.ts';
+import { liveComparisons } from './compare-live.ts';
+import { compareKeptDigest, compareSignedDigest, readSignedDigest } from './digests.ts';
+import { listExceptions, tellDamaged } from './exceptions.ts';
+import type { Plan } from './plan.ts';
+import type { Proving } from './proving.ts';
+import { readableOf } from './readable.ts';
+import type { Report } from './report.ts';
+import { compareRows } from './row-findings.ts';
+
+type Checked = Pick<Report, 'readModel' | 'parked' | 'leftOut'>;
+
+/** Makes the rows anew, and holds them against those in use and against what the deciders say. */
+export const checkReadModel = async (proving: Proving, plan: Plan): Promise<Checked> => {
+  const { pool, isOfReadModel } = proving.verification;
+  if (!isOfReadModel) return { readModel: null, parked: NONE, leftOut: NONE };
+  if (!plan.isLive) return checkPast(proving, plan.upTo);
+  // A swap would put other tables under the names that are compared.
+  await using lock = await lockVersions(pool);
+  if (!lock) throw underWay();
+  await comeNear(proving, plan.upTo);
+  await settle(proving);
+  await using snapshot = await snapshotWhereLiveIs(proving);
+  return await compareAll(proving, snapshot.connection, true);
+};
+
+/** There are no rows in use of then, but perhaps somebody signed what they came to. */
+const checkPast = async (proving: Proving, upTo: Position): Promise<Checked> => {
+  const { verification, schema, findings } = proving;
+  const signed = await readSignedDigest(verification.pool, upTo);
+  if (signed) {
+    await proving.takeUpTo(signed.position, true);
+    await compareSignedDigest(verification.pool, schema, signed, findings);
+  }
+  await proving.takeUpTo(upTo, true);
+  await settle(proving);
+  await using snapshot = await takeSnapshot(verification.pool);
+  await tellDamaged(snapshot.connection, schema, findings);
+  const checked = await compareAll(proving, snapshot.connection, false);
+  const signedDigest = signed ? { count: signed.count, position: signed.position } : null;
+  return { ...checked, readModel: checked.readModel && { ...checked.readModel, signedDigest } };
+};
+
+const NONE: Report['parked'] = { total: 0, listed: [] };
+
+/** What so few events need, the live projector can be kept waiting for. */
+const FEW = 1_000;
+const PASSES_MAX = 100;
+
+const comeNear = async (proving: Proving, first: Position): Promise<void> => {
+  for (let upTo = first, pass = 0; pass < PASSES_MAX; pass += 1) {
+    const before = proving.passage.events();
+    await proving.takeUpTo(upTo, true);
+    if (pass > 0 && proving.passage.events() - before <= FEW) return;
+    upTo = await liveWithinLog(proving);
+  }
+};
+
+/** Where the end of the log was cut off, the live read model is beyond it. */
+const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Promise<Position> => {
+  const live = (await readCheckpoint(pool, PROJECTOR))?.position ?? 0;
+  return Math.min(live, await eventLog.head()) as Position;
+};
+
+const TABLES = ['users', 'articles', 'comments', 'webhooks', 'departed', 'removed', 'parked'] as const;
+const FOLDED: readonly string[] = ['users', 'articles', 'comments', 'webhooks', 'departed'];
+
+/** Everything is in the tables, and the planner knows of them: what is still to come is little. */
+const settle = async ({ verification: { pool, onProgress }, schema, fold }: Proving): Promise<void> => {
+  onProgress({ step: 'check', what: 'what the deciders say' });
+  await fold.save();
+  const analyzed = [...TABLES, ...FOLDED.map((table) => `fold_${table}`)];
+  await pool.query(`analyze ${analyzed.map((table) => `${schema}.${table}`).join(', ')}`);
+};
+
+type Snapshot = AsyncDisposable & { readonly connection: Connection };
+
+/** Sees what is committed now, and nothing later. */
+const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
+  const connection = await pool.connect();
+  const end = async () => {
+    const broken = await connection.query('rollback').then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    connection.release(broken);
+  };
+  try {
+    // The text of a time depends on where the reader is.
+    await connection.query(`begin isolation level repeatable read, read only; set local timezone = 'UTC'; select 1`);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return { connection, [Symbol.asyncDispose]: end };
+};
+
+/** While the projector stands, the new rows are brought to where those in use are, and both are seen; then it goes on. */
+const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
+  const { verification, schema, fold } = proving;
+  const { pool, eventLog, codec } = verification;
+  return whileProjectorStands(verification, async () => {
+    const upTo = await liveWithinLog(proving);
+    await proving.takeUpTo(upTo, true);
+    await proving.reloadLeftOut();
+    // In a transaction of its own, because the snapshot has to see what it writes.
+    const streams = await inTransaction(pool, async (connection) => {
+      await useReadModel(connection, schema);
+      return followOperators(connection, { eventLog, codec }, { version: { schema }, upTo, since: proving.since });
+    });
+    await fold.retake(preparedOf(proving, streams, upTo), new Set(streams));
+    await fold.save();
+    return takeSnapshot(pool);
+  });
+};
+
+async function* preparedOf({ verification }: Proving, streams: readonly StreamName[], upTo: Position): AsyncGenerator<Prepared> {
+  const { eventLog, codec } = verification;
+  for (const stream of new Set(streams)) {
+    for await (const page of eventLog.read(stream))
+      yield await prepare(
+        codec,
+        page.filter(({ position }) => position <= upTo),
+      );
+  }
+}
+
+const compareAll = async (proving: Proving, connection: Connection, isComparedWithLive: boolean): Promise<Checked> => {
+  const { verification, schema, findings, passage } = proving;
+  const { eventLog, showPersonal, onProgress } = verification;
+  const circumstances = { eventLog, showPersonal, findings, upTo: passage.position() };
+  const live = isComparedWithLive ? await liveComparisons(connection, schema) : [];
+  const comparisons = [
+    ...live.map((comparison) => ({ against: 'row' as const, comparison, what: `${comparison.table} with those in use` })),
+    ...foldComparisons(schema).map((comparison) => ({
+      against: 'fold' as const,
+      comparison,
+      what: `${comparison.table} with the deciders`,
+    })),
+  ];
+  for (const { against, comparison, what } of comparisons) {
+    onProgress({ step: 'check', what });
+    await untilAborted(verification, connection, () => compareRows(connection, against, readableOf(schema, comparison), circumstances));
+  }
+  if (isComparedWithLive) {
+    onProgress({ step: 'check', what: 'the digest that is kept' });
+    await untilAborted(verification, connection, () => compareKeptDigest(connection, schema, findings));
+  }
+  return {
+    readModel: { position: passage.position(), rows: await countRows(connection, schema), isComparedWithLive, signedDigest: null },
+    ...(await listExceptions(connection, schema, passage.position())),
+  };
+};
+
+const countRows = async (connection: Connection, schema: string): Promise<Readonly<Record<string, number>>> => {
+  const counts = TABLES.map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
+  const { rows } = await connection.query<Record<string, number>>(`select ${counts.join(', ')}`);
+  return rows[0] ?? {};
+};

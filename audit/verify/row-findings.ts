@@ -1,0 +1,111 @@
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type Comparison, compare, type Difference } from './compare.ts';
+import type { Findings } from './findings.ts';
+import { isPersonal } from './readable.ts';
+import type { EventBehind, RowFinding } from './report.ts';
+
+type Against = 'row' | 'fold';
+
+type Circumstances = {
+  readonly eventLog: EventLog;
+  /** Up to where was compared. */
+  readonly upTo: Position;
+  readonly showPersonal: boolean;
+  readonly findings: Findings;
+};
+
+/** Compares, and tells of what differs, with the events behind it. */
+export const compareRows = async (
+  connection: Connection,
+  against: Against,
+  comparison: Comparison,
+  circumstances: Circumstances,
+): Promise<void> => {
+  const { findings } = circumstances;
+  const { listed, ...totals } = await compare(connection, comparison);
+  const told = { missing: 0, extra: 0, different: 0 };
+  for (const difference of listed) {
+    const how = difference.found === null ? 'missing' : difference.recorded === null ? 'extra' : 'different';
+    if (!findings.isWanted(`${against}_${how}`)) continue;
+    findings.add(await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, circumstances));
+    told[how] += 1;
+  }
+  for (const how of ['missing', 'extra', 'different'] as const) findings.addUnlisted(`${against}_${how}`, totals[how] - told[how]);
+};
+
+const explained = async (
+  { kind, table }: Pick<RowFinding, 'kind' | 'table'>,
+  { key, recorded, found }: Difference,
+  { eventLog, upTo, showPersonal }: Circumstances,
+): Promise<RowFinding> => {
+  const stream = streamOf(table, key);
+  const names = Object.keys(recorded ?? found ?? {});
+  const columns = names
+    .map((name) => ({ name, recorded: recorded?.[name] ?? null, found: found?.[name] ?? null }))
+    .filter(({ recorded: one, found: other }) => one !== other)
+    .map((column) => (showPersonal || !isPersonal(table, column.name) ? bounded(column) : hidden(column)));
+  return { kind, table, key, stream, columns, ...(await behind(eventLog, stream, upTo)) };
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  users: 'user',
+  articles: 'article',
+  comments: 'comment',
+  webhooks: 'webhook',
+  departed: 'user',
+};
+
+/** What is parked is told apart by its stream, and what was removed by its table and its id. */
+const streamOf = (table: string, key: string): StreamName => {
+  const [kind, id] = table === 'removed' ? (key.split(' ') as [string, string]) : [table, key];
+  return (kind in KINDS ? `${KINDS[kind]}-${id}` : key) as StreamName;
+};
+
+type Column = RowFinding['columns'][number];
+
+const hidden = ({ name, recorded, found }: Column): Column => ({ name, recorded: recorded && HIDDEN, found: found && HIDDEN });
+const HIDDEN = '(personal)';
+
+const CHARACTERS_MAX = 300;
+
+/** Two long texts are told from where they part. */
+const bounded = ({ name, recorded, found }: Column): Column => {
+  const from = recorded !== null && found !== null ? Math.max(partingOf(recorded, found) - CHARACTERS_MAX / 2, 0) : 0;
+  return { name, recorded: recorded && cut(recorded, from), found: found && cut(found, from) };
+};
+
+const partingOf = (one: string, other: string): number => {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+};
+
+const cut = (text: string, from: number): string =>
+  `${from > 0 ? '…' : ''}${text.slice(from, from + CHARACTERS_MAX)}${text.length > from + CHARACTERS_MAX ? '…' : ''}`;
+
+const EVENTS_MAX = 10;
+
+const behind = async (eventLog: EventLog, stream: StreamName, upTo: Position): Promise<Pick<RowFinding, 'events' | 'eventsTotal'>> => {
+  let latest: readonly RecordedEvent[] = [];
+  let eventsTotal = 0;
+  for await (const page of eventLog.read(stream)) {
+    const until = page.filter(({ position }) => position <= upTo);
+    eventsTotal += until.length;
+    latest = [...latest, ...until].slice(-EVENTS_MAX);
+  }
+  return { events: latest.map(behindOf), eventsTotal };
+};
+
+/** Of a damaged event there may be no metadata. */
+const behindOf = ({ position, version, type, metadata }: RecordedEvent): EventBehind => ({
+  position,
+  version,
+  type,
+  at: textOf(metadata?.at),
+  actor: textOf(metadata?.actor),
+  client: textOf(metadata?.client),
+});
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { as, by } from '../../test/engines/command-side.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+
+let world: VerifyWorld;
+let author: UserId;
+beforeAll(async () => {
+  world = await createVerifyWorld(inTheDatabase);
+  author = world.authors[0] as UserId;
+  for (const title of ['One', 'Two', 'Three']) {
+    await world.side.send({ type: 'EditArticle', articleId: world.article, title }, by(as(author)));
+  }
+  await untilProjected(world.side);
+  await world.sign();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const OPEN = 'alter table event_log.event disable trigger append_only;';
+const CLOSE = 'alter table event_log.event enable trigger append_only;';
+
+/** What somebody does to the log who may do anything in its database. */
+const verifyTampered = (statement: string, undo: string) =>
+  world.verifyTampered(`${OPEN} ${statement}; ${CLOSE}`, `${OPEN} ${undo}; ${CLOSE}`);
+
+const kindsOf = (report: Awaited<ReturnType<typeof verifyTampered>>) => Object.keys(report.findings.byKind);
+
+test('a signed log that nobody touched is proven, with nothing unproven', async () => {
+  const report = await world.verify();
+  expect(report.findings.listed).toEqual([]);
+  expect(report).toMatchObject({
+    outcome: 'proven',
+    chain: { chained: report.log.events, signed: report.log.events, unproven: { events: 0 } },
+  });
+});
+
+test('what comes after the newest signed head is told to be unproven', async () => {
+  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
+  await untilProjected(world.side);
+  const { log, chain, outcome } = await world.verify();
+  expect({ outcome, unproven: chain.unproven.events, since: chain.unproven.since }).toEqual({
+    outcome: 'proven',
+    unproven: log.events - chain.signed,
+    since: expect.any(String),
+  });
+  expect(chain.unproven.events).toBeGreaterThan(0);
+  await world.sign();
+});
+
+test('an event that was changed is found by the chain, and by the rows that followed from it', async () => {
+  const title = (from: string, to: string) =>
+    `update event_log.event set data = replace(data::text, '"${from}"', '"${to}"')::json where stream = 'article-${world.article}'`;
+  const report = await verifyTampered(title('Four', 'Forged'), title('Forged', 'Four'));
+  expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_different', 'event_changed']));
+  expect(report.findings.listed).toContainEqual(
+    expect.objectContaining({
+      kind: 'row_different',
+      key: String(world.article),
+      columns: [{ name: 'title', recorded: 'Forged', found: 'Four' }],
+    }),
+  );
+});
+
+test('an event that was given another version leaves a gap, and one that was removed a hole', async () => {
+  const last = `stream = 'article-${world.article}' and version`;
+  const moved = await verifyTampered(
+    `update event_log.event set version = 9 where ${last} = 4`,
+    `update event_log.event set version = 4 where ${last} = 9`,
+  );
+  expect(moved.findings.listed).toContainEqual(
+    expect.objectContaining({ kind: 'version_gap', stream: `article-${world.article}`, before: 3, version: 9 }),
+  );
+  const removed = await verifyTampered(
+    `create table removed as select * from event_log.event where ${last} = 4; delete from event_log.event where ${last} = 4`,
+    `insert into event_log.event select * from removed; drop table removed`,
+  );
+  expect(kindsOf(removed)).toEqual(expect.arrayContaining(['position_gap', 'version_gap', 'event_missing']));
+});
+
+test('an event that was emptied is found', async () => {
+  const { pool } = world.side;
+  await pool.query(`create table emptied as select * from event_log.event where position in (2, 3)`);
+  const report = await verifyTampered(
+    `update event_log.event set data = 'null' where position = 2; update event_log.event set metadata = 'null' where position = 3`,
+    'update event_log.event e set data = k.data, metadata = k.metadata from emptied k where k.position = e.position; drop table emptied',
+  );
+  expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_missing', 'event_changed']));
+});
+
+test('an event of a past was damaged, although no row in use is of then', async () => {
+  const at = await world.side.eventLog.head();
+  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Later' }, by(as(author)));
+  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
+  await untilProjected(world.side);
+  const set = (value: string) => `update event_log.event set data = replace(data::text, '"tags":', '${value}":')::json where version = 1`;
+  await world.side.pool.query(`${OPEN} ${set('"wags')} and stream = 'article-${world.article}'; ${CLOSE}`);
+  const { findings } = await world.verify({ at });
+  const undo = set('"tags').replace(`'"tags":'`, `'"wags":'`);
+  await world.side.pool.query(`${OPEN} ${undo} and stream = 'article-${world.article}'; ${CLOSE}`);
+  expect(findings.listed).toContainEqual(
+    expect.objectContaining({ kind: 'event_damaged', stream: `article-${world.article}`, version: 1 }),
+  );
+  expect((await world.verify({ at })).outcome).toBe('proven');
+});
+
+test('an id that stands there twice is found', async () => {
+  const id = `(select id from event_log.event where position = 1)`;
+  const { rows } = await world.side.pool.query<{ id: string }>('select id from event_log.event where position = 2');
+  const { findings } = await verifyTampered(
+    `alter table event_log.event drop constraint event_id_key; update event_log.event set id = ${id} where position = 2`,
+    `update event_log.event set id = '${rows[0]?.id}' where position = 2; alter table event_log.event add unique (id)`,
+  );
+  expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'event_id_repeated', positions: [1, 2] }));
+});
+
+test('a log whose end was cut off is found, whatever was cut off with it', async () => {
+  await world.sign();
+  const { rows } = await world.side.pool.query<{ position: number }>('select max(position) as position from event_log.event');
+  const head = rows[0]?.position ?? 0;
+  const { findings } = await verifyTampered(
+    `create table cut as select * from event_log.event where position = ${head}; delete from event_log.event where position = ${head}`,
+    `insert into event_log.event select * from cut; drop table cut`,
+  );
+  expect(findings.listed).toContainEqual({ kind: 'log_shorter_than_read_model', head: head - 1, readModel: head });
+  expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'log_cut', source: 'file' }));
+});
+
+test('what the read model was is proven by what was signed of it then', async () => {
+  const { pool, eventLog } = world.side;
+  const { rows } = await pool.query<{ position: number }>(
+    `select max((statement::json->'readModel'->>'position')::bigint) as position from audit.head`,
+  );
+  const signedAt = rows[0]?.position;
+  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Five' }, by(as(author)));
+  const at = await eventLog.head();
+  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
+  await untilProjected(world.side);
+  expect(await world.verify({ at })).toMatchObject({
+    outcome: 'proven',
+    readModel: { position: at, signedDigest: { position: signedAt } },
+  });
+});
+
+test('a digest that the projector keeps and that was changed is found', async () => {
+  const change = (by: number) => `update read_model.digest set low = low + ${by} where name = 'articles'`;
+  const { findings } = await world.verifyTampered(change(1), change(-1));
+  expect(findings).toMatchObject({ total: 1, listed: [{ kind: 'kept_digest_different', table: 'articles' }] });
+});
+
+test('the log alone can be verified, without the read model', async () => {
+  const change = `update read_model.articles set title = 'Forged' where id = ${world.article}`;
+  const undo = `update read_model.articles set title = 'Four' where id = ${world.article}`;
+  await world.side.pool.query(change);
+  const { outcome, readModel } = await world.verify({ isOfReadModel: false });
+  await world.side.pool.query(undo);
+  expect({ outcome, readModel }).toEqual({ outcome: 'proven', readModel: null });
+});
+
+test('a damaged event that no row is made of is found', async () => {
+  const { position } = await appendRaw(world.side, 'command-damaged', { type: 'command.reserved', data: { digest: 1 } });
+  await untilProjected(world.side);
+  const { findings } = await world.verify();
+  expect(findings).toMatchObject({
+    total: 1,
+    listed: [{ kind: 'event_damaged', stream: 'command-damaged', position, type: 'command.reserved' }],
+  });
+});

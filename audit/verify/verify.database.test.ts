@@ -1,0 +1,4 @@
+import { describeVerifying } from '../../test/contracts/verify-contract.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+
+describeVerifying('PostgreSQL', inTheDatabase);

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import type { Position } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { type Progress, Stopped } from '../../projector/catch-up.ts';
+import type { Mending } from '../../projector/retry.ts';
+import { beginChainCheck, type ChainCheckOptions } from '../chain/verify-chain.ts';
+import { type Mark, makeScratch } from '../scratch.ts';
+import { readLeftOut } from './exceptions.ts';
+import { createFindings } from './findings.ts';
+import { createFold } from './fold.ts';
+import { createFoldTables } from './fold-tables.ts';
+import { createPassage } from './passage.ts';
+import { checkPlaces, createPlaces } from './places.ts';
+import { planOf } from './plan.ts';
+import type { Proving } from './proving.ts';
+import { readLog } from './read-log.ts';
+import { checkReadModel } from './read-model.ts';
+import type { Report } from './report.ts';
+
+export type Verification = Mending &
+  Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
+    /** Up to where; nothing for all that there is. */
+    readonly at?: Position;
+    /** Whether rows are made and compared, or only the log and its chain are checked. */
+    readonly isOfReadModel: boolean;
+    readonly showPersonal: boolean;
+    readonly signal: AbortSignal;
+    onProgress(progress: Progress | { readonly step: 'check'; readonly what: string }): void;
+  };
+
+/** What operators did so long before is looked at again: the server's clock may be behind ours. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/**
+ * Proves that what is read follows from what was recorded, and that what was recorded was not changed, or tells where not: goes
+ * through the log once, makes the read model anew beside the live one, and holds everything against everything. Writes and reads
+ * go on meanwhile, and nothing live is touched.
+ */
+export const verify = async (verification: Verification): Promise<Report> => {
+  const startedAt = new Date();
+  const startedMs = performance.now();
+  try {
+    const checked = await checkAll(verification, new Date(startedAt.getTime() - CLOCKS_DIFFER_MS));
+    const outcome = checked.findings.total === 0 ? 'proven' : 'different';
+    return { v: 1, outcome, startedAt: startedAt.toISOString(), tookMs: Math.round(performance.now() - startedMs), ...checked };
+  } catch (error) {
+    throw verification.signal.aborted ? new Stopped() : error;
+  }
+};
+
+type Checked = Omit<Report, 'v' | 'outcome' | 'startedAt' | 'tookMs'>;
+
+const checkAll = async (verification: Verification, since: Date): Promise<Checked> => {
+  const { pool, eventLog } = verification;
+  await migrateAudit(pool);
+  const chain = await beginChainCheck(verification);
+  const plan = await planOf(verification);
+  const findings = createFindings();
+  for (const finding of plan.findings) findings.add(finding);
+  const schema = `verify_${randomUUID().replaceAll('-', '')}`;
+  const mark: Mark = { use: 'verify', log: eventLog.identity, position: plan.upTo, madeAt: new Date().toISOString(), isWhole: false };
+  await using _scratch = await makeScratch(pool, schema, mark);
+  await inTransaction(pool, async (connection) => {
+    await createPlaces(connection, schema);
+    await createFoldTables(connection, schema);
+  });
+  let leftOut = await readLeftOut(pool);
+  const isLeftOut: typeof leftOut = (event) => leftOut(event);
+  const fold = createFold({ pool, schema, isLeftOut });
+  const passage = createPassage({ pool, schema, chain, fold, findings, isLeftOut });
+  const proving: Proving = {
+    ...{ verification, schema, fold, passage, findings, since, holes: new Set() },
+    takeUpTo: (upTo, isOfReadModel) => takeUpTo(proving, upTo, isOfReadModel),
+    reloadLeftOut: async () => {
+      leftOut = await readLeftOut(pool);
+    },
+  };
+  const readModel = await checkReadModel(proving, plan);
+  // The projector may be behind: the rest of the log is checked all the same.
+  await takeUpTo(proving, plan.end, false);
+  verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
+  await inTransaction(pool, (connection) => checkPlaces(connection, schema, findings));
+  const { head, chained, signed, unproven, ...chainFound } = await chain.end({ isWhole: passage.position() >= plan.end && plan.isWhole });
+  for (const finding of chainFound.findings) findings.add(finding);
+  if (chainFound.findings[0]) findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
+  return {
+    log: { identity: eventLog.identity, position: passage.position(), events: passage.events() },
+    ...readModel,
+    chain: { head, chained, signed, unproven },
+    findings: findings.summary(),
+  };
+};
+
+const takeUpTo = async ({ verification, passage, findings, holes }: Proving, upTo: Position, isOfReadModel: boolean): Promise<void> => {
+  const { eventLog, codec, signal, onProgress } = verification;
+  const onHole = ({ after, found }: { after: Position; found: Position }) => {
+    if (!holes.has(after)) findings.add({ kind: 'position_gap', after, found });
+    holes.add(after);
+  };
+  for await (const page of readLog({ eventLog, codec, signal, onHole }, { after: passage.position(), upTo })) {
+    await passage.take(page, isOfReadModel);
+    onProgress({ step: 'events', events: passage.events(), position: passage.position(), from: START, upTo });
+  }
+};

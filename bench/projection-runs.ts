@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import pg from 'pg';
+import { createReadModel } from '../projector/service.ts';
+import { openPool } from '../shared/database/pool.ts';
+
+type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';
+type Measured = { readonly seconds: number; readonly megabytes: number };
+
+/** Does a work in a process of its own, with little memory. */
+export const run = async (work: Work, url: string, heapMegabytes: string): Promise<Measured> => {
+  const child = fork(new URL('./projection-worker.ts', import.meta.url), [`--work=${work}`, `--url=${url}`], {
+    // V8 counts its young generation, which grows by itself, against the limit of the whole.
+    execArgv: [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=8'],
+  });
+  const exited = once(child, 'exit').then(([code]) => {
+    throw new Error(`the worker ended with ${code} before it answered`);
+  });
+  exited.catch(() => {});
+  const [measured] = await Promise.race([once(child, 'message'), exited]);
+  await exited.catch(() => {});
+  return measured as Measured;
+};
+
+const TABLES = ['users', 'articles', 'comments'];
+
+/** The server reads the rows from a file of its own: nothing of the copying is ours. */
+export const copyRows = async (url: string): Promise<number> => {
+  await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 });
+  await createReadModel(pool, 'copied');
+  const { rows } = await pool.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
+  let milliseconds = 0;
+  for (const table of TABLES) {
+    const file = `${rows[0]?.folder}/bench-${table}`;
+    const columns = await columnsOf(pool, table);
+    await pool.query(`copy (select ${columns} from read_model.${table} order by id) to '${file}'`);
+    const startedMs = performance.now();
+    await pool.query(`copy copied.${table} (${columns}) from '${file}'`);
+    milliseconds += performance.now() - startedMs;
+  }
+  return milliseconds / 1_000;
+};
+
+const columnsOf = async (pool: ReturnType<typeof openPool>, table: string): Promise<string> => {
+  const { rows } = await pool.query<{ columns: string }>(
+    `select string_agg(column_name, ', ' order by ordinal_position) as columns
+     from information_schema.columns where table_schema = 'read_model' and table_name = $1 and is_generated = 'NEVER'`,
+    [table],
+  );
+  return rows[0]?.columns ?? '';
+};
+
+export const execute = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+};

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import { report } from '../audit/verify/report.ts';
+import { spawnAnnals } from '../test/annals-process.ts';
+import {
+  addComment,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
+import { temporaryDataDir } from '../test/engines/data-dir.ts';
+import { startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { until } from '../test/engines/until.ts';
+import { runCommandLine } from './program.ts';
+
+const resources = new AsyncDisposableStack();
+let world: CommandWorld;
+let side: CommandSide;
+let folder: string;
+beforeAll(async () => {
+  world = resources.use(await createCommandWorld());
+  side = resources.use(await world.open());
+  resources.use(await startProjecting(side));
+  folder = resources.use(await temporaryDataDir()).path;
+  const author = await registerUser(side);
+  for (let n = 0; n < 3; n += 1) await addComment(side, author, await draftArticle(side, author));
+  await untilProjected(side);
+});
+afterAll(() => resources.disposeAsync());
+
+const call = async (...args: readonly string[]) => {
+  const lines: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(['audit', 'verify', ...args], {
+    environment: { ...world.settings, AUDIT_DIR: folder },
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaints: complaints.join('\n') };
+};
+
+const scratches = async () => (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
+
+test('a proof says what was proven, up to where, and what nothing outside proves yet', async () => {
+  const { exit, output } = await call();
+  expect(output).toMatch(/^Proven, up to position \d+: \d+ events in \d+ s, [\d,]+ a second\.\n/);
+  expect(output).toContain('1 users, 3 articles, 3 comments, 0 webhooks');
+  expect(output).toContain('No signed head outside the database');
+  expect(exit).toBe(0);
+});
+
+test('what differs is printed with the events behind it, and the exit code tells it', async () => {
+  await side.pool.query(`update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`);
+  const { exit, output, complaints } = await call();
+  expect({ exit, complaints }).toEqual({ exit: 1, complaints: 'Not everything is as it should be.' });
+  expect(output).toContain('NOT PROVEN');
+  expect(output).toContain('title: by the log "On engines", found "Forged"');
+  expect(output).toMatch(/ {4}\d+ {2}@1 {2}article\.drafted {2}2\S+Z {2}user:\d+ {2}through test-client/);
+  const json = await call('--json', '--report', join(folder, 'proof.json'));
+  expect(report.parse(JSON.parse(json.output))).toMatchObject({ outcome: 'different', findings: { byKind: { row_different: 1 } } });
+  expect(report.parse(JSON.parse(await readFile(join(folder, 'proof.json'), 'utf8')))).toMatchObject({ outcome: 'different' });
+  const { position } = JSON.parse(json.output).log;
+  const earlier = await call('--at', formatCursor(side.eventLog.identity, (position - 1) as never));
+  expect(earlier).toMatchObject({ exit: 0, output: expect.stringContaining('none were compared') });
+  await side.pool.query(`update read_model.articles set title = 'On engines' where title = 'Forged'`);
+});
+
+test('what could not be verified has a code of its own', async () => {
+  expect(await call('--at', '999999')).toMatchObject({ exit: 2, complaints: expect.stringContaining('beyond the end') });
+  expect(await call('--heads', '/nowhere/heads.jsonl')).toMatchObject({ exit: 2, complaints: expect.stringContaining('cannot be read') });
+  await writeFile(join(folder, 'keys'), '{}\n');
+  expect(await call('--keys', join(folder, 'keys'))).toMatchObject({ exit: 2, complaints: expect.stringContaining('no key') });
+  expect(await call('--nothing')).toMatchObject({ exit: 64 });
+  await side.pool.query(`update follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`);
+  expect(await call()).toMatchObject({ exit: 2, complaints: expect.stringContaining('has followed the event log') });
+  await side.pool.query(`update follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`);
+});
+
+/** One in a process of its own, held up when it is about to compare. */
+const verifyHeldUp = async () => {
+  const holder = await side.pool.connect();
+  await holder.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+  const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], { ...world.settings, AUDIT_DIR: folder });
+  await until(scratches, (found) => found === 1, 60_000);
+  const letGo = async () => {
+    await holder.query('rollback');
+    holder.release();
+  };
+  return { annals, letGo };
+};
+
+test('Ctrl+C drops what was made', async () => {
+  const { annals, letGo } = await verifyHeldUp();
+  await using _ = annals;
+  const exited = once(annals.child, 'exit');
+  annals.child.kill('SIGINT');
+  await letGo();
+  expect((await exited)[0]).toBe(130);
+  expect(await scratches()).toBe(0);
+});
+
+test('what a killed one left is dropped by the next', async () => {
+  const { annals, letGo } = await verifyHeldUp();
+  await using _ = annals;
+  annals.child.kill('SIGKILL');
+  await annals.exited;
+  await letGo();
+  await until(
+    async () => {
+      await call();
+      return scratches();
+    },
+    (found) => found === 0,
+  );
+  expect((await call()).exit).toBe(0);
+});

@@ -1,0 +1,103 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { positionOf } from '../audit/at.ts';
+import { summaryOf } from '../audit/verify/summary.ts';
+import { verify } from '../audit/verify/verify.ts';
+import type { Command, Given } from './command.ts';
+import { harmless } from './print-event.ts';
+import { showProgress } from './progress.ts';
+import { type Projection, withProjection } from './projection.ts';
+import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Something differs; whatever keeps a proof from being made ends with another code. */
+const DIFFERENT = 1;
+const NOT_DONE = 2;
+
+/** Everything that is made of a page of events is written at once. */
+const CONNECTIONS_MAX = 10;
+
+export const auditVerify: Command = {
+  name: 'audit verify',
+  summary:
+    'Proves that the read model follows from the log and that nobody changed the log, or prints what differs; exits with 0, 1, or 2 where it could not.',
+  positionals: [],
+  options: {
+    at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; rows in use are compared only without it.' },
+    heads: { type: 'string', placeholder: '<file>', description: 'Signed heads that were kept elsewhere, as lines of heads.jsonl.' },
+    keys: { type: 'string', placeholder: '<file>', description: 'The keys that signed them, as lines of keys.jsonl.' },
+    json: { type: 'boolean', description: 'Prints the report as one line of JSON.' },
+    report: { type: 'string', placeholder: '<file>', description: 'Writes the report there as JSON, too.' },
+    'no-read-model': { type: 'boolean', description: 'Only the log, its chain and the signed heads.' },
+    'show-personal': { type: 'boolean', description: 'Shows names, addresses and texts where they differ.' },
+  },
+  examples: [
+    'audit verify',
+    'audit verify --at 2026-03-01T00:00:00Z',
+    'audit verify --heads /mnt/elsewhere/heads.jsonl --report proof.json',
+  ],
+  run: async (given, terminal) => {
+    let isProven = false;
+    try {
+      await withProjection(
+        terminal,
+        async (projection) => {
+          isProven = await verifyAndTell(projection, given, terminal);
+        },
+        { ...FOR_VERSIONS, connectionsMax: CONNECTIONS_MAX },
+      );
+    } catch (error) {
+      throw notDone(error);
+    }
+    if (!isProven) throw new StartRefused('Not everything is as it should be.', { exitCode: DIFFERENT });
+  },
+};
+
+const verifyAndTell = async ({ isDense, config, ...mending }: Projection, given: Given, terminal: Terminal): Promise<boolean> => {
+  const at = optionOf(given, 'at');
+  const kept = { heads: await readLines(optionOf(given, 'heads')), keys: (await readLines(optionOf(given, 'keys'))).map(parseKey) };
+  const upTo = at === undefined ? {} : { at: await positionOf(mending, at) };
+  using shown = showProgress(terminal, 'Verifying', isDense);
+  const report = await verify({
+    ...{ ...mending, ...upTo, given: kept, auditDir: config.audit.dir },
+    isOfReadModel: !given.flags.has('no-read-model'),
+    showPersonal: given.flags.has('show-personal'),
+    signal: terminal.signal,
+    onProgress: shown.onProgress,
+  }).catch(explain('what was made to verify it is dropped'));
+  shown[Symbol.dispose]();
+  const file = optionOf(given, 'report');
+  if (file !== undefined) await writeFile(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  const lines = given.flags.has('json') ? [JSON.stringify(report)] : summaryOf(report).map(harmless);
+  for (const line of lines) await terminal.write(line);
+  return report.outcome === 'proven';
+};
+
+/** What an auditor has kept; nothing where no file is named. */
+const readLines = async (file: string | undefined): Promise<readonly string[]> => {
+  if (file === undefined) return [];
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new StartRefused(`${file} cannot be read: ${error.message}.`);
+  });
+  return text.split('\n').filter((line) => line !== '');
+};
+
+const parseKey = (line: string): AuditKey => {
+  try {
+    return auditKey.parse(JSON.parse(line));
+  } catch (cause) {
+    throw new StartRefused('The file of keys holds a line that is no key: it is to be a copy of keys.jsonl.', { cause });
+  }
+};
+
+/** A program that looks at the code must not take a proof that could not be made for one that failed, or the other way round. */
+const notDone = (error: unknown): unknown => {
+  if (error instanceof UsageError) return error;
+  if (!(error instanceof StartRefused))
+    return new StartRefused(`It could not be verified: ${(error as Error).stack}`, { cause: error, exitCode: NOT_DONE });
+  return error.exitCode === 1 ? new StartRefused(error.message, { cause: error, exitCode: NOT_DONE }) : error;
+};
+
+const optionOf = ({ values }: Given, option: string): string | undefined => values.get(option)?.[0];

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import {
+  addComment,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
+import { startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { runCommandLine } from './program.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+let projector: AsyncDisposable;
+let middle: { readonly position: number; readonly time: Date };
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  projector = await startProjecting(side);
+  const author = await registerUser(side);
+  const article = await draftArticle(side, author);
+  middle = { position: await side.eventLog.head(), time: new Date() };
+  // The clock of the next event is later than this one.
+  while (Date.now() <= middle.time.getTime()) await new Promise(setImmediate);
+  await addComment(side, author, article);
+  await untilProjected(side);
+});
+afterAll(async () => {
+  await projector?.[Symbol.asyncDispose]();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const call = async (...args: readonly string[]) => {
+  const lines: string[] = [];
+  const exit = await runCommandLine(['replay', ...args], {
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void lines.push(line),
+  });
+  return { exit, output: lines.join('\n') };
+};
+
+const comments = async (schema: string) => (await side.pool.query(`select from ${schema}.comments`)).rowCount;
+
+test('a replay says where it is and how it is dropped, and is dropped so', async () => {
+  const { exit, output } = await call();
+  expect({ exit, output }).toMatchObject({ exit: 0, output: expect.stringContaining('1 users, 1 articles, 1 comments') });
+  const [, drop = ''] = /npm run annals -- replay (--drop .*)/.exec(output) ?? [];
+  const [, select = ''] = /(select .*);/.exec(output) ?? [];
+  expect((await side.pool.query(select)).rows).toMatchObject([{ title: 'On engines', status: 'published' }]);
+  expect((await call('--list')).output).toMatch(/^replay_\d+ {2}at position \d+, made .*MB$/);
+  expect(await call()).toMatchObject({ exit: 1, output: expect.stringContaining('is there already') });
+  expect(await call(...drop.split(' '))).toMatchObject({ exit: 0, output: expect.stringContaining('is gone') });
+  expect(await call('--list')).toEqual({ exit: 0, output: 'There is none.' });
+});
+
+test('one that a crash of the server has emptied is not taken for one of an empty log', async () => {
+  await call('--schema', 'replay_crashed');
+  await side.pool.query('truncate replay_crashed.users');
+  expect((await call('--list')).output).toContain('emptied by a crash');
+  expect(await call('--drop', '--schema', 'replay_crashed')).toMatchObject({ exit: 0 });
+});
+
+test('up to a position, a time and a cursor', async () => {
+  const cursor = formatCursor(side.eventLog.identity, middle.position as never);
+  const places = { position: String(middle.position), time: middle.time.toISOString(), cursor };
+  for (const [name, at] of Object.entries(places)) {
+    expect(await call('--at', at, '--schema', `replay_by_${name}`), at).toMatchObject({ exit: 0 });
+    expect(await comments(`replay_by_${name}`), at).toBe(0);
+  }
+});
+
+test.each([
+  [['--at', '999999'], 1, 'lies beyond the end of the event log'],
+  [['--at', 'yesterday'], 1, 'no time such as'],
+  [['--at', '00000000-1'], 1, 'belongs to another log'],
+  [['--schema', 'read_model'], 1, 'is named replay_'],
+  [['--drop', '--schema', 'read_model'], 1, 'no replay read_model that could be dropped'],
+  [['--drop'], 64, '--drop needs --schema'],
+  [['--list', '--at', '1'], 64, '--list stands alone'],
+] as const)('%j is refused', async (args, exit, words) => {
+  expect(await call(...args)).toMatchObject({ exit, output: expect.stringContaining(words) });
+});
+
+test('what a killed replay left is dropped by the next', async () => {
+  const mark = { use: 'replay', log: side.eventLog.identity, position: 1, madeAt: new Date().toISOString(), isWhole: false };
+  await side.pool.query(`create schema replay_left; comment on schema replay_left is 'annals scratch ${JSON.stringify(mark)}'`);
+  expect((await call('--list')).output).toContain('unfinished');
+  expect(await call('--schema', 'replay_next')).toMatchObject({ exit: 0 });
+  expect((await call('--list')).output).not.toContain('replay_left');
+});

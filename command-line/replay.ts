@@ -1,0 +1,80 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { positionOf } from '../audit/at.ts';
+import { type Replayed, replay as replayLog } from '../audit/replay/replay.ts';
+import { dropScratch, type Found, listScratch } from '../audit/scratch.ts';
+import type { Command, Given } from './command.ts';
+import { duration, megabytes, number, showProgress } from './progress.ts';
+import { type Projection, withProjection } from './projection.ts';
+import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export const replay: Command = {
+  name: 'replay',
+  summary: 'Makes the read model as it was at a position or a time, in a schema beside the one in use, to be looked at by SQL.',
+  positionals: [],
+  options: {
+    at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; without it all that is in the log.' },
+    schema: { type: 'string', placeholder: '<name>', description: 'What to call it: replay_ and more; without it, by the position.' },
+    list: { type: 'boolean', description: 'Lists those that there are.' },
+    drop: { type: 'boolean', description: 'Drops the one that --schema names.' },
+  },
+  examples: ['replay --at 2026-03-01T00:00:00Z', 'replay --at 120 --schema replay_before_it', 'replay --drop --schema replay_before_it'],
+  run: (given, terminal) => withProjection(terminal, (projection) => chosen(given)(projection, given, terminal), FOR_VERSIONS),
+};
+
+type Action = (projection: Projection, given: Given, terminal: Terminal) => Promise<void>;
+
+const chosen = ({ flags, values }: Given): Action => {
+  if (flags.has('list') && (flags.has('drop') || values.size > 0)) throw new UsageError('--list stands alone');
+  if (flags.has('drop') && (!values.has('schema') || values.has('at')))
+    throw new UsageError('--drop needs --schema <name>, and nothing else');
+  if (flags.has('list')) return ({ pool }, _given, terminal) => list(pool, terminal);
+  return flags.has('drop') ? ({ pool }, given, terminal) => drop(pool, optionOf(given, 'schema') ?? '', terminal) : make;
+};
+
+const make: Action = async ({ isDense, ...mending }, given, terminal) => {
+  const at = optionOf(given, 'at');
+  const upTo: Position = at === undefined ? await mending.eventLog.head() : await positionOf(mending, at);
+  const startedAtMs = performance.now();
+  using shown = showProgress(terminal, 'Replaying', isDense);
+  const work = { ...mending, signal: terminal.signal, onProgress: shown.onProgress };
+  const replayed = await replayLog(work, { schema: optionOf(given, 'schema') ?? `replay_${upTo}`, upTo }).catch(
+    explain('what was made of the replay is dropped'),
+  );
+  shown[Symbol.dispose]();
+  const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
+  for (const line of replayedLines(replayed, tookS)) await terminal.write(line);
+};
+
+const replayedLines = ({ schema, position, events, rows }: Replayed, tookS: number): readonly string[] => [
+  `The read model as it was at position ${position} is in the schema ${schema}: ${number(events)} events in ${duration(tookS)}.`,
+  `${number(rows.users)} users, ${number(rows.articles)} articles, ${number(rows.comments)} comments, ${number(rows.webhooks)} webhooks; ${
+    rows.parked === 0 ? 'nothing is parked' : `${number(rows.parked)} parked`
+  }.`,
+  `Look at it:  select id, title, status from ${schema}.articles order by id limit 10;`,
+  `Drop it:     npm run annals -- replay --drop --schema ${schema}`,
+  'It holds what is personal as the read model does: drop it once you have seen it. A crash of the database empties it.',
+];
+
+const list = async (pool: Pool, terminal: Terminal): Promise<void> => {
+  const found = await listScratch(pool);
+  if (found.length === 0) await terminal.write('There is none.');
+  for (const each of found) await terminal.write(foundLine(each));
+};
+
+const foundLine = ({ schema, position, madeAt, isWhole, isEmptied, bytes }: Found): string =>
+  `${schema}  at position ${position}, made ${madeAt}, ${megabytes(bytes)}${isWhole ? '' : ', unfinished'}${isEmptied ? ', emptied by a crash of the database: drop it, and make it again' : ''}`;
+
+const drop = async (pool: Pool, schema: string, terminal: Terminal): Promise<void> => {
+  if (!(await dropScratch(pool, schema))) {
+    throw new StartRefused(
+      `There is no replay ${schema} that could be dropped: “replay --list” tells which there are; one that is being made ends by Ctrl+C.`,
+    );
+  }
+  await terminal.write(`${schema} is gone.`);
+};
+
+const optionOf = ({ values }: Given, option: string): string | undefined => values.get(option)?.[0];
