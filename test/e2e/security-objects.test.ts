@@ -1,0 +1,190 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../engines/event-source.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { sendRaw } from '../engines/raw-request.ts';
+import { type Ask, type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink } from '../engines/webhook-sink.ts';
+import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
+import { PRIVATE_READS } from '../security/private-reads.ts';
+import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';
+
+/** What is somebody's own comes to nobody else, by whichever path, and nobody takes what is not theirs to give. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let things: PrivateThings;
+let ask: RestClient;
+beforeAll(async () => {
+  const sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation());
+  ask = restClientOf(installation);
+  things = await makePrivateThings(installation, sink);
+});
+afterAll(() => resources.disposeAsync());
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
+const leaked = (text: string): readonly string[] => things.secrets.filter((secret) => text.includes(secret));
+
+const read = ({ path, ...sent }: { readonly path: string } & Ask, token: string | undefined): Promise<Reply> =>
+  ask(sent.body === undefined ? 'GET' : 'POST', path, { ...sent, token, headers: { ...sent.headers, 'consistency-token': things.end } });
+
+describe('what is private', () => {
+  test.each(PRIVATE_READS)('%s', async (_name, request) => {
+    const own = await read(request(things), things.owner.token);
+    expect(own.status).toBe(200);
+    // There is something to be seen there.
+    expect(leaked(textOf(own.body))).not.toEqual([]);
+    const etag = own.headers.get('etag');
+    for (const token of [things.stranger.token, undefined]) {
+      const { body } = await read(request(things), token);
+      expect(leaked(textOf(body))).toEqual([]);
+      if (etag === null) continue;
+      // Who is told that nothing has changed knows what is there.
+      const guessed = await read({ ...request(things), headers: { 'if-none-match': etag } }, token);
+      expect(guessed.status).not.toBe(304);
+    }
+  });
+
+  test.each<[string, () => Promise<Awaited<ReturnType<typeof follow>>>]>([
+    ['the feed', () => followed('/events?limit=1')],
+    ['the subscription to changes', () => subscribed()],
+  ])('%s, since before it was there', async (_name, open) => {
+    const stream = await open();
+    const heard = () => stream.messages.map(({ data }) => data).join('\n');
+    expect(leaked(await until(heard, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);
+    expect(heard()).toContain(things.end);
+    await stream.close();
+  });
+
+  const stranger = () => ({ authorization: `Bearer ${things.stranger.token}` });
+  const followed = async (path: string) =>
+    follow(`${installation.url}${path.split('?')[0]}`, {
+      headers: { ...stranger(), 'last-event-id': things.begin },
+      fetch: installation.fetch,
+    });
+  const subscribed = () =>
+    streamOf(
+      installation,
+      'subscription ($after: Cursor) { changes(after: $after) { cursor type subjectId article { id title } comment { text } user { email } webhook { id url } } }',
+      { token: things.stranger.token, variables: { after: things.begin } },
+    );
+});
+
+describe('what is not theirs to say', () => {
+  const state = async () => {
+    const { owner, draft, comment, webhook } = things;
+    const paths = [
+      '/me',
+      `/users/${owner.userId}/articles`,
+      `/articles/${draft}`,
+      `/comments/${comment}`,
+      '/webhooks',
+      `/webhooks/${webhook}`,
+    ];
+    return Promise.all(paths.map(async (path) => (await read({ path }, owner.token)).body));
+  };
+
+  let before: readonly unknown[];
+  beforeAll(async () => {
+    before = await state();
+  });
+
+  test.each(MASS_ASSIGNMENTS)('%s', async (_name, refusal, request) => {
+    const { method, path, ...sent } = request(things);
+    const { status, body } = await ask(method, path, { token: things.owner.token, ...sent });
+    expect(typeof refusal === 'number' ? status : codeOf(body)).toBe(refusal);
+  });
+
+  test('and nothing has come of any of that', async () => expect(await state()).toEqual(before));
+
+  test('is not heeded where all of an item is put back', async () => {
+    const { draft, owner, stranger } = things;
+    const own = (await read({ path: `/articles/${draft}` }, owner.token)).body as object;
+    const body = { ...own, id: 5, status: 'published', author: { id: stranger.userId }, createdAt: '2020-01-01T00:00:00.000Z', _links: {} };
+    expect(await ask('PUT', `/articles/${draft}`, { token: owner.token, body })).toMatchObject({ status: 200 });
+    expect(await state()).toEqual(before);
+  });
+
+  test('is not heeded in the form that asks for a token', async () => {
+    const form = {
+      grant_type: 'client_credentials',
+      role: 'admin',
+      sub: '1',
+      client_id: 'other',
+      aud: 'https://evil.example',
+      user_id: '1',
+    };
+    const service = await things.people.registerService('reader');
+    const authorization = `Basic ${btoa(`${service.clientId}:${encodeURIComponent(service.secret)}`)}`;
+    const asked = { type: 'application/x-www-form-urlencoded', headers: { authorization } };
+    const tokenOf = async (more: object) =>
+      (await ask('POST', '/token', { ...asked, body: new URLSearchParams({ ...form, ...more }).toString() })).body as {
+        access_token: string;
+      };
+    const { access_token: token } = await until(
+      () => tokenOf({ client_id: service.clientId }),
+      ({ access_token }) => access_token !== undefined,
+    );
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    expect(claims).toMatchObject({ role: 'reader', client_id: service.clientId, aud: installation.url });
+    expect(claims.sub).not.toBe('1');
+    // Who authenticates as one client is not another.
+    expect(await tokenOf({})).not.toHaveProperty('access_token');
+  });
+});
+
+const codeOf = (body: unknown): string | undefined =>
+  (body as { errors?: readonly { extensions: { code: string } }[] }).errors?.[0]?.extensions.code;
+
+describe('an idempotency key', () => {
+  const body = { title: CANARY, body: '', tags: [] };
+  const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+
+  test('of another is one’s own', async () => {
+    const own = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
+    const again = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
+    expect(again.body).toMatchObject({ id: (own.body as { id: number }).id });
+    const other = await ask('POST', '/articles', { token: things.stranger.token, body, ...keyed('article') });
+    expect(other.status).toBe(201);
+    expect(other.body).not.toMatchObject({ id: (own.body as { id: number }).id });
+  });
+
+  test('does not show the secret of another’s webhook', async () => {
+    const hook = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
+    const query = 'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret webhook { id } } }';
+    const secrets = await Promise.all(
+      [things.owner.token, things.stranger.token].flatMap((token) => [
+        ask('POST', '/webhooks', { token, body: hook, ...keyed('webhook-by-rest') }),
+        ask('POST', '/graphql', { token, body: { query, variables: { input: hook } }, ...keyed('webhook-by-graphql') }),
+      ]),
+    );
+    const shown = secrets.map(({ body: answer }) => /whsec_[A-Za-z0-9+/=]+/.exec(textOf(answer))?.[0]);
+    expect(shown).not.toContain(undefined);
+    expect(new Set(shown).size).toBe(4);
+  });
+});
+
+describe('a path of uploads', () => {
+  test.each([
+    '/uploads/../planted.png',
+    '/uploads/..%2fplanted.png',
+    '/uploads/%2e%2e/planted.png',
+    '/uploads/%2e%2e%2fplanted.png',
+    '/uploads/..%5cplanted.png',
+    '/uploads/....//planted.png',
+    '/uploads/%00planted.png',
+    '/uploads//planted.png',
+    '/uploads/planted.png',
+    '/uploads/./sub/../../planted.png',
+  ])('%s leads to no file of the installation', async (path) => {
+    const folder = installation.settings.DATA_DIR ?? '';
+    await mkdir(join(folder, 'uploads'), { recursive: true });
+    await Promise.all([folder, join(folder, 'uploads')].map((each) => writeFile(join(each, 'planted.png'), CANARY)));
+    const answer = await sendRaw(installation.origin, [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
+    expect(answer).toMatch(/^HTTP\/1\.1 (?:400|404) /);
+    expect(answer).not.toContain(CANARY);
+  });
+});
