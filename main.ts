@@ -6,6 +6,7 @@ import { serveClients } from '#shared/http/serve-clients.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
+import { startAudit } from './audit/service.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { commandRoutes } from './command/routes.ts';
@@ -25,6 +26,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
+  context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
   context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));

@@ -18,12 +18,29 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-li
  */
 const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*,delivery-queue-*}.test.ts';
 const PROCESSES = [
-  'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies}.test.ts',
+  'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored}.test.ts',
   'shared/database/embedded.database.test.ts',
 ];
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{receivers,compose}.test.ts';
+const TOOLS = 'test/{receivers,compose,verify-export}.test.ts';
+
+/** Whole systems that are exported, imported, and moved to another engine. */
+const TRANSFERS = 'audit/export/transfer.database.test.ts';
+
+/** What waits for leases to run out, and what proves whole logs. */
+const LONG = [
+  'projector/takeover.database.test.ts',
+  'webhook-dispatcher/queue/troubles.database.test.ts',
+  'shared/http/authenticate/revocations.database.test.ts',
+  'command-line/{projection,projection-versions,log,replay,audit-verify}.database.test.ts',
+  'audit/{verify,replay}/*.database.test.ts',
+  'test/contracts/first-release.test.ts',
+];
+
+/** Of these it is enough that they run with each role in a process of its own. */
+const BEHIND_NGINX =
+  'test/e2e/{security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
@@ -64,12 +81,20 @@ export default defineConfig({
         test: {
           name: 'contracts',
           include: ['test/contracts/**/*.test.ts', `${roles}/**/*.database.test.ts`],
-          exclude: [ENGINES, ...PROCESSES],
+          exclude: [ENGINES, TRANSFERS, ...LONG, ...PROCESSES],
           ...onPostgres,
           testTimeout: 60_000,
         },
       },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: [CLIENTS, ...PROCESSES], ...onPostgres, ...patient } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: [CLIENTS, BEHIND_NGINX, ...PROCESSES],
+          ...onPostgres,
+          ...patient,
+        },
+      },
       // The same suites once more, with each role in a process of its own.
       {
         test: {
@@ -85,14 +110,14 @@ export default defineConfig({
       {
         test: {
           name: 'engines-kafka',
-          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks}.test.ts'],
+          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks,erasure}.test.ts'],
           globalSetup: ['test/engines/over-kafka.ts', ...onPostgres.globalSetup],
           setupFiles: ['test/engines/demand-kafka.ts'],
           env: { ANNALS_TOPOLOGY: 'roles' },
           ...patient,
         },
       },
-      { test: { name: 'outside', include: [ENGINES, CLIENTS, TOOLS, ...PROCESSES], ...onPostgres, ...patient } },
+      { test: { name: 'outside', include: [ENGINES, CLIENTS, TOOLS, TRANSFERS, ...LONG, ...PROCESSES], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -10,6 +11,7 @@ import type { Log } from '#shared/log.ts';
 import { articleHandlers } from './articles/handle.ts';
 import { commentHandlers } from './comments/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
+import { catchUpWithErasures } from './erasure/catch-up.ts';
 import { createExecutor } from './execute.ts';
 import type { HandlerDependencies, WebhookRules } from './handler.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -27,6 +29,8 @@ export type CommandDependencies = {
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
   readonly masterKey: MasterKey;
+  /** Outside the database, because that may be restored to a time before an erasure. */
+  readonly erasures: ErasureList;
   /** Where covers are, which go with their articles. */
   readonly blobs: Pick<Blobs, 'remove'>;
   readonly log: Log;
@@ -39,7 +43,7 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, blobs, log, metrics, webhooks = WEBHOOK_RULES } = dependencies;
+  const { pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -49,8 +53,9 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const handlers = handlersOf({ ...base, executor, claims, pool, webhooks });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
   await using opening = new AsyncDisposableStack();
-  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys }));
+  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys, erasures }));
   opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
+  await catchUpWithErasures({ pool, erasures, gateway: sender, log });
   const followers = opening.move();
   return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };
 };

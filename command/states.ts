@@ -60,7 +60,8 @@ export const createStates = ({ log, codec, weightMax = WEIGHT_MAX }: { log: Even
   };
 };
 
-const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state);
+/** What holding a state takes, in characters. */
+export const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state);
 
 const lengthOf = (value: unknown): number => {
   if (typeof value === 'string') return value.length;

@@ -10,11 +10,20 @@ import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
-/** The operations that this role serves. */
-type ReadId = { [Id in OperationId]: (typeof OPERATIONS)[Id]['role'] extends 'query' ? Id : never }[OperationId];
+/** The operations that this role serves, but for those that answer in a form of their own. */
+type ReadId = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id] extends { readonly role: 'query'; readonly answer: { readonly kind: 'item' | 'list' } }
+    ? Id
+    : never;
+}[OperationId];
 
 /** Who reads, and the id in the path where there is one, not yet looked at. */
-type Reader = { readonly caller: Caller; readonly id: string };
+export type Reader = {
+  readonly caller: Caller;
+  readonly id: string;
+  /** Takes more of what the client may ask for; refuses where that is too much. */
+  readonly charge: (units: number) => Promise<void>;
+};
 
 type ParametersOf<Id extends ReadId> = (typeof OPERATIONS)[Id] extends { readonly query: infer Schema extends z.ZodObject }
   ? z.output<Schema>
@@ -35,7 +44,8 @@ export const readRoutes = (reads: Reads, before: readonly RequestHandler[]): Rou
     router.get(routeOf(operation), demandAdmission(operation), ...before, async (request, response) => {
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
-      answerRead(request, response, await readAny({ caller: callerOf(request), id: idIn(request) }, asked));
+      const charge = (units: number) => takeMore(request, response, units);
+      answerRead(request, response, await readAny({ caller: callerOf(request), id: idIn(request), charge }, asked));
     });
   }
   return router;

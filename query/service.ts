@@ -1,24 +1,34 @@
 import { type RequestHandler, Router } from 'express';
+import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { LogIdentity } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
 import type { Link } from '#shared/http/root.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { createArticleFinder } from './articles/find-article.ts';
 import { articleReads } from './articles/reads.ts';
+import type { PastOptions } from './as-of/options.ts';
+import { readsAsOf } from './as-of/reads.ts';
+import { exportRoutes } from './audit/export.ts';
+import { auditReads } from './audit/reads.ts';
 import { createCommentFinder } from './comments/find-comment.ts';
 import { commentReads } from './comments/reads.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { erasureReads } from './erasure/reads.ts';
 import { eventTypeReads } from './event-types/reads.ts';
 import { type EventDependencies, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
+import type { HistoryOptions } from './history/history.ts';
+import { historyReads } from './history/reads.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
@@ -32,7 +42,10 @@ import { webhookReads } from './webhooks/reads.ts';
 export type QueryDependencies = {
   readonly pool: Pool;
   readonly databaseUrl: string;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
+  readonly erasures: Pick<ErasureList, 'read'>;
+  /** For the key that exports are signed with, wrapped under it. */
+  readonly masterKey: MasterKey;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
   /** What those who follow changes are told of. */
   readonly changes: ChangeStream;
@@ -56,6 +69,7 @@ export const QUERY_LINKS: readonly Link[] = [
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
   { rel: 'event-types', href: '/event-types', title: 'What events there are' },
+  { rel: 'audit', href: '/audit/status', title: 'How far it is proven' },
   { rel: 'webhooks', href: '/webhooks', title: 'Where changes are sent to' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
@@ -67,11 +81,13 @@ const VISIBLE_WITHIN_MS = 5_000;
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
   const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await using opening = new AsyncDisposableStack();
+  await migrateAudit(pool);
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
+  const past = { pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
   const followed = { feed: events.feed, streams: events.streams };
   const graphql = opening.use(
     await openGraphql({
@@ -88,7 +104,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   );
   const routes = Router().use(
     events.routes,
-    readRoutes({ ...createReads({ pool, searches }, eventLog.identity), ...events.reads }, beforeReads),
+    exportRoutes({ ...dependencies, before: beforeReads }),
+    readRoutes({ ...createReads({ pool, searches }, past), ...events.reads, ...erasureReads(dependencies) }, beforeReads),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(config),
@@ -101,13 +118,16 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
 };
 
 /** Every read of what is there has its place here, or the compiler says which has not. */
-const createReads = ({ pool, searches }: ReadConnections, identity: LogIdentity): Omit<Reads, 'listEvents'> => {
+const createReads = (
+  { pool, searches }: ReadConnections,
+  past: PastOptions & HistoryOptions,
+): Omit<Reads, 'listEvents' | 'getErasureOfUser'> => {
   const findArticle = createArticleFinder(pool);
-  return {
+  const now = {
     ...userReads({ pool, searches, findUser: createUserFinder(pool) }),
     ...articleReads({ pool, searches, findArticle }),
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
-    ...webhookReads({ pool, identity }),
-    ...eventTypeReads,
+    ...webhookReads({ pool, identity: past.eventLog.identity }),
   };
+  return { ...now, ...readsAsOf(now, past), ...historyReads(now, past), ...eventTypeReads, ...auditReads(past) };
 };

@@ -58,8 +58,10 @@ test('a secret can come from a file', async () => {
   }
 });
 
-test('production listens on all addresses', () => {
-  expect(loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' }).http.host).toBeUndefined();
+test('production listens on all addresses, but with metrics and for the other roles on none that others reach', () => {
+  const { http, metrics, internal } = loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' });
+  expect(http.host).toBeUndefined();
+  expect([metrics.host, internal.host]).toEqual(['127.0.0.1', '127.0.0.1']);
 });
 
 test('production refuses to start without a master key and says how to make one', () => {
@@ -125,6 +127,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   METRICS_PORT: '-1',
   METRICS_HOST: '/tmp/socket',
   AUDIT_HEAD_EVERY_MS: '10',
+  AUDIT_WATCH_EVENTS_PER_SECOND: 'all',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
   EVENT_LOG_URL: 'redis://:hunter2@db',
   CHANGE_STREAM_URL: 'kafka://user:hunter2@broker',

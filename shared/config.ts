@@ -65,7 +65,7 @@ export type Config = {
 };
 
 /** Of what proves the event log. */
-export type AuditSettings = { readonly dir: string; readonly headEveryMs: number };
+export type AuditSettings = { readonly dir: string; readonly headEveryMs: number; readonly watchEventsPerSecond: number };
 
 export type WebhookSettings = {
   readonly perOwnerMax: number;
@@ -224,7 +224,11 @@ const assemble = (values: Values): Config => ({
     bufferBytesMax: values.STREAM_BUFFER_BYTES_MAX,
   },
   webhooks: webhooksOf(values),
-  audit: { dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')), headEveryMs: values.AUDIT_HEAD_EVERY_MS },
+  audit: {
+    dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')),
+    headEveryMs: values.AUDIT_HEAD_EVERY_MS,
+    watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
+  },
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0), values.DRAIN_MS / 2),
 });

@@ -2,6 +2,8 @@ import type { Registry } from 'prom-client';
 import type { Config } from '#shared/config.ts';
 import { openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { applyErasures } from '#shared/erasure/apply.ts';
+import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
 import { Health } from '#shared/http/health.ts';
@@ -25,6 +27,8 @@ export type Foundation = {
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
+  /** Who was erased, outside the database; it was applied before anything else could open a key. */
+  readonly erasures: ErasureList;
   readonly rateLimits: RateLimits;
 };
 
@@ -38,10 +42,12 @@ export const openFoundation = async ({ config, log, resources }: ProcessContext)
   const eventLog = resources.use(await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url }));
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
+  const erasures = openErasureList(config.audit.dir);
+  await applyErasures({ pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
   health.add('event log', () => eventLog.head());
-  return { metrics: createMetrics(), health, databaseUrl: database.url, pool, eventLog, masterKey, keys, rateLimits };
+  return { metrics: createMetrics(), health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits };
 };
 
 /** The embedded database has an address that no setting can know. */

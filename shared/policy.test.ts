@@ -69,6 +69,10 @@ const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
   ['webhook.manage', 'another’s endpoint', theirs, '. . . A'],
   ['client.manage', 'OAuth clients', {}, '. . . A'],
   ['events.read', 'the feed', {}, '. r a A'],
+  ['events.trace', 'how I came to do something', mine, '. r a A'],
+  ['events.trace', 'how another came to do something', theirs, '. . . A'],
+  ['events.trace', 'how the system came to do something', {}, '. . . A'],
+  ['events.export', 'the log', {}, '. . . A'],
 ];
 
 const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
@@ -91,6 +95,8 @@ const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
   'webhook.manage': 'manage:webhooks',
   'client.manage': 'manage:clients',
   'events.read': 'read:events',
+  'events.trace': 'read:events',
+  'events.export': 'read:events',
 };
 
 const LETTERS = { n: 'anonymous', r: 'reader', a: 'author', A: 'admin' } as const;

@@ -106,6 +106,10 @@ const POLICY = {
   'client.manage': { scope: 'manage:clients', anonymous: never, reader: never, author: never, admin: yes },
   // only of what they may read, which the read rules of the single items say
   'events.read': { scope: 'read:events', anonymous: never, reader: yes, author: yes, admin: yes },
+  // by which client, by which request, and because of what somebody did something
+  'events.trace': { scope: 'read:events', anonymous: never, reader: own, author: own, admin: yes },
+  // the whole log as it was recorded
+  'events.export': { scope: 'read:events', anonymous: never, reader: never, author: never, admin: yes },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;

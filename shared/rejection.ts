@@ -7,6 +7,7 @@ import type { Json } from '#shared/json.ts';
 export const REJECTIONS = {
   user_not_found: 'There is no such user.',
   user_deleted: 'The user was deleted.',
+  not_erased: 'There is no such user who was deleted.',
   email_taken: 'Another user has this e-mail address.',
   article_not_found: 'There is no such article.',
   article_deleted: 'The article was deleted.',

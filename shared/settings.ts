@@ -162,7 +162,7 @@ export const SETTINGS = {
     expected: 'a folder',
     fallbackText: '`audit` in DATA_DIR',
     description:
-      'Where what proves the log is kept outside the database: signed heads and their keys. Put it on another disk or a shared volume, and a copy elsewhere.',
+      'What is kept outside the database: signed heads of the log and their keys, and the list of erased people. Put it on another disk or a shared volume, and a copy elsewhere.',
   },
   AUDIT_HEAD_EVERY_MS: {
     schema: integer(100, 86_400_000),
@@ -170,6 +170,13 @@ export const SETTINGS = {
     fallback: '60000',
     description:
       'How often the head of the chain is signed, where something was added: what came since then is not proven outside the database yet.',
+  },
+  AUDIT_WATCH_EVENTS_PER_SECOND: {
+    schema: integer(0, 1_000_000),
+    expected: 'a whole number from 0 to 1000000',
+    fallback: '200',
+    description:
+      'How fast the log, its chain and the read model are verified in the background, again and again; 0 leaves it to `annals audit verify`.',
   },
   DATABASE_URL: {
     schema: urlOf(...postgres),

@@ -6,7 +6,7 @@ import { findViolations } from './boundaries.ts';
 const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
-  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,command-line,shared}/**/*.ts', { cwd: root });
+  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,audit,command-line,shared}/**/*.ts', { cwd: root });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };
 
@@ -25,6 +25,8 @@ test.each([
   ['a role from shared, on several lines', 'shared/x.ts', `import {\n  x,\n  y,\n} from '../command/x.ts';`],
   ['a role from shared, later', 'shared/x.ts', `const x = await import('../command/x.ts');`],
   ['a role for its side effects', 'shared/x.ts', `import '../command/x.ts';`],
+  ['the audit from within a role', 'projector/service.ts', `import { x } from '../audit/x.ts';`],
+  ['the audit from shared', 'shared/main.ts', `import { x } from '../audit/x.ts';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['a driver in a role', 'command/send.ts', `import pg from 'pg';`],
   ['a type of a driver in a role', 'command/send.ts', `import type pg from 'pg';`],
@@ -46,6 +48,8 @@ test.each([
   ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
+  ['a role in the audit', 'audit/x.ts', `import { x } from '../projector/x.ts';`],
+  ['the audit where a role is started', 'projector/main.ts', `import { x } from '../audit/service.ts';`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);

@@ -136,7 +136,9 @@ test('the ingress is told all that its configuration asks for, and where the rol
   }
   const { fallback: port } = SETTINGS.PORT;
   for (const [name, value] of Object.entries(ingress).filter(([each]) => each.endsWith('_SERVERS'))) {
-    expect(value).toBe(`server ${name.replace('_SERVERS', '').toLowerCase().replaceAll('_', '-')}:${port} resolve max_fails=1 fail_timeout=1s;`);
+    expect(value).toBe(
+      `server ${name.replace('_SERVERS', '').toLowerCase().replaceAll('_', '-')}:${port} resolve max_fails=1 fail_timeout=1s;`,
+    );
   }
   expect(services.query?.environment).toMatchObject({
     COMMAND_URL: `http://command:${SETTINGS.INTERNAL_PORT.fallback}`,

@@ -14,6 +14,7 @@ import { startCommandService } from '../../command/service.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { NO_BLOBS } from '../../test/engines/no-blobs.ts';
+import { NO_ERASURES } from '../../test/engines/no-erasures.ts';
 import { until } from '../../test/engines/until.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { openDirectory } from './directory.ts';
@@ -30,7 +31,7 @@ let side: Awaited<ReturnType<typeof openCommands>>;
 const resources = new AsyncDisposableStack();
 
 const openCommands = (over: EventLog) =>
-  startCommandService({ pool, eventLog: over, keys, masterKey, blobs: NO_BLOBS, log, metrics: createMetrics() });
+  startCommandService({ pool, eventLog: over, keys, masterKey, blobs: NO_BLOBS, erasures: NO_ERASURES, log, metrics: createMetrics() });
 
 beforeAll(async () => {
   database = resources.use(await createDatabase());

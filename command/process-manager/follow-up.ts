@@ -2,20 +2,19 @@ import { v5 } from 'uuid';
 import type { ArticleId, CommentId, EventId, StreamName, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { KeyStore } from '#shared/keys/key-store.ts';
 import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
 import { comment } from '../comments/comment.ts';
+import { type EraseDependencies, erase } from '../erasure/erase.ts';
 import type { Executor } from '../execute.ts';
 import { webhook } from '../webhooks/webhook.ts';
 import { join, leave, markAsGone, orphansOf } from './membership.ts';
 import type { Cause, Link, Step } from './steps.ts';
 
-export type FollowUpDependencies = {
+export type FollowUpDependencies = EraseDependencies & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly executor: Executor;
-  readonly keys: KeyStore;
 };
 
 const AT_ONCE = 100;
@@ -54,7 +53,7 @@ const takeOrphans = async (
   { parent, cause, erased }: Extract<Step, { kind: 'orphan' }>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { pool, keys } = dependencies;
+  const { pool } = dependencies;
   await markAsGone(pool, parent);
   while (!signal.aborted) {
     const orphans = await orphansOf(pool, parent, AT_ONCE);
@@ -66,7 +65,7 @@ const takeOrphans = async (
       orphans.map((child) => ({ parent, child })),
     );
   }
-  if (erased !== undefined && !signal.aborted) await keys.destroy(erased);
+  if (erased !== undefined && !signal.aborted) await erase(dependencies, erased, cause.id);
 };
 
 /** Ends what cannot be without its parent. An article that was published meanwhile stays. */

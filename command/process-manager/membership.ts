@@ -32,6 +32,14 @@ export const markAsGone = async (pool: Pool, parent: StreamName): Promise<void> 
   await pool.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [parent]);
 };
 
+/** Those who are gone, as far as the process manager has come. */
+export const goneAmong = async (pool: Pick<Pool, 'query'>, parents: readonly StreamName[]): Promise<ReadonlySet<StreamName>> => {
+  const { rows } = await pool.query<{ parent: StreamName }>('select parent from process_manager.deleted_parent where parent = any($1)', [
+    parents,
+  ]);
+  return new Set(rows.map(({ parent }) => parent));
+};
+
 export const orphansOf = async (pool: Pool, parent: StreamName, limit: number): Promise<readonly StreamName[]> => {
   const { rows } = await pool.query<{ child: StreamName }>(
     'select child from process_manager.member where parent = $1 order by child limit $2',

@@ -4,6 +4,7 @@ import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
 import {
   allEvents,
   as,
@@ -171,8 +172,9 @@ test('nobody but the system disables for another reason than that somebody wants
   const [first, event] = await eventsOf(webhookId);
   expect(event).toMatchObject({ type: 'webhook.disabled', data: { reason: 'failing', missed: { at: event?.metadata.at } } });
   const missed = event?.type === 'webhook.disabled' ? event.data.missed : null;
-  expect(missed?.since).toBeGreaterThanOrEqual(first?.position ?? 0);
-  expect(missed?.since).toBeLessThan(event?.position ?? 0);
+  expect(missed?.since.log).toBe(side.eventLog.identity);
+  expect(missed?.since.position).toBeGreaterThanOrEqual(first?.position ?? 0);
+  expect(missed?.since.position).toBeLessThan(event?.position ?? 0);
 });
 
 test('what is missed while somebody else has disabled it is offered to its owner', async () => {
@@ -187,14 +189,15 @@ test('what is missed while somebody else has disabled it is offered to its owner
   const [, , enabled, disabled, , replay] = await eventsOf(webhookId);
   const [, byOwner] = await eventsOf(webhookId);
   expect(byOwner?.data).toMatchObject({ reason: 'owner', missed: null });
-  const missed = { since: expect.any(Number), at: disabled?.metadata.at };
+  const missed = { since: { log: side.eventLog.identity, position: expect.any(Number) }, at: disabled?.metadata.at };
   expect(disabled?.data).toMatchObject({ reason: 'owner', missed });
   const since = disabled?.type === 'webhook.disabled' ? disabled.data.missed?.since : undefined;
-  expect(since).toBeGreaterThanOrEqual(enabled?.position ?? 0);
+  expect(since?.position).toBeGreaterThanOrEqual(enabled?.position ?? 0);
   expect(replay?.data).toMatchObject({ from: since, missed: null });
 });
 
 describe('a replay', () => {
+  const placeOf = (event: DecodedEvent | undefined) => ({ log: side.eventLog.identity, position: event?.position });
   test('covers what the log says its cursors and times are', async () => {
     const owner = await registerUser(side);
     const { id, cursor } = await side.send(REGISTER, by(as(owner)));
@@ -204,9 +207,9 @@ describe('a replay', () => {
     const [first, byCursor, byTime] = await eventsOf(id as WebhookId);
     expect(byCursor).toMatchObject({
       type: 'webhook.replay_requested',
-      data: { replayId: byCursor?.id, from: first?.position, to: first?.position, time: null, missed: null },
+      data: { replayId: byCursor?.id, from: placeOf(first), to: placeOf(first), time: null, missed: null },
     });
-    expect(byTime?.data).toMatchObject({ from: null, time: '2026-01-02T03:04:05.000Z', to: byCursor?.position });
+    expect(byTime?.data).toMatchObject({ from: null, time: '2026-01-02T03:04:05.000Z', to: placeOf(byCursor) });
     const foreign = side.send({ ...ask, from: '00000000-1' }, by(as(owner)));
     await expect(foreign).rejects.toMatchObject(refused('invalid_command', '/from'));
     await expect(side.send(ask, by(as(owner)))).rejects.toMatchObject(refused('invalid_command', '/from'));

@@ -66,7 +66,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
     DisableWebhook: handling(async (command, { caller, circumstances }, state) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
       const isByOwner = caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.ownerId;
-      return { ...command, isByOwner, head: await log.head(), at: circumstances.metadata.at };
+      return { ...command, isByOwner, log: log.identity, head: await log.head(), at: circumstances.metadata.at };
     }),
     DeleteWebhook: {
       operation: OPERATION,
@@ -81,6 +81,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
       ...handling(async ({ from, to, ...command }, sent) => ({
         ...command,
         ...spanOf(log.identity, { from, to }),
+        log: log.identity,
         head: await log.head(),
         requestId: requestIdOf(sent),
       })),

@@ -1,6 +1,8 @@
-import type { Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { DisableWebhook } from '#shared/commands/webhook.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
+import { positionHere } from '#shared/events/places.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { PresentWebhook, WebhookEvent } from './webhook.ts';
 
@@ -8,17 +10,17 @@ import type { PresentWebhook, WebhookEvent } from './webhook.ts';
 export type Missed = EventOf<'webhook.disabled'>['data']['missed'];
 
 type Mark = EventOf<'webhook.deleted'>['data'];
-/** What disabling depends on beside the command; `head` is a position that it comes after. */
-export type Disabled = { readonly head: Position; readonly at: string; readonly isByOwner: boolean };
+/** What disabling depends on beside the command; `head` is a position in our log that it comes after. */
+export type Disabled = { readonly log: LogIdentity; readonly head: Position; readonly at: string; readonly isByOwner: boolean };
 
 /** An owner who disables it wants to hear of nothing; the place is one before the event, so that nothing lies between. */
 export const disable = (
   mark: Mark,
-  { reason, head, at, isByOwner }: DisableWebhook & Disabled,
+  { reason, log, head, at, isByOwner }: DisableWebhook & Disabled,
   { status, missed }: PresentWebhook,
 ): readonly WebhookEvent[] => {
   if (status === 'disabled') return [];
-  const missedNow = isByOwner ? missed : (missed ?? { since: head, at });
+  const missedNow = isByOwner ? missed : (missed ?? { since: { log, position: head }, at });
   return [{ type: 'webhook.disabled', data: { ...mark, reason, missed: missedNow } }];
 };
 
@@ -27,26 +29,27 @@ export type Replay = {
   /** A position, or a time. */
   readonly from: Position | string | undefined;
   readonly to: Position | undefined;
+  /** Our own. */
+  readonly log: LogIdentity;
   readonly head: Position;
 };
 
 type Replayed = Pick<EventOf<'webhook.replay_requested'>['data'], 'from' | 'to' | 'time' | 'missed'>;
 
-export const replay = ({ from: given, head, to = head }: Replay, missed: Missed): Replayed => {
-  const from = given ?? missed?.since;
+export const replay = ({ from: given, log, head, to = head }: Replay, missed: Missed): Replayed => {
+  // What was missed in a log that ours is a copy of lies anywhere in it: all of it is sent again, rather than too little.
+  const since = missed && positionHere(missed.since, { log, elsewhere: START });
+  const from = given ?? since ?? undefined;
   if (from === undefined) throw refusalOf('/from', 'Is missing: nothing was missed that a replay could begin with.');
   if (to > head) throw refusalOf('/to', 'Lies beyond what has happened.');
-  if (typeof from === 'string')
-    return { from: null, to, time: from, missed: missedAfter(missed, { isFromThere: from <= (missed?.at ?? ''), to, head }) };
+  const end = { log, position: to };
+  const after = (isFromThere: boolean): Missed => {
+    if (missed === null || !isFromThere || to < (since ?? START)) return missed;
+    return to === head ? null : { ...missed, since: end };
+  };
+  if (typeof from === 'string') return { from: null, to: end, time: from, missed: after(from <= (missed?.at ?? '')) };
   if (from > to) throw refusalOf('/from', 'Lies beyond the end.');
-  return { from, to, time: null, missed: missedAfter(missed, { isFromThere: from <= (missed?.since ?? 0), to, head }) };
-};
-
-type Reach = { readonly isFromThere: boolean; readonly to: Position; readonly head: Position };
-
-const missedAfter = (missed: Missed, { isFromThere, to, head }: Reach): Missed => {
-  if (missed === null || !isFromThere || to < missed.since) return missed;
-  return to === head ? null : { ...missed, since: to };
+  return { from: { log, position: from }, to: end, time: null, missed: after(from <= (since ?? START)) };
 };
 
 const refusalOf = (pointer: string, detail: string): Rejection => new Rejection('invalid_command', { errors: [{ pointer, detail }] });

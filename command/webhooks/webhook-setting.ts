@@ -1,4 +1,4 @@
-import type { Position, UserId, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, UserId, WebhookId } from '#shared/brands.ts';
 import type { WebhookCommand, WebhookEvent } from './webhook.ts';
 
 /** For tests of the decider: one webhook, what happens to it, and what is asked of it. */
@@ -8,6 +8,10 @@ export const mark = { webhookId, ownerId };
 export const at = '2026-01-02T03:04:05.678Z';
 export const later = (hours: number) => new Date(Date.parse(at) + hours * 3_600_000).toISOString();
 const position = (value: number) => value as Position;
+const LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
+/** In the log that the commands come to, unless told otherwise. */
+export const place = (value: number, log: LogIdentity | null = LOG) => ({ log, position: position(value) });
+export const FORMER_LOG = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
 
 const content = {
   url: 'https://example.com/hooks',
@@ -35,7 +39,7 @@ export const rotated = (sign: string, oldSecretsEndAt: string): WebhookEvent => 
   data: { ...mark, secret: secretOf(sign), oldSecretsEndAt },
 });
 export const enabled: WebhookEvent = { type: 'webhook.enabled', data: { ...mark, scopes } };
-export const MISSED = { since: position(10), at };
+export const MISSED = { since: place(10), at };
 export const disabled = (reason: 'owner' | 'failing' | 'gone', missed: typeof MISSED | null): WebhookEvent => ({
   type: 'webhook.disabled',
   data: { ...mark, reason, missed },
@@ -67,17 +71,17 @@ export const rotate = (sign: string, when = at): WebhookCommand => ({
 export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId, scopes: undefined };
 export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10, isByOwner = reason === 'owner'): WebhookCommand => ({
   ...{ type: 'DisableWebhook', webhookId, reason },
-  ...{ head: position(head), at, isByOwner },
+  ...{ log: LOG, head: position(head), at, isByOwner },
 });
 export const remove: WebhookCommand = { type: 'DeleteWebhook', webhookId };
 export const requestId = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 export const askTest: WebhookCommand = { type: 'TestWebhook', webhookId, requestId };
 export const replay = (from: number | string | undefined, to?: number): WebhookCommand => ({
-  ...{ type: 'ReplayWebhook', webhookId, requestId, head: position(100) },
+  ...{ type: 'ReplayWebhook', webhookId, requestId, log: LOG, head: position(100) },
   ...{ from: typeof from === 'number' ? position(from) : from, to: to === undefined ? undefined : position(to) },
 });
 export const replayed = (span: object, missed: object | null = null): WebhookEvent =>
   ({
     type: 'webhook.replay_requested',
-    data: { ...mark, replayId: requestId, from: null, time: null, to: 100, ...span, missed },
+    data: { ...mark, replayId: requestId, from: null, time: null, to: place(100), ...span, missed },
   }) as WebhookEvent;

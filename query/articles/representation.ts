@@ -53,6 +53,7 @@ const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
   const mayDo = (operation: Operation) => may(caller, operation, articleResource(row));
   return {
     self: { href: self },
+    ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
     ...(author_name !== null && may(caller, 'user.read', {}) && { author: { href: `/users/${author_id}` } }),
     ...(may(caller, 'comment.read', commentsResource(row)) && { comments: { href: `${self}/comments` } }),
     ...(mayDo('article.edit') && { edit: { href: self, method: 'PATCH' }, cover: { href: `${self}/cover`, method: 'PUT' } }),

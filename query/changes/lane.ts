@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import { userOf } from '#shared/change-stream/visible-origin.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Cohort, Reader } from './feed.ts';
 import type { Messages, Rendered } from './render-ahead.ts';
@@ -80,8 +81,9 @@ export class Lane {
   }
 
   /** Those of its readers whom a change concerns. */
-  concerned({ resource: { ownerId, articleAuthorId } }: Change): readonly User[] {
-    const ids = new Set([ownerId, articleAuthorId].filter((id) => id !== undefined));
+  concerned({ resource: { ownerId, articleAuthorId }, origin }: Change): readonly User[] {
+    const actor = origin ? userOf(origin.actor) : undefined;
+    const ids = new Set([ownerId, articleAuthorId, actor].filter((id) => id !== undefined));
     return [...ids].map((id) => this.#users.get(id)?.caller).filter((caller) => caller !== undefined);
   }
 

@@ -41,6 +41,7 @@ const linksOf = (row: CommentRow & CommentPlace, caller: Caller): Record<string,
   const article: Resource = { ownerId: row.article_author_id as UserId, articleStatus: row.article_status };
   return {
     self: { href: self },
+    ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
     ...(may(caller, 'article.read', article) && { article: { href: `/articles/${row.article_id}` } }),
     ...(row.author_name !== null && may(caller, 'user.read', {}) && { author: { href: `/users/${row.author_id}` } }),
     // What was erased with its author cannot be written anew.

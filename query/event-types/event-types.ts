@@ -3,15 +3,14 @@ import type { LogIdentity } from '#shared/brands.ts';
 import { CURSOR_PATTERN, formatCursor } from '#shared/cursor.ts';
 import { CATALOGUE } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
-import { position } from '#shared/events/fields.ts';
-import { withCursors } from '#shared/events/places.ts';
+import { isPlace, withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 
 const describe = (definition: EventDefinition): EventType => {
   const { type, version, description, personal, example } = definition;
   const concealed: ReadonlySet<string> = new Set(personal?.concealed);
-  const told = withCursors(definition.schema, example, (position) => formatCursor(EXAMPLE_LOG, position));
+  const told = withCursors(definition.schema, example, ({ position }) => formatCursor(EXAMPLE_LOG, position));
   return {
     type,
     version,
@@ -35,7 +34,7 @@ type Overridden = { readonly zodSchema: unknown; readonly jsonSchema: Record<str
 
 /** What is a place in the log inside, is told as a cursor. */
 const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
-  if (zodSchema !== position) return;
+  if (!isPlace(zodSchema)) return;
   for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
   Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
 };

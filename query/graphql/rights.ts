@@ -22,6 +22,8 @@ const READING: Readonly<Record<string, Operation>> = {
   CommentConnection: 'comment.read',
   Webhook: 'webhook.manage',
   WebhookConnection: 'webhook.manage',
+  HistoryConnection: 'events.read',
+  AuditStatus: 'events.read',
   ArticleChange: 'article.read',
   CommentChange: 'comment.read',
   UserChange: 'user.read',

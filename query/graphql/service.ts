@@ -17,29 +17,30 @@ import { graphiqlRoutes } from './graphiql/routes.ts';
 import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner, type Planner } from './planner/planner.ts';
-import { createExecutor } from './resolvers/executor.ts';
+import { createExecutor, type ExecutorOptions } from './resolvers/executor.ts';
 import { createAdmit } from './run.ts';
 import { schema } from './schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
-export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> & {
-  readonly databaseUrl: string;
-  readonly searches: Searches;
-  /** Where mutations go. */
-  readonly gateway: CommandGateway;
-  /** Where the pictures go that come with mutations. */
-  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
-  readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly settings: GraphqlSettings;
-  readonly bodyBytesMax: number;
-  /** Where what is known of composed services is kept. */
-  readonly dataDir: string;
-  readonly log: Log;
-  /** Runs before every operation. */
-  readonly before: readonly RequestHandler[];
-  /** How long a mutation waits until what it did can be read. */
-  readonly visibleWithinMs: number;
-};
+export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
+  Pick<ExecutorOptions, 'eventLog' | 'keys'> & {
+    readonly databaseUrl: string;
+    readonly searches: Searches;
+    /** Where mutations go. */
+    readonly gateway: CommandGateway;
+    /** Where the pictures go that come with mutations. */
+    readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+    readonly readPosition: Pick<ReadPosition, 'reaches'>;
+    readonly settings: GraphqlSettings;
+    readonly bodyBytesMax: number;
+    /** Where what is known of composed services is kept. */
+    readonly dataDir: string;
+    readonly log: Log;
+    /** Runs before every operation. */
+    readonly before: readonly RequestHandler[];
+    /** How long a mutation waits until what it did can be read. */
+    readonly visibleWithinMs: number;
+  };
 
 export type GraphqlService = AsyncDisposable & {
   readonly routes: Router;

@@ -17,16 +17,20 @@ export type Walk<Column extends string = string> = {
 /** The rows of a page in the list's order, and the gaps where the pages around it begin, as far as there may be any. */
 export type Page<Row> = { readonly rows: readonly Row[]; readonly next: Gap | undefined; readonly previous: Gap | undefined };
 
+/** Which way a walk goes, and the place beyond which its rows lie. */
+export const beginningOf = ({ order: { descending }, from }: Walk) => {
+  const isDownward = descending !== (from?.direction === 'before');
+  const beyond = from && { at: new Date(from.gap.atMs).toISOString(), id: idBeyond(from.gap, { descending, isDownward }) };
+  return { isDownward, beyond };
+};
+
 /** The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether there are others. */
 export const clausesOf = (walk: Walk, parameters: Parameters) => {
-  const {
-    order: { column, descending },
-    from,
-  } = walk;
-  const isDownward = descending !== (from?.direction === 'before');
+  const { column } = walk.order;
+  const { isDownward, beyond } = beginningOf(walk);
   const direction = isDownward ? 'desc' : 'asc';
-  const where = from
-    ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(new Date(from.gap.atMs).toISOString())}::timestamptz, ${parameters.add(idBeyond(from.gap, { descending, isDownward }))}::bigint)`
+  const where = beyond
+    ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(beyond.at)}::timestamptz, ${parameters.add(beyond.id)}::bigint)`
     : undefined;
   return { where, order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(walk, parameters)}` };
 };

@@ -1,5 +1,6 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import type { Answer, RestOperation } from '#shared/rest/operation.ts';
 import type { OperationId } from '#shared/rest/operations.ts';
 import type { JsonSchemas } from './json-schemas.ts';
@@ -16,6 +17,11 @@ export const ANSWER_HEADERS = {
   Location: text('Where the new item is, or what is about to come of a request.', '/articles/8001'),
   Link: text('The pages around this one (RFC 8288): first, prev, next.', '</articles?after=WzEsMjBd>; rel="next"'),
   'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
+  'As-Of': text(
+    'Of an answer as of then: the place of the log that it stands for. Ask `at` it, and the answer stays the same, unless a person is erased.',
+    '6f9619ff-1z4',
+  ),
+  'Memento-Datetime': text('Of an item as of then: when it had last changed (RFC 7089).', 'Sat, 21 Nov 2026 10:15:00 GMT'),
   'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
   Vary: text('The headers of the request that the answer depends on.', 'Accept, Authorization, Consistency-Token'),
   RateLimit: text('What is left (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
@@ -41,8 +47,8 @@ export const answersOf = (
   const { answer } = operation;
   const refusals = [...problemsOf(id, operation, requireIfMatch)];
   return {
-    [answer.status]: success(answer, schemas),
-    ...(operation.method === 'GET' && { 304: NOT_MODIFIED }),
+    [answer.status]: success(operation, schemas),
+    ...(operation.method === 'GET' && answer.kind !== 'lines' && { 304: NOT_MODIFIED }),
     ...Object.fromEntries(refusals.map(([status, codes]) => [status, refusal(status, codes)])),
   };
 };
@@ -52,9 +58,9 @@ const NOT_MODIFIED: JsonObject = {
   headers: headers('ETag', 'Cache-Control', 'Vary'),
 };
 
-const success = (answer: Answer, schemas: JsonSchemas): JsonObject => ({
+const success = ({ answer, query }: RestOperation, schemas: JsonSchemas): JsonObject => ({
   description: answer.description,
-  headers: headers(...successHeaders(answer)),
+  headers: headers(...successHeaders(answer), ...(query && 'at' in query.shape ? asOfHeaders(answer) : [])),
   ...(answer.schema !== undefined && {
     content: { ...contentOf(answer.kind, schemas.of(answer.schema, 'output')), ...(answer.isStreamed && { 'text/event-stream': STREAM }) },
   }),
@@ -65,12 +71,16 @@ const STREAM: JsonObject = {
   schema: { type: 'string', description: 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.' },
 };
 
+const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] => (kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of']);
+
 const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHeader[] => {
   switch (kind) {
     case 'item':
       return ['ETag', 'Cache-Control', 'Vary'];
     case 'list':
       return ['ETag', 'Link', 'Cache-Control', 'Vary'];
+    case 'lines':
+      return ['Cache-Control', 'Vary'];
     case 'written':
       return [...(status === 201 || location ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
     case 'nothing':
@@ -80,6 +90,7 @@ const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHead
 
 /** Items say the same in both media types; of a list, the plain one is an array, and HAL holds the links as well. */
 const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
+  if (kind === 'lines') return { [EXPORT_TYPE]: { schema } };
   if (kind !== 'list') return { 'application/json': { schema }, 'application/hal+json': { schema } };
   const items = { type: 'array', items: schema };
   const page = {

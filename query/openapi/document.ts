@@ -31,7 +31,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.audit],
     paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
@@ -51,6 +51,7 @@ const TAGS = {
   events: { name: 'Events', description: 'What has happened, and what happens.' },
   webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
   'event-types': { name: 'Events' },
+  audit: { name: 'Audit', description: 'How far what is read is proven, and by what.' },
   me: { name: 'Users' },
 } as const;
 

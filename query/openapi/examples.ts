@@ -11,6 +11,15 @@ const HOOK = {
   limits: { ratePerSecond: 50, concurrency: 10 },
 };
 
+const HEAD = {
+  count: 1440,
+  at: '2026-11-21T10:15:00.000Z',
+  head: '5a0f27b4f5c1f6e7b5a5c8f2d9c6b3e17e9f0c4d2b8a6f1c3d5e7f9a1b2c4d6e',
+  key: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+  statement: '{"at":"2026-11-21T10:15:00.000Z","count":1440,"v":1}',
+  signature: 'hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg',
+};
+
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[]>> = {
   User: {
@@ -119,6 +128,31 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     _links: { self: { href: `/webhooks/6001/replays/${EVENT_ID}` } },
   },
   NewReplay: { from: '6f9619ff-1a0' },
+  AuditHead: HEAD,
+  AuditKeys: {
+    keys: [
+      {
+        kty: 'OKP',
+        crv: 'Ed25519',
+        x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        kid: HEAD.key,
+        use: 'sig',
+        alg: 'EdDSA',
+        made_at: '2026-11-21T09:30:00.000Z',
+        endorsed_by: null,
+        endorsement: null,
+        endorsement_text: '{"endorses":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","key":null}',
+      },
+    ],
+  },
+  AuditStatus: {
+    log: { cursor: '6f9619ff-15o' },
+    chain: { count: 1500, cursor: '6f9619ff-15o', head: HEAD.head },
+    signed: { count: HEAD.count, at: HEAD.at, head: HEAD.head, key: HEAD.key },
+    unproven: { events: 60, since: HEAD.at },
+    readModel: { cursor: '6f9619ff-15o' },
+    verified: { count: 1200, cursor: '6f9619ff-xc', began: '2026-11-21T10:10:00.000Z', finished: null, differences: 0 },
+  },
   EventType: {
     type: 'article.published',
     version: 1,
@@ -127,6 +161,21 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     example: { articleId: 8001, authorId: 1001 },
     personalFields: [],
   },
+  HistoryEntry: {
+    version: 3,
+    id: EVENT_ID,
+    type: 'article.edited',
+    at: written.updatedAt,
+    cursor: '6f9619ff-1z4',
+    actor: 'user:1001',
+    client: 'shop',
+    request: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
+    correlation: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
+    causation: null,
+    changes: [{ field: 'title', from: 'On engines', to: 'On the Analytical Engine' }],
+    _links: { self: { href: '/articles/8001?at=v3' } },
+  },
+  FieldChange: { field: 'body', diff: '@@ -1,1 +1,1 @@\n-It weaves patterns.\n+It weaves *algebraical* patterns.' },
   JsonPatch: [{ op: 'replace', path: '/title', value: 'Notes on the Analytical Engine' }],
   Written: { id: 8001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/articles/8001' } } },
 };

@@ -15,5 +15,8 @@ send it as \`If-None-Match\` with a read, and you are not sent what you have.
 **Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Ask for \`application/hal+json\` to have the links in
 the body.
 
+**What was.** Read an item or a list \`at\` a time, a cursor or a version, and you are told how it was; \`As-Of\` in the answer is the place of the log that it
+stands for. The history of an item tells who changed what.
+
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();

@@ -32,7 +32,9 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   replaceUser: ['email_taken'],
   editUser: ['email_taken'],
   listEvents: ['too_many_streams'],
+  exportLog: ['forbidden', 'too_many_streams'],
   getMe: ['user_not_found', 'parked'],
+  getErasureOfUser: ['forbidden', 'not_erased'],
   createArticle: ['user_not_found', 'user_deleted'],
   addComment: ['user_not_found', 'user_deleted', 'article_not_published'],
   replaceComment: ['user_deleted'],
@@ -65,7 +67,22 @@ export const problemsOf = (
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   // Of what is read, it is not told that it was there once.
   const absent = absentOf(operation).filter((code) => code.endsWith('_not_found'));
-  return ['invalid_parameter', 'unknown_cursor', 'not_yet_visible', ...absent, ...(absent.length > 0 ? (['parked'] as const) : [])];
+  const then: readonly ProblemCode[] = operation.query && 'at' in operation.query.shape ? asOf(operation) : [];
+  return [
+    'invalid_parameter',
+    'unknown_cursor',
+    'not_yet_visible',
+    ...then,
+    ...absent,
+    ...(absent.length > 0 ? (['parked'] as const) : []),
+  ];
+};
+
+/** Of what was there, auditors are told that it was deleted by then; of a list, all pages are of one moment. */
+const asOf = (operation: RestOperation): readonly ProblemCode[] => {
+  const absent = absentOf(operation);
+  if (absent.length === 0) return [];
+  return ['not_there_then', ...(operation.answer.kind === 'item' ? (['version_not_found'] as const) : []), ...absent];
 };
 
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [

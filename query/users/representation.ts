@@ -33,6 +33,7 @@ const linksOf = (row: UserRow, caller: Caller): Record<string, Link> => {
   const self = `/users/${row.id}`;
   return {
     self: { href: self },
+    ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
     ...(may(caller, 'article.read', { articleStatus: 'published' }) && { articles: { href: `${self}/articles` } }),
     ...(may(caller, 'user.update', userResource(row)) && { edit: { href: self, method: 'PATCH' } }),
     ...(may(caller, 'user.delete', userResource(row)) && { delete: { href: self, method: 'DELETE' } }),

@@ -14,7 +14,7 @@ export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'li
   const findWebhook = createWebhookFinder(pool);
   return {
     async listWebhooks({ caller }, asked) {
-      const owner = ownerFor(caller, asked.owner);
+      const owner = webhookOwnerFor(caller, asked.owner);
       return readList({
         path: '/webhooks',
         asked,
@@ -33,7 +33,7 @@ export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'li
 };
 
 /** Whose webhooks of those that are asked for the caller may see; undefined are everybody's. */
-const ownerFor = (caller: Caller, asked: number | undefined): number | undefined | 'nobody' => {
+export const webhookOwnerFor = (caller: Caller, asked: number | undefined): number | undefined | 'nobody' => {
   if (reachOf(caller, 'webhook.manage') === 'always') return asked;
   if (caller.kind !== 'user' || (asked ?? caller.userId) !== caller.userId) return 'nobody';
   return caller.userId;

@@ -1,6 +1,8 @@
 import type { LogIdentity, Position, UserId } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { positionHere } from '#shared/events/places.ts';
 import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
@@ -23,6 +25,7 @@ export type WebhookRow = {
   readonly scopes: ToldScope[];
   readonly is_enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
+  readonly missed_log: LogIdentity | null;
   readonly missed_since: Position | null;
   readonly old_secrets_end_at: Date | null;
   readonly created_at: Date;
@@ -30,27 +33,34 @@ export type WebhookRow = {
 };
 
 /** A webhook as its owner sees it: without its secrets, and without the values of its headers. */
-export const representWebhook = (row: WebhookRow, { caller, identity }: { caller: Caller; identity: LogIdentity }): Webhook => ({
-  id: row.id,
-  ownerId: row.owner_id,
-  url: row.url,
-  description: row.description,
-  eventTypes: row.event_types,
-  filter: filterOf(row),
-  payload: row.payload,
-  ordered: row.is_ordered,
-  limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
-  headers: Object.fromEntries(row.header_names.map((name) => [name, HIDDEN_VALUE])),
-  scopes: row.scopes,
-  enabled: row.is_enabled,
-  status: row.is_enabled ? 'enabled' : 'disabled',
-  ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
-  ...(row.missed_since !== null && { missedSince: formatCursor(identity, row.missed_since) }),
-  ...(row.old_secrets_end_at !== null && { secretsEndAt: row.old_secrets_end_at.toISOString() }),
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-  _links: linksOf(row, caller),
-});
+export const representWebhook = (row: WebhookRow, { caller, identity }: { caller: Caller; identity: LogIdentity }): Webhook => {
+  const missed = missedSince(row, identity);
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    url: row.url,
+    description: row.description,
+    eventTypes: row.event_types,
+    filter: filterOf(row),
+    payload: row.payload,
+    ordered: row.is_ordered,
+    limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
+    headers: Object.fromEntries(row.header_names.map((name) => [name, HIDDEN_VALUE])),
+    scopes: row.scopes,
+    enabled: row.is_enabled,
+    status: row.is_enabled ? 'enabled' : 'disabled',
+    ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+    ...(missed !== null && { missedSince: missed }),
+    ...(row.old_secrets_end_at !== null && { secretsEndAt: row.old_secrets_end_at.toISOString() }),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    _links: linksOf(row, caller),
+  };
+};
+
+/** Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and nothing is to be lost. */
+export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>, log: LogIdentity) =>
+  missed_since === null ? null : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
 export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ ownerId: owner_id as UserId });
 
@@ -65,6 +75,7 @@ const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Reco
   const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });
   return {
     self: { href: self },
+    ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
     ...(may(caller, 'user.read', {}) && { owner: { href: `/users/${owner_id}` } }),
     deliveries: { href: `${self}/deliveries` },
     replays: { href: `${self}/replays` },

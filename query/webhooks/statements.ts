@@ -4,8 +4,8 @@ import { createFinder, Parameters, runShared } from '../statement.ts';
 import type { WebhookRow } from './representation.ts';
 
 export const WEBHOOK_COLUMNS = `t.id, t.version, t.owner_id, t.url, t.description, t.event_types, t.filter_article_id, t.filter_author_id, t.payload,
-  t.is_ordered, t.rate_per_second, t.concurrency, t.header_names, t.scopes, t.is_enabled, t.disabled_reason, t.missed_since, t.old_secrets_end_at,
-  t.created_at, t.updated_at`;
+  t.is_ordered, t.rate_per_second, t.concurrency, t.header_names, t.scopes, t.is_enabled, t.disabled_reason, t.missed_log, t.missed_since,
+  t.old_secrets_end_at, t.created_at, t.updated_at`;
 
 /** What has no address any more is about to go with its owner. */
 export const findWebhooks = createFinder<WebhookRow>(

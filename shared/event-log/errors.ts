@@ -1,4 +1,4 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
 /** The stream is not at the version that the append expected. Read it again, decide again. */
@@ -46,5 +46,21 @@ export class LogUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'LogUnavailable';
+  }
+}
+
+/** An event is missing in the middle of the log, or stands there twice: it was damaged, and going on would skip something in silence. */
+export class LogHole extends Error {
+  readonly code = 'log_hole';
+  /** The last position that is whole. */
+  readonly after: Position;
+  /** What comes instead of the next. */
+  readonly found: Position;
+
+  constructor({ after, found }: { after: Position; found: Position }) {
+    super(`the event log has a hole: position ${after} is followed by ${found}`);
+    this.name = 'LogHole';
+    this.after = after;
+    this.found = found;
   }
 }

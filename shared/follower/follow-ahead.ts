@@ -96,10 +96,10 @@ class Waiting<Ready> {
   }
 }
 
-/** Only what can be large. */
-const charactersIn = (data: RecordedEvent['data']): number => {
+/** Only what can be large. Of a damaged event there may be nothing. */
+const charactersIn = (data: RecordedEvent['data'] | null): number => {
   let characters = 0;
-  for (const value of Object.values(data)) {
+  for (const value of Object.values(data ?? {})) {
     if (typeof value === 'string') characters += value.length;
     else if (typeof value === 'object' && value !== null) characters += charactersIn(value as RecordedEvent['data']);
   }

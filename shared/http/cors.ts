@@ -8,6 +8,8 @@ const EXPOSED = [
   'Location',
   'Link',
   'Consistency-Token',
+  'As-Of',
+  'Memento-Datetime',
   'Allow',
   'Accept-Patch',
   'RateLimit',

@@ -23,6 +23,7 @@ export type Problem = {
 /** The status of every refusal of the domain; what is deleted is gone from reads, so it is not found. */
 const REJECTION_STATUS = {
   user_not_found: 404,
+  not_erased: 404,
   user_deleted: 404,
   email_taken: 409,
   article_not_found: 404,

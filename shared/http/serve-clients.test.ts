@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/config.ts';
 import { createMetrics } from '#shared/metrics.ts';
@@ -32,6 +32,23 @@ test('every path is limited, but those of health are not', async () => {
   expect(await statusOf('/nowhere')).toBe(429);
   for (let index = 0; index < 5; index += 1) expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 200]);
 });
+
+test.each([
+  ['production', 'https://annals.example', 'max-age=31536000'],
+  ['production', 'http://annals.example', null],
+  // On one's own machine the same host has other ports.
+  ['development', 'https://localhost:4000', null],
+])('in %s at %s browsers are told of https: %s', async (NODE_ENV, PUBLIC_URL, expected) => {
+  await using resources = new AsyncDisposableStack();
+  const production = { NODE_ENV, PUBLIC_URL, MASTER_KEY: 'A'.repeat(43), HOST: '127.0.0.1', DRAIN_NOTICE_MS: '0' };
+  const shortWay = { takes: () => true, handlers: [answerOk], failures: [] };
+  for (const served of [{}, { shortWay }]) {
+    const url = await start(resources, served, production);
+    expect((await fetch(url)).headers.get('strict-transport-security')).toBe(expected);
+  }
+});
+
+const answerOk: RequestHandler = (_request, response) => void response.end('ok');
 
 test('two servers are drained at the same time', async () => {
   await using resources = new AsyncDisposableStack();

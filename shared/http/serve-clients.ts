@@ -14,6 +14,7 @@ import { type Link, rootRoutes } from './root.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWay } from './short-way.ts';
+import { demandHttps } from './strict-transport.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
 export const httpDrainMs = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>): number =>
@@ -46,12 +47,12 @@ export const serveClients = async (
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
-  const acrossOrigins = corsHandler(corsOrigins);
+  const forBrowsers = [demandHttps(config), corsHandler(corsOrigins)];
   const limiter = rateLimiter({ limits: rateLimits, client, anonymous, metrics, authentication });
   const shedder = resources.use(openLoadShedder(config.load, metrics));
   // Whoever watches the process is answered however many others ask.
   const common = [
-    Router().use(acrossOrigins),
+    Router().use(...forBrowsers),
     healthRoutes(health),
     Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
     rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
@@ -60,7 +61,7 @@ export const serveClients = async (
   const handler = shortWay
     ? withShortWay(app, {
         takes: shortWay.takes,
-        handlers: [...firstHandlers({ log, metrics }), acrossOrigins, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
+        handlers: [...firstHandlers({ log, metrics }), ...forBrowsers, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
         failures: [limiter.onFailure, ...shortWay.failures, answerErrors(log)],
       })
     : app;

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import * as z from 'zod';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
@@ -11,13 +11,18 @@ import type { RestOperation } from './operation.ts';
 export const demandAdmission =
   (operation: RestOperation): RequestHandler =>
   (request, _response, next) => {
-    const refusal = refusalOf(callerOf(request), operation);
-    if (refusal !== undefined) throw refusal;
+    demandRight(request, operation);
     mediaTypeFor(request);
     // What an operation takes, it reads itself.
     if (operation.query === undefined) parametersOf(NO_PARAMETERS, request.query);
     next();
   };
+
+/** The first half of it, for operations that answer in a form of their own. */
+export const demandRight = (request: Request, operation: RestOperation): void => {
+  const refusal = refusalOf(callerOf(request), operation);
+  if (refusal !== undefined) throw refusal;
+};
 
 const NO_PARAMETERS = z.strictObject({});
 

@@ -3,6 +3,7 @@ import { DraftArticle, EditArticle } from '#shared/commands/article.ts';
 import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { body, cover, name, tags, timestamp, title } from '#shared/events/fields.ts';
+import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { idParameter, PAGE, search, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -56,7 +57,7 @@ const filters = {
   // By publication, only what is published is listed.
   sort: sortBy('-createdAt', 'createdAt', '-publishedAt', 'publishedAt'),
 };
-export const ArticlesOfAuthor = z.strictObject({ ...PAGE, ...filters });
+export const ArticlesOfAuthor = z.strictObject({ ...PAGE, ...filters, at: atOfList });
 const Articles = ArticlesOfAuthor.extend({ author: idParameter.optional() });
 
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
@@ -89,6 +90,7 @@ export const ARTICLE_OPERATIONS = {
     role: 'query',
     summary: 'An article',
     right: 'article.read',
+    query: ItemAt,
     answer: { status: 200, description: 'The article.', kind: 'item', schema: Article },
   },
   replaceArticle: {

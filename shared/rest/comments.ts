@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { AddComment, EditComment } from '#shared/commands/comment.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { commentText, name } from '#shared/events/fields.ts';
+import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -39,7 +40,7 @@ const CommentReplacement = z
 
 export const CommentPatch = EditComment.omit({ type: true, commentId: true }).meta({ id: 'CommentPatch' });
 
-const Comments = z.strictObject({ ...PAGE, sort: sortBy('createdAt', '-createdAt') });
+const Comments = z.strictObject({ ...PAGE, sort: sortBy('createdAt', '-createdAt'), at: atOfList });
 
 const item = { path: '/comments/{commentId}' } as const;
 
@@ -68,6 +69,7 @@ export const COMMENT_OPERATIONS = {
     role: 'query',
     summary: 'A comment',
     right: 'comment.read',
+    query: ItemAt,
     answer: { status: 200, description: 'The comment.', kind: 'item', schema: Comment },
   },
   replaceComment: {

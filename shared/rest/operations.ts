@@ -1,8 +1,11 @@
 import { ARTICLE_OPERATIONS } from './articles.ts';
+import { AUDIT_OPERATIONS } from './audit.ts';
 import { COMMENT_OPERATIONS } from './comments.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
+import { ERASURE_OPERATIONS } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS } from './events.ts';
+import { HISTORY_OPERATIONS } from './history.ts';
 import type { RestOperation } from './operation.ts';
 import { USER_OPERATIONS } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
@@ -10,10 +13,13 @@ import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 /** The whole REST interface by operation id. */
 export const OPERATIONS = {
   ...USER_OPERATIONS,
+  ...ERASURE_OPERATIONS,
   ...ARTICLE_OPERATIONS,
   ...COMMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EVENT_TYPE_OPERATIONS,
+  ...HISTORY_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;

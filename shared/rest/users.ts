@@ -4,6 +4,7 @@ import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { RegisterUser, UpdateUser } from '#shared/commands/user.ts';
 import { email, name, role } from '#shared/events/fields.ts';
 import { Article, ArticlesOfAuthor } from './articles.ts';
+import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -43,7 +44,7 @@ const UserReplacement = z
 
 export const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id: 'UserPatch' });
 
-const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt') });
+const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
 
 const item = { path: '/users/{userId}' } as const;
 
@@ -80,6 +81,7 @@ export const USER_OPERATIONS = {
     role: 'query',
     summary: 'A user',
     right: 'user.read',
+    query: ItemAt,
     answer: { status: 200, description: 'The user.', kind: 'item', schema: User },
   },
   replaceUser: {

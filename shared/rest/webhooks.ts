@@ -3,6 +3,7 @@ import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { EditWebhook, HIDDEN_VALUE, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
 import { timestamp } from '#shared/events/fields.ts';
 import { disabledReason, TOLD_SCOPES } from '#shared/events/webhook.ts';
+import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -102,6 +103,7 @@ const Webhooks = z.strictObject({
     .optional()
     .meta({ type: 'boolean', enum: undefined, description: 'Only those that are enabled, or only those that are not.' }),
   sort: sortBy('-createdAt', 'createdAt'),
+  at: atOfList,
 });
 
 const item = { path: '/webhooks/{webhookId}' } as const;
@@ -132,6 +134,7 @@ export const WEBHOOK_OPERATIONS = {
     method: 'GET',
     role: 'query',
     summary: 'A webhook',
+    query: ItemAt,
     answer: { status: 200, description: 'The webhook.', kind: 'item', schema: Webhook },
   },
   replaceWebhook: {

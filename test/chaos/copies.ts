@@ -14,7 +14,7 @@ export type Copies = AsyncDisposable &
   };
 
 export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
-export type Role = (typeof ROLES)[number];
+type Role = (typeof ROLES)[number];
 export const COPIES = 2;
 
 const READY = 'Annals is ready.';

@@ -96,6 +96,7 @@ const RIGHTS = {
     rows: { own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'of another': ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'] },
   },
   eventTypes: { scope: 'read:events', rows: { '': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'] } },
+  auditStatus: { scope: 'read:events', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
   webhook: { scope: 'manage:webhooks', rows: { webhook: ['401', 'null', 'ok', 'null', 'ok', 'ok', '403'] } },
   webhooks: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
   webhooksConnection: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },

@@ -40,7 +40,7 @@ const told = async (stream: GraphqlStream, count: number) =>
   });
 
 describe('a subscription', () => {
-  test.each<[string, (id: string) => string, readonly object[]]>([
+  test.each<[string, (id: string, after: string) => string, readonly object[]]>([
     [
       'articlePublished',
       () => 'articlePublished { cursor type at subjectId article { title status author { name } } }',
@@ -61,7 +61,9 @@ describe('a subscription', () => {
     ],
     [
       'changes',
-      () => 'changes(types: ["article.edited", "comment.edited"]) { cursor type article { title } comment { text } user { id } }',
+      // What is asked for is of no article alone, and others were changed just before.
+      (_id, after) =>
+        `changes(types: ["article.edited", "comment.edited"], after: "${after}") { cursor type article { title } comment { text } user { id } }`,
       [
         { type: 'article.edited', article: { title: 'Told' }, comment: null, user: null },
         { type: 'comment.edited', article: null, comment: { text: 'Indeed.' }, user: null },
@@ -69,7 +71,8 @@ describe('a subscription', () => {
     ],
   ])('%s tells what it is for, and no more', async (_field, query, expected) => {
     const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
-    const stream = await subscribe(`{ ${query(id)} }`, { token: ada.token });
+    const { cursor } = (await ask<{ cursor: string }>('{ cursor }')).data;
+    const stream = await subscribe(`{ ${query(id, cursor)} }`, { token: ada.token });
     await change(`updatePost(id: ${id}, changes: { title: "Told" }) { id }`);
     await change(`publishPost(id: ${id}) { id }`);
     const comment = await change(`addComment(postId: ${id}, input: { text: "Indeed" }) { id }`);

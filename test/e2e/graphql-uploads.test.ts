@@ -45,6 +45,16 @@ describe('a file of a mutation', () => {
     expect(removed.body).toMatchObject({ data: { removePostCover: { cover: null } } });
   });
 
+  test.each(['../../x.png', '..\\x.png', '/etc/x.png', 'a\r\nX-Evil: yes.png', 'a";x="b.png', '.htaccess'])(
+    'is not called what its sender calls it: %j',
+    async (name) => {
+      const { data } = await world.send(cover(new File([picture('image/png', 1_000) as never], name, { type: 'image/png' })));
+      const path = (data?.setPostCover as { cover: string } | undefined)?.cover ?? '';
+      expect(path).toMatch(/^\/uploads\/[\w-]+\.png$/);
+      expect(await world.stored()).toEqual([path.replace('/uploads/', '')]);
+    },
+  );
+
   test.each(['Apollo-Require-Preflight', 'X-Apollo-Operation-Name'])('may come with %s', async (header) => {
     expect(await world.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({ status: 200, code: undefined });
   });

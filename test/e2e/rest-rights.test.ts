@@ -23,6 +23,8 @@ const RIGHTS = {
     scope: 'write:users',
     rows: { user: [401, 403, 200, 403, 200, 200, 403], 'role of a user': [401, 403, 403, 403, 200, 403, 403] },
   },
+  // The user is there, and there is nothing to report.
+  getErasureOfUser: { scope: 'read:events', rows: { user: [401, 403, 403, 403, 404, 403, 403] } },
   listArticlesOfUser: { scope: 'read:articles', rows: { user: [200, 200, 200, 200, 200, 200, 403] } },
 
   listArticles: { scope: 'read:articles', rows: { '': [200, 200, 200, 200, 200, 200, 403] } },
@@ -94,7 +96,24 @@ const RIGHTS = {
 
   listEvents: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
 
+  listUserHistory: { scope: 'read:events', rows: { user: [401, 200, 200, 200, 200, 200, 403] } },
+  listArticleHistory: {
+    scope: 'read:events',
+    rows: { published: [401, 200, 200, 200, 200, 200, 403], draft: [401, 404, 200, 404, 200, 200, 403] },
+  },
+  listCommentHistory: {
+    scope: 'read:events',
+    rows: { own: [401, 200, 200, 200, 200, 200, 403], 'on a draft': [401, 404, 200, 404, 200, 200, 403] },
+  },
+  // The service has not the scope of webhooks, so that there are none for it.
+  listWebhookHistory: { scope: 'read:events', rows: { webhook: [401, 404, 200, 404, 200, 404, 403] } },
+
   listEventTypes: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
+
+  exportLog: { scope: 'read:events', rows: { '': [401, 403, 403, 403, 200, 403, 403] } },
+  getAuditStatus: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
+  listAuditHeads: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
+  listAuditKeys: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
 
   listWebhooks: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
   createWebhook: {

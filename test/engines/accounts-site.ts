@@ -20,6 +20,7 @@ import { startCommandService } from '../../command/service.ts';
 import { by, registerUser, system } from './command-side.ts';
 import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
+import { NO_ERASURES } from './no-erasures.ts';
 
 export type AccountsSite = AsyncDisposable & {
   readonly url: string;
@@ -48,7 +49,7 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
   const eventLog = opening.use(await openEventLog({ url: database.url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const base = { pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics() };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
+  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS, erasures: NO_ERASURES }));
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = opening.use(await serve((request, response) => app(request, response)));

@@ -20,6 +20,7 @@ import { startCommandService } from '../../command/service.ts';
 import { system } from './command-side.ts';
 import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
+import { NO_ERASURES } from './no-erasures.ts';
 import { until } from './until.ts';
 
 /** Clients know the server by this name, wherever an instance of it listens. */
@@ -71,7 +72,7 @@ const openInstance = async ({ url, masterKey }: { url: string; masterKey: Master
   const eventLog = opening.use(await openEventLog({ url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const base = { pool, eventLog, keys, masterKey, log, metrics: createMetrics() };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
+  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS, erasures: NO_ERASURES }));
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
   const service = opening.use(await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }));
   const handler = createApp({ log, metrics: base.metrics, routes: [service.routes], trustProxy: config.trustProxy });

@@ -6,11 +6,12 @@ import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
@@ -25,6 +26,8 @@ export type CommandSide = AsyncDisposable &
   CommandGateway & {
     readonly eventLog: EventLog;
     readonly keys: KeyStore;
+    readonly masterKey: MasterKey;
+    readonly erasures: ErasureList;
     readonly codec: Codec;
     readonly pool: Pool;
     readonly databaseUrl: string;
@@ -40,17 +43,22 @@ export type CommandWorld = AsyncDisposable & {
 };
 
 /** A database of its own, on which any number of command sides can be opened, as many processes would. */
-export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Promise<CommandWorld> => {
+export const createCommandWorld = async (
+  startLog: StartLog = inTheDatabase,
+  masterKeyText = randomBytes(32).toString('base64'),
+): Promise<CommandWorld> => {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await createDatabase());
   const log = starting.use(await startLog());
+  const dataDir = starting.use(await temporaryDataDir());
   const settings = {
     DATABASE_URL: database.url,
-    MASTER_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: dataDir.path,
+    MASTER_KEY: masterKeyText,
     ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
   };
   const masterKey = parseMasterKey(settings.MASTER_KEY);
-  const uploads = join(starting.use(await temporaryDataDir()).path, 'uploads');
+  const uploads = join(dataDir.path, 'uploads');
   const started = starting.move();
   return {
     settings,
@@ -59,14 +67,17 @@ export const createCommandWorld = async (startLog: StartLog = inTheDatabase): Pr
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+      const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
       const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }) };
-      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, blobs, ...beside }));
+      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
       const resources = opening.move();
       return {
         send: service.send,
         eventLog,
         keys,
+        masterKey,
+        erasures,
         codec: createCodec({ keys }),
         pool,
         databaseUrl: database.url,

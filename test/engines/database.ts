@@ -4,12 +4,12 @@ import { inject } from 'vitest';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 
-/** An empty database of the caller's own in the server of this run, dropped at the end whoever is still connected to it. */
-export const createDatabase = async (): Promise<TestDatabase> => {
+/** A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is still connected to it. */
+export const createDatabase = async (template = 'template0'): Promise<TestDatabase> => {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  // The template that nobody can connect to: cloning another fails while someone is.
-  await execute(server, `create database ${name} template template0 strategy file_copy`);
+  // Nobody can connect to the template of the server's own: copying another fails while someone is.
+  await execute(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };

@@ -9,7 +9,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
-import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import { as, by, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
 import { until } from './until.ts';
 import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
@@ -54,9 +54,10 @@ const ANY = {
 } as const;
 const DELIVERIES = 'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
 
-export const createDispatchWorld = async (): Promise<DispatchWorld> => {
+/** `on` outlives it. */
+export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Promise<DispatchWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld());
+  const world = on ?? opening.use(await createCommandWorld());
   const side = opening.use(await world.open(undefined, loadConfig(QUICK).webhooks));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });

@@ -78,6 +78,7 @@ const FIELDS = {
   }),
   _service: all('_service { sdl }'),
   eventTypes: all('eventTypes { type schema }'),
+  auditStatus: all('auditStatus { chained signed }'),
   webhook: byId('webhook(id: $id) { id url }'),
   webhooks: all('webhooks { id }'),
   webhooksConnection: all('webhooksConnection { nodes { id } }'),

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
 export type TokenHolder = { readonly userId: number; readonly token: string };
-export type Person = TokenHolder & { readonly email: string; readonly name: string };
+export type Person = TokenHolder & { readonly email: string; readonly name: string; readonly refreshToken: string };
 
 type Service = { readonly clientId: string; readonly secret: string };
 
@@ -56,19 +56,19 @@ export const openPeople = async (installation: Installation): Promise<People> =>
     administrator,
     async signUp(name) {
       const email = `${randomUUID()}@example.com`;
-      const token = await visit((browser, signInPage) => signUpOn(browser, signInPage, { name, email }));
-      return { name, email, ...holderOf(token) };
+      const tokens = await visit((browser, signInPage) => signUpOn(browser, signInPage, { name, email }));
+      return { name, email, ...holding(tokens) };
     },
     async signIn(person, role) {
       const enter = (browser: Browser, page: Page) =>
         browser.post(page.action, { ...page.hidden, email: person.email, password: PASSWORD });
       const { iat } = await until(
-        async () => claimsOf(await visit(enter)),
+        async () => claimsOf((await visit(enter)).access_token),
         (claims) => claims.role === role,
       );
       // The change has ended all tokens of these seconds, this one among them if it was quick.
       await until(Date.now, (nowMs) => nowMs >= iat * 1_000 + REVOCATION_SETTLES_MS);
-      return { ...person, ...holderOf(await visit(enter)) };
+      return { ...person, ...holding(await visit(enter)) };
     },
     async registerClient(settings) {
       const client = await register(settings);
@@ -102,10 +102,12 @@ const SERVICE = {
 type Browser = ReturnType<typeof openHandBrowser>;
 type Page = Awaited<ReturnType<Browser['get']>>;
 
-/** The code flow with PKCE, as far as the token; what is done on the sign-in page is the caller's. */
+type Tokens = { readonly access_token: string; readonly refresh_token: string };
+
+/** The code flow with PKCE, as far as the tokens; what is done on the sign-in page is the caller's. */
 const visitorOf = (installation: Installation) => {
   const ask = restClientOf(installation);
-  return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<string> => {
+  return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<Tokens> => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const browser = openHandBrowser(installation.fetch);
@@ -123,7 +125,7 @@ const visitorOf = (installation: Installation) => {
     });
     const { status, body } = await ask('POST', '/token', { body: form.toString(), type: 'application/x-www-form-urlencoded' });
     if (status !== 200) throw new Error(`there is no token: ${JSON.stringify(body)}`);
-    return (body as { access_token: string }).access_token;
+    return body as Tokens;
   };
 };
 
@@ -136,3 +138,5 @@ const claimsOf = (token: string): { sub: string; role: string; iat: number } =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
 const holderOf = (token: string): TokenHolder => ({ userId: Number(claimsOf(token).sub), token });
+
+const holding = ({ access_token, refresh_token }: Tokens) => ({ ...holderOf(access_token), refreshToken: refresh_token });

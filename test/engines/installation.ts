@@ -67,6 +67,8 @@ export const startInstallation = async ({ settings = {}, tls = false, admin: kno
     ...changesOfRun(),
     ...settings,
   };
+  // Which production does not make by itself.
+  if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
   const starting = topology === 'one' ? startInOne(given, tls) : startRoles(given, tls);
   // Its first client is made meanwhile.
   const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), known ?? createAdmin(given)]);
@@ -162,18 +164,24 @@ const startRoles = async (given: Settings, tls: boolean): Promise<Running> => {
 
 const ADMIN = 'test-admin';
 
-/** By the command of operators, though in this process: starting one for it costs more than what it does. */
 export const createAdmin = async (settings: Settings): Promise<Installation['admin']> => {
   const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', SCOPES.join(' ')];
+  const output = await operate(['client', 'create', 'Administrator', ...args], settings);
+  const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
+  if (secret === undefined) throw new Error(`there is no first client:\n${output}`);
+  return { clientId: ADMIN, secret };
+};
+
+/** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
+const operate = async (args: readonly string[], settings: Settings): Promise<string> => {
   const printed: string[] = [];
-  const exit = await runCommandLine(['client', 'create', 'Administrator', ...args], {
+  const exit = await runCommandLine([...args], {
     environment: { NODE_ENV: 'test', ...settings },
     signal: new AbortController().signal,
     write: async (line) => void printed.push(line),
     complain: (line) => void printed.push(line),
   });
   const output = printed.join('\n');
-  const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
-  if (exit !== 0 || secret === undefined) throw new Error(`there is no first client:\n${output}`);
-  return { clientId: ADMIN, secret };
+  if (exit !== 0) throw new Error(`annals ${args.join(' ')} ended with ${exit}:\n${output}`);
+  return output;
 };

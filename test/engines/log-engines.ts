@@ -10,7 +10,7 @@ export type StartLog = () => Promise<StartedLog>;
 
 export const inTheDatabase: StartLog = async () => ({ url: undefined, [Symbol.asyncDispose]: async () => {} });
 
-const inEventStoreDB: StartLog = async () => {
+export const inEventStoreDB: StartLog = async () => {
   const standIn = await startEventStoreStandIn();
   return { url: standIn.address, [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose]() };
 };

@@ -16,7 +16,7 @@ import { startProjector } from '../../projector/service.ts';
 import { startQueryService } from '../../query/service.ts';
 import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
-import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
+import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { type Reply, restClientOf } from './rest-client.ts';
 
@@ -48,11 +48,18 @@ export type ReadWorld = AsyncDisposable & {
   startProjector(): Promise<void>;
 };
 
-type Options = { readonly visibleWithinMs?: number };
+type Options = {
+  readonly visibleWithinMs?: number;
+  /** Instead of an empty one; it outlives this. */
+  readonly on?: Pick<CommandWorld, 'open'>;
+};
 
-export const createReadWorld = async (settings: Readonly<Record<string, string>> = {}, options: Options = {}): Promise<ReadWorld> => {
+export const createReadWorld = async (
+  settings: Readonly<Record<string, string>> = {},
+  { on, ...options }: Options = {},
+): Promise<ReadWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld());
+  const world = on ?? opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
   const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });

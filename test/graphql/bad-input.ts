@@ -19,6 +19,14 @@ export const REQUESTS: readonly Case[] = [
   ['a name that stands twice', { body: '{"query":"{__typename}","query":"{me{id}}"}' }, 400, 'malformed_body'],
   ['a name twice in the variables', { body: '{"query":"{__typename}","variables":{"a":1,"a":2}}' }, 400, 'malformed_body'],
   ['__proto__ in the variables', { body: '{"query":"{__typename}","variables":{"__proto__":{"a":1}}}' }, 422, 'invalid_request'],
+  [
+    '__proto__ in the variables of a GET',
+    { query: { query: '{ __typename }', variables: '{"__proto__":{"a":1}}' } },
+    400,
+    'malformed_request',
+  ],
+  ['what any page can send', { body: '{"query":"{__typename}"}', type: 'text/plain' }, 415, 'unsupported_media_type'],
+  ['what any page can send, as if with files', { body: '{}', type: 'multipart/form-data; boundary=x' }, 400, 'preflight_required'],
   ['several requests in one', { body: [{ query: '{ __typename }' }, { query: '{ __typename }' }] }, 400, 'malformed_request'],
   ['a text', { body: '"{ __typename }"' }, 400, 'malformed_request'],
   ['a query that is a number', { body: { query: 1 } }, 400, 'malformed_request'],
@@ -57,6 +65,9 @@ export const REQUESTS: readonly Case[] = [
 const USER_BY_ID = 'query ($id: ID!) { user(id: $id) { id } }';
 const LIST = 'query ($limit: Int) { posts(limit: $limit) { id } }';
 const ADD = 'mutation ($input: PostInput!) { createPost(input: $input) { id } }';
+const HOOK =
+  'mutation ($headers: [WebhookHeader!]) { registerWebhook(input: { url: "http://127.0.0.1:9/", eventTypes: ["*"], headers: $headers }) { secret } }';
+const header = (name: string, value: string): Sent => body(HOOK, { headers: [{ name, value }] });
 const input = (more: object) => ({ input: { title: 'T', body: '', ...more } });
 
 /** Refused before any of it runs: 200 to those who accept what was before GraphQL had a media type, 400 to others. */
@@ -165,5 +176,10 @@ export const FIELDS: readonly (readonly [name: string, sent: Sent, code: string]
   ['an id that is none', body('mutation { deletePost(id: "../../etc/passwd") }'), 'article_not_found'],
   ['an id beyond all', body('mutation { deleteComment(id: "99999999999999999999") }'), 'comment_not_found'],
   ['a negative version', body('mutation { deleteUser(id: 1, ifVersion: -1) }'), 'invalid_command'],
+  ['a header of a webhook with a line in its value', header('X-Team', 'a\r\nX-Evil: yes'), 'invalid_request'],
+  ['a header of a webhook with a line in its name', header('X-Team: a\r\nX-Evil', 'yes'), 'invalid_request'],
+  ['a header of a webhook that is ours to send', header('Webhook-Signature', 'v1,AAAA'), 'invalid_request'],
+  ['a header of a webhook twice', body(HOOK, { headers: ['a', 'b'].map((value) => ({ name: 'X-Team', value })) }), 'invalid_request'],
+  ['a header of a webhook named __proto__', header('__proto__', 'yes'), 'invalid_request'],
   ['an idempotency key that is none', { ...body(ADD, input({})), headers: { 'idempotency-key': 'a b' } }, 'invalid_command'],
 ];

@@ -52,9 +52,9 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
   return { text, variables: writer.variables, isOdd: writer.isOdd };
 };
 
-/** Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of its rows; webhooks are always left to the resolvers. */
+/** Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of its rows; webhooks are always left to the resolvers. What was, is not in the rows. */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes)/.test(name) && !(type.name === 'Query' && name === 'cursor');
+  !/^(_|webhook|eventTypes|auditStatus|history$)/.test(name) && !(type.name === 'Query' && name === 'cursor');
 
 class Writer {
   readonly declarations: string[] = [];
@@ -133,7 +133,7 @@ class Writer {
 
   #arguments({ args, type }: GraphQLField<unknown, unknown>): string {
     const { chance } = this.#random;
-    const isGiven = (arg: GraphQLArgument) => isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30);
+    const isGiven = (arg: GraphQLArgument) => arg.name !== 'at' && (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
     // In the order of the schema, in which `sort` would come too late for the cursors.
     const given = args.filter(isGiven).toSorted((one, other) => Number(other.name === 'sort') - Number(one.name === 'sort'));
     const connection = getNamedType(type);

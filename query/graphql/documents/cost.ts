@@ -29,6 +29,8 @@ const OBJECT_COST = 1;
 const MUTATION_COST = 50;
 /** As much more than another list as over REST. */
 const SEARCH_COST = 200;
+/** What was, is read from the log, each thing by itself; what that comes to is charged as it is read. */
+const AS_OF_COST = 50;
 /** Counting looks at every row there is. */
 const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: 25 };
 
@@ -68,7 +70,7 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
     const own =
       type === schema.getMutationType()
         ? MUTATION_COST
-        : (COSTS_OF_FIELDS[field.name] ?? 0) + (isSearch(node, variables) ? SEARCH_COST : 0);
+        : (COSTS_OF_FIELDS[field.name] ?? 0) + (isSearch(node, variables) ? SEARCH_COST : 0) + (isAsOf(node, variables) ? AS_OF_COST : 0);
     if (!isCompositeType(named) || !node.selectionSet) return own;
     const asked = sizeOf(field, node, variables);
     const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
@@ -131,6 +133,12 @@ const isSearch = ({ arguments: given = [] }: FieldNode, variables: Variables): b
   if (value?.kind === Kind.VARIABLE) return isGiven((variables[value.name.value] as Variables | null | undefined)?.search);
   const search = value?.kind === Kind.OBJECT ? value.fields.find(({ name }) => name.value === 'search')?.value : undefined;
   return search?.kind === Kind.VARIABLE ? isGiven(variables[search.name.value]) : search !== undefined && search.kind !== Kind.NULL;
+};
+
+/** Whether it asks for what was. */
+const isAsOf = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
+  const value = given.find(({ name }) => name.value === 'at')?.value;
+  return value?.kind === Kind.VARIABLE ? isGiven(variables[value.name.value]) : value !== undefined && value.kind !== Kind.NULL;
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

@@ -15,6 +15,8 @@ export const COMMENT: Mapping = {
     createdAt: (comment) => instantJson(sql`${comment}.created_at`),
     updatedAt: (comment) => instantJson(sql`${comment}.updated_at`),
     version: (comment) => sql`${comment}.version::text`,
+    // What was, is not planned.
+    asOf: () => 'null',
   },
   rows: {
     author: (user, comment) => [sql`${user}.id = ${comment}.author_id and ${isReadableUser(user)}`],

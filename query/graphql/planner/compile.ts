@@ -105,6 +105,7 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
   if (member.name === 'cursor') return logCursorJson;
   const which = QUERY[member.name];
   if (which === undefined) throw new OutOfPlan(`the field ${query.name}.${member.name}`);
+  demandNow(context, query, member);
   if (which !== BY_ID) return relatedOf(context, query, member, (row, args) => which(row, sql``, args));
   const field = fieldOf(query, member);
   const id = isPoint ? POINT_ID : context.argumentsOf(field, member.nodes[0]).value('bigint', idArgument);
@@ -112,6 +113,13 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
   const types = isAbstractType(named) ? schema.getPossibleTypes(named) : [named].filter(isObjectType);
   const found = types.map((type) => oneOf(context, type, member, (row) => sql`${row}.id = ${id} and ${mappingOf(type).isReadable(row)}`));
   return sql`coalesce(${joined([...found, sql`'null'`], sql`, `)})`;
+};
+
+/** What was, is in the log rather than in the read model. */
+const demandNow = (context: Context, query: GraphQLObjectType, member: Selected): void => {
+  const [node] = member.nodes;
+  const isMentioned = node.arguments?.some(({ name }) => name.value === 'at');
+  if (isMentioned && context.argumentsOf(fieldOf(query, member), node).has('at')) throw new OutOfPlan('an answer as of then');
 };
 
 const NAME_CHARACTERS = 24;

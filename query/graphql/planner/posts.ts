@@ -60,6 +60,8 @@ export const POST: Mapping = {
     updatedAt: (post) => instantJson(sql`${post}.updated_at`),
     publishedAt: (post) => orNull(instantJson(sql`${post}.published_at`)),
     version: (post) => sql`${post}.version::text`,
+    // What was, is not planned.
+    asOf: () => 'null',
   },
   rows: {
     author: (user, post) => [sql`${user}.id = ${post}.author_id and ${isReadableUser(user)}`],

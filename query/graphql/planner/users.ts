@@ -25,6 +25,8 @@ export const USER: Mapping = {
     createdAt: privately((user) => instantJson(sql`${user}.created_at`)),
     updatedAt: privately((user) => instantJson(sql`${user}.updated_at`)),
     version: (user) => sql`${user}.version::text`,
+    // What was, is not planned.
+    asOf: () => 'null',
   },
   rows: {
     posts: (post, user, args) => matchingPosts(post, args, sql`${post}.author_id = ${user}.id`),

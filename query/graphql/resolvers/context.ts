@@ -3,9 +3,12 @@ import type { Cursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Past } from '../../as-of/past.ts';
+import type { ReadHistory } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Loaders } from './loaders.ts';
+import type { TypeName } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
 
 /** What the resolvers of one request share. */
@@ -14,9 +17,16 @@ export type Context = {
   readonly searches: Searches;
   readonly caller: Caller;
   /** Whose cursors are told. */
-  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly facts: RequestFacts;
   readonly loaders: Loaders;
+  /** What is read as of then, where it is not as of now. */
+  readonly past: Past | undefined;
+  /** The same context, as of then; `type` and `id` are of the item whose version may be named. */
+  at(moment: string, item?: { readonly type: TypeName; readonly id: unknown }): Promise<Context>;
+  readonly readHistory: ReadHistory;
+  /** Whether something has happened, rather than been asked for. */
+  readonly isSubscription: boolean;
   readonly check: CheckCommand;
   readonly send: SendCommand;
   /** Where the read model was before anything was read, where that is asked for. */

@@ -1,5 +1,8 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
 import type { Pool } from '#shared/database/pool.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { PastOptions } from '../../as-of/options.ts';
+import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
@@ -7,6 +10,7 @@ import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
 import type { Context, Resolver } from './context.ts';
 import { asksForCursor, readCursor } from './cursor.ts';
 import { createLoaders } from './loaders.ts';
+import { createMoments } from './moments.ts';
 import { MUTATION } from './mutations.ts';
 import { COMMENT, POST, QUERY, USER } from './reads.ts';
 import type { Row } from './rows.ts';
@@ -27,23 +31,41 @@ const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
 
 const ERRORS_MAX = 50;
 
-export type ExecutorOptions = CommandsOptions & {
-  readonly schema: GraphQLSchema;
-  readonly pool: Pool;
-  readonly searches: Searches;
-  readonly blobs: Context['blobs'];
-};
+export type ExecutorOptions = CommandsOptions &
+  Omit<PastOptions, 'codec'> &
+  Pick<HistoryOptions, 'keys'> & {
+    readonly schema: GraphQLSchema;
+    readonly pool: Pool;
+    readonly searches: Searches;
+    readonly blobs: Context['blobs'];
+  };
 
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { schema, pool, searches, blobs, eventLog } = options;
+  const codec = createCodec(options);
+  const momentsOf = createMoments({ ...options, codec });
+  const readHistory = createHistory({ ...options, codec });
   return async (runnable, facts, event) => {
     const { prepared, operation, variables, caller } = runnable;
     // First of all, or what is read would be older than it.
     const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
     const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
     const loaders = createLoaders({ pool, searches }, caller);
-    const contextValue: Context = { pool, searches, caller, facts, loaders, blobs, eventLog, cursor, ...commands };
+    const shared = {
+      pool,
+      searches,
+      caller,
+      facts,
+      loaders,
+      blobs,
+      eventLog,
+      cursor,
+      readHistory,
+      isSubscription: event !== undefined,
+      ...commands,
+    };
+    const contextValue: Context = { ...shared, past: undefined, at: momentsOf(shared) };
     const { data, errors } = await execute({
       schema,
       document: prepared.document,
@@ -62,9 +84,12 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
 const fieldResolver: GraphQLFieldResolver<unknown, Context> = (parent, args, context, { parentType, fieldName, path }) => {
   const resolver = RESOLVERS[parentType.name]?.[fieldName];
   // Whatever was resolved to be of a type is what the resolvers of that type take.
-  if (resolver) return resolver(parent as never, args, context, String(path.key));
+  if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
   const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
   return typeof member === 'function' ? member() : member;
 };
+
+/** Whatever is asked of what was, is asked as of then. */
+const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<Row> | undefined)?.asOf ?? context;
 
 const typeResolver: GraphQLTypeResolver<Row, Context> = ({ type }) => type;

@@ -103,7 +103,7 @@ export const createLoaders = ({ pool, searches }: ReadConnections, caller: Calle
 
 export const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
 
-const postResource = ({ author_id, status }: PostRow): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
+export const postResource = ({ author_id, status }: PostRow): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
 
 /** Of a comment, or of all that stand on a post. */
 export const commentResource = (post: PostRow, comment?: CommentRow): Resource => ({

@@ -1,4 +1,4 @@
-import { type StreamKind, streamName } from '#shared/events/streams.ts';
+import { streamName } from '#shared/events/streams.ts';
 import type { Resource } from '#shared/policy.ts';
 import { may } from '#shared/policy.ts';
 import { ERASED_TEXT } from '#shared/rest/comments.ts';
@@ -6,28 +6,29 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { DELETED_USER } from '#shared/rest/users.ts';
 import { EVENT_TYPES } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
+import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
+import { history } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { commentResource, userResource } from './loaders.ts';
+import { KINDS } from './past-loaders.ts';
 import { type CommentRow, NO_PARENT, type PostRow, type Row, type TypeName, type UserRow } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Resolvers = Readonly<Record<string, Resolver>>;
 
-/** The streams that rows come from. */
-const KINDS = { User: 'user', Post: 'article', Comment: 'comment', Webhook: 'webhook' } as const satisfies Record<TypeName, StreamKind>;
-
 /** Null where there is none that the caller may read; what stands still cannot be said to be absent. */
-export const readById = async ({ pool, loaders }: Context, type: TypeName, given: unknown): Promise<Row | null> => {
+export const readById = async ({ pool, loaders, past }: Context, type: TypeName, given: unknown): Promise<Row | null> => {
   const id = pathId(String(given));
   if (id === undefined) return null;
   const row = await loaders.find(type, id);
+  // What stood still then was refused where it was looked for.
   if (row === undefined) {
-    await refuseParked(pool, streamName(KINDS[type], id));
+    if (!past) await refuseParked(pool, streamName(KINDS[type], id));
     return null;
   }
   if (await loaders.isReadable(row)) return row;
-  if (row.type === 'Comment') await refuseParked(pool, streamName('article', row.article_id));
+  if (!past && row.type === 'Comment') await refuseParked(pool, streamName('article', row.article_id));
   return null;
 };
 
@@ -41,15 +42,21 @@ export const demandRow = async ({ pool, loaders }: Context, type: TypeName, id: 
 
 const byId =
   (type: TypeName): Resolver =>
-  (_query, { id }, context) =>
-    readById(context, type, id);
+  async (_query, { id, at }, context) =>
+    readById(isGiven(at) ? await context.at(at, { type, id }) : context, type, id);
+
+const isGiven = (at: unknown): at is string => (at ?? null) !== null;
+
+/** A list of everything, as of then where that is asked for. */
+const listedAt =
+  (type: TypeName, read: typeof readPlainList | typeof readConnection): Resolver =>
+  async (_query, args, context) =>
+    read(isGiven(args.at) ? await context.at(args.at) : context, { type, parent: undefined, parentId: NO_PARENT }, args);
 
 const listed =
   <Parent>(of: (parent: Parent, context: Context) => Listed, read: typeof readPlainList | typeof readConnection) =>
   (parent: Parent, args: Arguments, context: Context): unknown =>
     read(context, of(parent, context), args);
-
-const all = (type: TypeName) => (): Listed => ({ type, parent: undefined, parentId: NO_PARENT });
 
 export const QUERY: Resolvers = {
   cursor: (_query, _args, { cursor }) => cursor,
@@ -64,19 +71,22 @@ export const QUERY: Resolvers = {
   post: byId('Post'),
   comment: byId('Comment'),
   me: (_query, _args, context) => (context.caller.kind === 'user' ? readById(context, 'User', context.caller.userId) : null),
-  users: listed(all('User'), readPlainList),
-  usersConnection: listed(all('User'), readConnection),
-  posts: listed(all('Post'), readPlainList),
-  postsConnection: listed(all('Post'), readConnection),
+  users: listedAt('User', readPlainList),
+  usersConnection: listedAt('User', readConnection),
+  posts: listedAt('Post', readPlainList),
+  postsConnection: listedAt('Post', readConnection),
   webhook: byId('Webhook'),
-  webhooks: listed(all('Webhook'), readPlainList),
-  webhooksConnection: listed(all('Webhook'), readConnection),
+  webhooks: listedAt('Webhook', readPlainList),
+  webhooksConnection: listedAt('Webhook', readConnection),
   eventTypes: () => EVENT_TYPES,
+  auditStatus,
 };
 
 export const common = {
   id: ({ id }: Row) => String(id),
   version: ({ version }: Row) => version,
+  asOf: (_row: Row, _args: Arguments, { past }: Context) => past?.cursor ?? null,
+  history,
 };
 
 export const dated = {

@@ -5,10 +5,18 @@ import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { WEBHOOK_COLUMNS } from '../../webhooks/statements.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
+import type { Context } from './context.ts';
 
 /** The rows that fields are resolved from, read for many parents by one statement. */
 
-type Common = { readonly id: number; readonly version: number; readonly created_at: Date; readonly updated_at: Date };
+type Common = {
+  readonly id: number;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  /** Of a row as of then: in which what it leads to is read. */
+  readonly asOf?: Context;
+};
 export type UserRow = Common & {
   readonly type: 'User';
   readonly name: string | null;
@@ -31,7 +39,7 @@ export type CommentRow = Common & {
   readonly author_id: number;
   readonly text: string | null;
 };
-export type WebhookRow = Omit<Webhook, 'url'> & { readonly type: 'Webhook'; readonly url: string | null };
+export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly type: 'Webhook'; readonly url: string | null };
 export type Row = UserRow | PostRow | CommentRow | WebhookRow;
 
 const COMMON = 't.id, t.version, t.created_at, t.updated_at';

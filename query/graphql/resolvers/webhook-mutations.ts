@@ -94,10 +94,16 @@ const contentOf = ({ articleId, authorId, ratePerSecond, concurrency, headers, .
     ...others,
     ...(Object.keys(filter).length > 0 && { filter }),
     ...(Object.keys(limits).length > 0 && { limits }),
-    ...(isGiven(headers) && {
-      headers: Object.fromEntries((headers as readonly Header[]).map(({ name, value }) => [name, value ?? null])),
-    }),
+    ...(isGiven(headers) && { headers: headersOf(headers as readonly Header[]) }),
   };
 };
 
 type Header = { readonly name: string; readonly value?: string | null };
+
+/** Of two by one name an object would have the last, and whoever reads it would overlook `__proto__`. */
+const headersOf = (list: readonly Header[]): Arguments => {
+  const headers = Object.fromEntries(list.map(({ name, value }) => [name, value ?? null]));
+  if (Object.keys(headers).length === list.length && !Object.hasOwn(headers, '__proto__')) return headers;
+  const detail = 'Must name each header once, by letters, digits and hyphens.';
+  throw new HttpProblem('invalid_request', { extensions: { errors: [{ pointer: '/headers', detail }] } });
+};

@@ -1,5 +1,4 @@
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import {
@@ -16,7 +15,9 @@ import {
   replayKey,
 } from '#shared/webhooks/deliveries.ts';
 import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
+import { missedSince } from '../../webhooks/representation.ts';
 import type { Context, Resolver } from './context.ts';
+import { onlyNow } from './histories.ts';
 import { orUnavailable, readKeyedConnection } from './keyed-connection.ts';
 import { common, dated, demandRow } from './reads.ts';
 import type { WebhookRow } from './rows.ts';
@@ -40,15 +41,14 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   scopes: ({ scopes }: WebhookRow) => scopes,
   enabled: ({ is_enabled }: WebhookRow) => is_enabled,
   disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
-  missedSince: ({ missed_since }: WebhookRow, _args, { eventLog }) =>
-    missed_since === null ? null : formatCursor(eventLog.identity, missed_since),
+  missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
-  async delivery(webhook: WebhookRow, { id }, context) {
+  delivery: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const eventId = pathEventId(String(id));
     const row = eventId && (await orUnavailable(findDelivery(context.pool, idOf(webhook), eventId)));
     return row ? deliveryOf(row, context) : null;
-  },
-  deliveriesConnection: (webhook: WebhookRow, args, context) =>
+  }),
+  deliveriesConnection: onlyNow((webhook: WebhookRow, args, context) =>
     readKeyedConnection<DeliveryRow, number>(args, {
       name: `deliveries of ${webhook.id}`,
       kindOfKey: 'number',
@@ -60,12 +60,13 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
       keyOf: deliveryKey,
       represent: (row) => deliveryOf(row, context),
     }),
-  async replay(webhook: WebhookRow, { id }, context) {
+  ),
+  replay: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const replayId = pathEventId(String(id));
     const row = replayId && (await orUnavailable(findReplay(context.pool, idOf(webhook), replayId)));
     return row ? representReplay(row, context.eventLog) : null;
-  },
-  replaysConnection: (webhook: WebhookRow, args, context) =>
+  }),
+  replaysConnection: onlyNow((webhook: WebhookRow, args, context) =>
     readKeyedConnection<ReplayRow, string>(args, {
       name: `replays of ${webhook.id}`,
       kindOfKey: 'string',
@@ -76,6 +77,7 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
       keyOf: replayKey,
       represent: (row) => representReplay(row, context.eventLog),
     }),
+  ),
 };
 
 const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;

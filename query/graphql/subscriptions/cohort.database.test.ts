@@ -50,6 +50,7 @@ const PUBLISHED: Change = {
   right: 'article.read',
   resource: { ownerId: 7 as UserId, articleStatus: 'published' },
   isParked: false,
+  origin: null,
 };
 const TITLE = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId article { title author { name } } } }';
 const render = async (change: Change = PUBLISHED, text = TITLE) => String(await cohortFor(text).render(change, ANONYMOUS));

@@ -28,7 +28,7 @@ const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } a
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
     Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames scopes
-      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection`,
+      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection asOf history`,
     Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
     DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
     DeliveryAnswer: 'headers text base64 truncated',
@@ -43,6 +43,16 @@ const OF_WEBHOOKS = Object.fromEntries(
     ReplayConnection: 'edges nodes pageInfo',
     ReplayEdge: 'cursor node',
   }).map(([type, fields]) => [type, Object.fromEntries(fields.split(/\s+/).map((field) => [field, 'all' as const]))]),
+);
+
+/** No subscription is told histories: whoever asks for one is refused it. */
+const OF_HISTORIES = Object.fromEntries(
+  Object.entries({
+    HistoryConnection: 'edges nodes pageInfo',
+    HistoryEntryEdge: 'cursor node',
+    HistoryEntry: 'version id type at cursor actor client request correlation causation changes erased unreadable',
+    FieldChange: 'field from to diff truncated',
+  }).map(([type, fields]) => [type, Object.fromEntries(fields.split(' ').map((field) => [field, 'all' as const]))]),
 );
 
 /** A field that is not here counts as different for everybody; a test holds this to the schema. */
@@ -66,6 +76,8 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     postsConnection: 'all_but_its_own',
     webhooks: 'all_but_its_own',
     webhooksConnection: 'all_but_its_own',
+    asOf: 'all',
+    history: 'all',
   },
   Post: {
     id: 'all',
@@ -81,9 +93,22 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     version: 'all',
     comments: 'all_and_leads_to_others',
     commentsConnection: 'all_and_leads_to_others',
+    asOf: 'all',
+    history: 'all',
   },
-  Comment: { id: 'all', text: 'all', author: 'all', post: 'all', createdAt: 'all', updatedAt: 'all', version: 'all' },
+  Comment: {
+    id: 'all',
+    text: 'all',
+    author: 'all',
+    post: 'all',
+    createdAt: 'all',
+    updatedAt: 'all',
+    version: 'all',
+    asOf: 'all',
+    history: 'all',
+  },
   ...OF_WEBHOOKS,
+  ...OF_HISTORIES,
   PostConnection: IN_CONNECTION,
   PostEdge: IN_EDGE,
   CommentConnection: IN_CONNECTION,

@@ -38,6 +38,7 @@ const randomChange = ({ pick, chance, below }: Random, { users, articles, commen
   const change = (type: string, stream: string, right: Change['right'], resource: Resource): Change => ({
     ...{ ...common, type, stream: stream as StreamName, data: {}, right, resource },
     isParked: false,
+    origin: null,
   });
   const kind = pick(['user', 'article', 'comment']);
   const owner = (id: number) => id as UserId;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Doorbell } from '#shared/doorbell.ts';
+import { LogHole } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import type { ReadLog } from './read.ts';
 
@@ -26,10 +27,11 @@ export async function* follow(
       continue;
     }
     backoffMs = BACKOFF_FIRST_MS;
-    if (page.events.length > 0) {
-      last = checkDense(last, page.events);
-      yield page.events;
-    }
+    const whole = wholePart(last, page.events);
+    last = whole.at(-1)?.position ?? last;
+    if (whole.length > 0) yield whole;
+    const [hole] = page.events.slice(whole.length);
+    if (hole) throw new LogHole({ after: last, found: hole.position });
     // Whatever was committed since then has rung, or will.
     if (!page.isCut) await bell.wait(heard, POLL_MS, signal);
   }
@@ -40,12 +42,8 @@ const orPassing = (error: unknown): 'away' => {
   throw error;
 };
 
-/** Positions are dense, so a hole is damage, and going on would skip an event in silence. */
-const checkDense = (after: Position, page: readonly RecordedEvent[]): Position => {
-  let last = after;
-  for (const { position } of page) {
-    if (position !== last + 1) throw new Error(`the event log has a hole: position ${last} is followed by ${position}`);
-    last = position;
-  }
-  return last;
+/** Positions are dense, so a hole is damage. What comes before it is handed over. */
+const wholePart = (after: Position, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const end = events.findIndex(({ position }, index) => position !== after + index + 1);
+  return end === -1 ? events : events.slice(0, end);
 };

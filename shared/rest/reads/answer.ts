@@ -5,13 +5,17 @@ import type { Link } from '../fields.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
 /** What a read has found, before it is known in which form it goes out. */
-export type ItemAnswer = {
+type Found = {
+  /** Beside those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+export type ItemAnswer = Found & {
   readonly kind: 'item';
   /** Absent where it would tell of changes that the reader may not see, and is of no use to them either. */
   readonly version: number | undefined;
   readonly item: object;
 };
-export type ListAnswer = {
+export type ListAnswer = Found & {
   readonly kind: 'list';
   readonly items: readonly object[];
   readonly links: {
@@ -34,6 +38,7 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   const { text, entityTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   response.vary('Accept, Authorization');
+  response.set(answer.headers ?? {});
   if (link !== '') response.set('Link', link);
   if (isKnownToReader(request, entityTag)) response.status(304).end();
   else response.type(type).send(text);

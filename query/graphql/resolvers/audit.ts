@@ -1,0 +1,17 @@
+import { readAuditStatus } from '../../audit/reads.ts';
+import type { Resolver } from './context.ts';
+
+/** The numbers of what REST tells in full. */
+export const auditStatus: Resolver = async (_query, _args, { pool, eventLog, caller }) => {
+  const { chain, signed, unproven, verified } = await readAuditStatus({ pool, eventLog }, caller);
+  return {
+    chained: chain.count,
+    chainHead: chain.head,
+    signed: signed?.count ?? 0,
+    signedAt: signed?.at,
+    unproven: unproven.events,
+    verified: verified?.count ?? 0,
+    verifiedAt: verified?.finished,
+    differences: verified?.differences ?? 0,
+  };
+};

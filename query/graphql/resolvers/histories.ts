@@ -1,0 +1,60 @@
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
+import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
+import { isAuditor, NOT_FOUND } from '../../as-of/items.ts';
+import type { Context, Resolver } from './context.ts';
+import { pageSize } from './lists.ts';
+import { KINDS } from './past-loaders.ts';
+import type { Row } from './rows.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A connection (GraphQL Cursor Connections Specification) of what has happened to something, up to the moment that it stands for. */
+export const history = async (row: Row, args: Arguments, context: Context) => {
+  const { caller, loaders, past, readHistory, facts, isSubscription } = context;
+  const { id } = row;
+  const kind = KINDS[row.type];
+  if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
+  // Authors who were deleted stay as authors, and the rest of them is nobody's to read.
+  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(NOT_FOUND[kind]);
+  const has = (name: string): boolean => (args[name] ?? null) !== null;
+  if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
+  const list = `history of ${row.type} ${id}`;
+  const keyAt = (name: string) => (has(name) ? parseKey<number>(list, 'number', String(args[name])) : undefined);
+  const isUpward = has('last');
+  const places = { below: keyAt('after'), above: keyAt('before'), isUpward, limit: pageSize(args.first ?? args.last) };
+  const page = await readHistory({ kind, id, caller, charge: facts.charge, upTo: past?.position }, places);
+  const edges = page.entries.map((entry) => ({ cursor: formatKey(list, entry.version), node: nodeOf(entry) }));
+  // What was looked at last is as good a place to go on from as an entry.
+  const edge = page.isFull ? undefined : formatKey(list, page.lookedAt);
+  return {
+    edges,
+    nodes: edges.map(({ node }) => node),
+    pageInfo: {
+      hasNextPage: isUpward ? has('before') : page.hasMore,
+      hasPreviousPage: isUpward ? page.hasMore : has('after'),
+      startCursor: (isUpward && edge) || (edges[0]?.cursor ?? null),
+      endCursor: (!isUpward && edge) || (edges.at(-1)?.cursor ?? null),
+    },
+  };
+};
+
+const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parameter', { detail });
+
+const nodeOf = ({ changes, erased, unreadable, ...entry }: HistoryEntry) => ({
+  ...entry,
+  erased: erased === true,
+  unreadable: unreadable === true,
+  changes: changes.map(changeOf),
+});
+
+const changeOf = ({ truncated, ...change }: FieldChange) => ({ ...change, truncated: truncated === true });
+
+/** What a webhook has done is in a ledger, which knows nothing of earlier moments. */
+export const onlyNow =
+  (resolve: Resolver): Resolver =>
+  (parent, args, context, key) => {
+    if (context.past) throw refused('What became of deliveries is not told as of then.');
+    return resolve(parent, args, context, key);
+  };

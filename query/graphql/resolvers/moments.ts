@@ -1,0 +1,34 @@
+import { streamName } from '#shared/events/streams.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { createMomentFinder } from '../../as-of/moment.ts';
+import type { PastOptions } from '../../as-of/options.ts';
+import { createPastOpener } from '../../as-of/past.ts';
+import type { Context } from './context.ts';
+import { createPastLoaders, KINDS } from './past-loaders.ts';
+
+type Moments = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
+
+/** Makes contexts as of then; fields that name the same moment share one, and so what it has read. */
+export const createMoments = (options: PastOptions): Moments => {
+  const findMoment = createMomentFinder(options);
+  const openPast = createPastOpener(options);
+  return (context) => {
+    const known = new Map<string, Promise<Context>>();
+    const open: Context['at'] = async (moment, item) => {
+      // What is no id is the id of nothing, and has no versions.
+      const id = item && (pathId(String(item.id)) ?? 0);
+      const position = await findMoment(moment, item && streamName(KINDS[item.type], id ?? 0));
+      const past = openPast(position, context.facts.charge);
+      const loaders = createPastLoaders({ pool: context.pool, past, caller: context.caller, now: context.loaders, asOf: () => asOf });
+      const asOf: Context = { ...context, at, past, loaders };
+      return asOf;
+    };
+    const at: Context['at'] = (moment, item) => {
+      const key = moment.startsWith('v') ? `${moment} ${item?.type} ${item?.id}` : moment;
+      const found = known.get(key) ?? open(moment, item);
+      known.set(key, found);
+      return found;
+    };
+    return at;
+  };
+};

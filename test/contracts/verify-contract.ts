@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CommentId, EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { report as reportSchema } from '../../audit/verify/report.ts';
+import { release } from '../../projector/release.ts';
+import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
+import type { StartLog } from '../engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../engines/projection.ts';
+import { createVerifyWorld, type VerifyWorld } from '../engines/verify-world.ts';
+
+/** What verifying must find, and must not, whatever engine has the log. */
+export const describeVerifying = (name: string, startLog: StartLog): void => {
+  describe(`verifying what is on ${name}`, () => {
+    let world: VerifyWorld;
+    beforeAll(async () => {
+      world = await createVerifyWorld(startLog);
+    });
+    afterAll(() => world?.[Symbol.asyncDispose]());
+
+    const scratches = async () =>
+      (await world.side.pool.query(`select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`)).rows;
+
+    test('what nobody tampered with is proven, and nothing is left of the proof', async () => {
+      const report = reportSchema.parse(await world.verify());
+      expect(report.findings).toEqual({ total: 0, byKind: {}, listed: [] });
+      expect(report).toMatchObject({
+        outcome: 'proven',
+        log: { identity: world.side.eventLog.identity, position: await world.side.eventLog.head() },
+        readModel: {
+          isComparedWithLive: true,
+          position: await world.side.eventLog.head(),
+          rows: { users: 5, webhooks: 2, departed: 1, parked: 0 },
+        },
+        parked: { total: 0 },
+      });
+      expect(await scratches()).toEqual([]);
+    });
+
+    test('a row in use that was changed is found, with the events behind it, and without what is personal', async () => {
+      const [reader] = world.authors;
+      const change = `update read_model.users set name = 'Forged', role = 'admin' where id = ${reader}`;
+      const undo = `update read_model.users set name = 'Person 0', role = 'author' where id = ${reader}`;
+      const report = await world.verifyTampered(change, undo);
+      expect(report.findings).toMatchObject({
+        byKind: { row_different: 1 },
+        listed: [
+          {
+            kind: 'row_different',
+            ...{ table: 'users', key: String(reader), stream: `user-${reader}` },
+            columns: [
+              { name: 'name', recorded: '(personal)', found: '(personal)' },
+              { name: 'role', recorded: 'author', found: 'admin' },
+            ],
+            events: [{ version: 1, type: 'user.registered', actor: 'system:test', client: null, at: expect.any(String) }],
+            eventsTotal: 1,
+          },
+        ],
+      });
+      await world.side.pool.query(change);
+      const { findings } = await world.verify({ showPersonal: true });
+      expect(findings.listed).toMatchObject([{ columns: [{ name: 'name', recorded: 'Person 0', found: 'Forged' }, {}] }]);
+      await world.side.pool.query(undo);
+      expect((await world.verify()).outcome).toBe('proven');
+    });
+
+    test('a row that was added and one that was removed are found', async () => {
+      const { pool } = world.side;
+      await pool.query(`insert into read_model.articles select 7 as id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at
+      from read_model.articles where id = ${world.article}`);
+      await pool.query(`create table kept as select * from read_model.webhooks where id = ${world.webhook}`);
+      await pool.query(`delete from read_model.webhooks where id = ${world.webhook}`);
+      const { findings } = await world.verify();
+      expect(findings).toMatchObject({
+        byKind: { row_extra: 1, row_missing: 1 },
+        listed: [
+          { kind: 'row_extra', table: 'articles', key: '7', events: [] },
+          { kind: 'row_missing', table: 'webhooks', key: String(world.webhook), eventsTotal: 5 },
+        ],
+      });
+      await pool.query('insert into read_model.webhooks select * from kept; drop table kept; delete from read_model.articles where id = 7');
+      expect((await world.verify()).outcome).toBe('proven');
+    });
+
+    test('up to a position of the past no row in use is compared, and the rest is', async () => {
+      const { side, authors } = world;
+      const at = await side.eventLog.head();
+      await world.writeSome(authors[1] as UserId);
+      await untilProjected(side);
+      const report = await world.verify({ at });
+      expect(report).toMatchObject({
+        outcome: 'proven',
+        log: { position: at },
+        readModel: { position: at, isComparedWithLive: false, signedDigest: null },
+      });
+    });
+
+    test('writes that go on meanwhile change nothing about the proof', async () => {
+      const { side, authors } = world;
+      let isOver = false;
+      let written = 0;
+      const write = async () => {
+        for (; !isOver; written += 1) {
+          await world.writeSome(authors[written % authors.length] as UserId);
+          await delay(10);
+        }
+      };
+      const writing = write();
+      for (let n = 0; n < 2; n += 1) expect((await world.verify()).findings.listed).toEqual([]);
+      isOver = true;
+      await writing;
+      expect(written).toBeGreaterThan(0);
+      await untilProjected(side);
+    });
+
+    test('what is parked is told and is no failure, also where an operator releases it meanwhile', async () => {
+      const { side, authors } = world;
+      const id = await draftArticle(side, authors[0] as UserId);
+      const stream = `article-${id}` as StreamName;
+      const { position } = await appendRaw(side, stream, { type: 'article.edited', data: { articleId: id } }, 2);
+      await appendRaw(side, stream, { type: 'article.edited', data: { articleId: id, authorId: Number(authors[0]), title: 'Two' } }, 3);
+      await untilProjected(side);
+      expect(await world.verify()).toMatchObject({ outcome: 'proven', parked: { total: 1, listed: [{ stream, version: 3, position }] } });
+      let released: Promise<unknown> | undefined;
+      const onProgress = ({ step }: { step: string }) => {
+        if (step === 'events') released ??= release(side, { stream, version: 3 as Version });
+      };
+      const report = await world.verify({ onProgress });
+      await released;
+      expect(report).toMatchObject({ outcome: 'proven', parked: { total: 0 }, leftOut: { total: 1, listed: [{ stream, version: 3 }] } });
+      expect((await world.verify()).outcome).toBe('proven');
+    });
+
+    test('whose key is gone, while their deletion is still to come, is taken for no difference', async () => {
+      const { side, authors } = world;
+      const leaving = authors[3] as UserId;
+      await side.keys.destroy(leaving);
+      expect((await world.verify()).findings.listed).toEqual([]);
+      await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
+      await untilProjected(side);
+      expect((await world.verify()).findings.listed).toEqual([]);
+    });
+
+    test('where the projection makes of an event what the deciders do not, both rows agree, and it is found', async () => {
+      const { side, authors, article } = world;
+      const commentId = 77_001 as CommentId;
+      const author = authors[0] as UserId;
+      const context = {
+        at: new Date().toISOString(),
+        actor: 'system:test',
+        client: null,
+        request: 'r',
+        correlation: 'c',
+        causation: null,
+      } as const;
+      const edited = { type: 'comment.edited', data: { commentId, articleId: article, authorId: author, text: 'Never added' } } as const;
+      const stream = `comment-${commentId}` as StreamName;
+      await side.eventLog.append(stream, NO_STREAM, [await side.codec.encode(edited, context, randomUUID() as EventId, stream)]);
+      await untilProjected(side);
+      const { findings } = await world.verify();
+      expect(findings).toMatchObject({
+        total: 1,
+        listed: [{ kind: 'fold_missing', table: 'comments', key: String(commentId), events: [{ type: 'comment.edited', version: 1 }] }],
+      });
+      await addComment(side, author, article);
+      await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
+      await untilProjected(side);
+      expect((await world.verify()).findings.total).toBe(1);
+    });
+  });
+};

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Article } from '#shared/rest/articles.ts';
+import type { HistoryEntry } from '#shared/rest/history.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+
+/** What an auditor asks, by HTTP alone. The tests follow one upon the other. */
+let installation: Installation;
+let people: People;
+let read: RestSession['read'];
+let write: RestSession['write'];
+let ada: Person;
+let articleId: number;
+
+beforeAll(async () => {
+  installation = await startInstallation();
+  people = await openPeople(installation);
+  ({ read, write } = restSessionOver(restClientOf(installation)));
+  ada = await people.signUp('Ada');
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('who changed what of an article is told, with the way to how it was', async () => {
+  const { token } = ada;
+  articleId = (await write('POST', '/articles', { token, body: { title: 'On engines', body: '', tags: [], publish: true } })).written.id;
+  await write('PATCH', `/articles/${articleId}`, { token: people.administrator.token, body: { title: 'On looms' } });
+  const { body } = await read<HistoryEntry[]>(`/articles/${articleId}/history`, { token });
+  expect(body.map(({ version, type }) => [version, type])).toEqual([
+    [3, 'article.edited'],
+    [2, 'article.published'],
+    [1, 'article.drafted'],
+  ]);
+  expect(body[0]).toMatchObject({ changes: [{ field: 'title', from: 'On engines', to: 'On looms' }] });
+  // How somebody else did it is not for everybody.
+  expect([body[0]?.request, body[1]?.request]).toEqual([undefined, expect.any(String)]);
+  const was = await read<Article>(body[1]?._links.self?.href ?? '');
+  expect([was.body.title, was.headers.get('as-of')]).toEqual(['On engines', body[1]?.cursor]);
+});
+
+test('what is deleted was there at a time, for administrators', async () => {
+  const { body: before } = await read<HistoryEntry[]>(`/articles/${articleId}/history`, { token: ada.token });
+  await write('DELETE', `/articles/${articleId}`, { token: ada.token });
+  const path = `/articles/${articleId}?at=${before[0]?.at}`;
+  expect((await read(path, { token: ada.token })).status).toBe(404);
+  expect((await read<Article>(path, { token: people.administrator.token })).body).toMatchObject({ title: 'On looms' });
+  const listed = await read<Article[]>(`/articles?at=${before[0]?.cursor}`, { token: people.administrator.token });
+  expect(listed.body.map(({ id }) => id)).toEqual([articleId]);
+});
+
+test('GraphQL tells the same', async () => {
+  const query = `{ post(id: ${articleId}, at: "v3") { title author { name } history { nodes { version type actor } } } }`;
+  const { body } = await restClientOf(installation)('POST', '/graphql', { token: people.administrator.token, body: { query } });
+  expect(body).toMatchObject({
+    data: {
+      post: {
+        title: 'On looms',
+        author: { name: 'Ada' },
+        history: { nodes: [{ version: 3, actor: `user:${people.administrator.userId}` }, { version: 2 }, { version: 1 }] },
+      },
+    },
+  });
+});

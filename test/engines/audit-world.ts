@@ -1,0 +1,104 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import type { EventId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { startChain } from '../../audit/chain/follow-chain.ts';
+import { type HeadFiles, headFilesIn } from '../../audit/heads/head-files.ts';
+import { createPublisher } from '../../audit/heads/publish.ts';
+import { aStream } from '../contracts/event-log-engine.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { createDatabase } from './database.ts';
+import { inTheDatabase, type StartLog } from './log-engines.ts';
+import { until } from './until.ts';
+
+/** A log with the tables of its proof, and a folder outside the database. */
+export type AuditWorld = AsyncDisposable & {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly masterKey: ReturnType<typeof parseMasterKey>;
+  readonly auditDir: string;
+  readonly files: HeadFiles;
+  append(count: number): Promise<void>;
+  startChain(): Promise<AsyncDisposable>;
+  untilChained(): Promise<void>;
+  /** Follows the log to its end with the chain, and signs that. */
+  prove(): Promise<void>;
+  events(): Promise<readonly RecordedEvent[]>;
+  /** Does what nobody may: changes what is append-only. */
+  tamper(statement: string, values?: readonly unknown[]): Promise<void>;
+};
+
+const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key'];
+
+export const createAuditWorld = async (startLog: StartLog = inTheDatabase): Promise<AuditWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const log = opening.use(await startLog());
+  const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
+  const eventLog = opening.use(await openEventLog({ url: log.url ?? database.url }));
+  const auditDir = join(opening.use(await temporaryDataDir()).path, 'audit');
+  await migrateAudit(pool);
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const files = headFilesIn(auditDir);
+  const chain = () => startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  const untilChained = async () => {
+    const head = await eventLog.head();
+    await until(
+      () => readChainEnd(pool),
+      ({ position }) => position >= head,
+    );
+  };
+  const resources = opening.move();
+  return {
+    pool,
+    eventLog,
+    masterKey,
+    auditDir,
+    files,
+    startChain: chain,
+    untilChained,
+    async append(count) {
+      for (let n = 0; n < count; n += 1) {
+        const metadata = { at: new Date().toISOString() };
+        await eventLog.append(aStream(), NO_STREAM, [{ id: randomUUID() as EventId, type: 'thing.noted', data: { n }, metadata }]);
+      }
+    },
+    async prove() {
+      {
+        await using _chain = await chain();
+        await untilChained();
+      }
+      await createPublisher({ pool, eventLog, masterKey, files }).publish();
+    },
+    events: () => readWholeLog(eventLog),
+    async tamper(statement, values = []) {
+      const connection = await pool.connect();
+      try {
+        for (const table of APPEND_ONLY) await connection.query(`alter table ${table} disable trigger append_only`);
+        await connection.query(statement, [...values]);
+        for (const table of APPEND_ONLY) await connection.query(`alter table ${table} enable trigger append_only`);
+      } finally {
+        connection.release();
+      }
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const readWholeLog = async (eventLog: EventLog): Promise<readonly RecordedEvent[]> => {
+  const head = await eventLog.head();
+  const events: RecordedEvent[] = [];
+  if (head === START) return events;
+  for await (const page of eventLog.follow(START, new AbortController().signal)) {
+    events.push(...page);
+    if ((events.at(-1)?.position ?? START) >= head) break;
+  }
+  return events;
+};

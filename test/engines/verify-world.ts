@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import type { ArticleId, UserId, WebhookId } from '#shared/brands.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { startAudit } from '../../audit/service.ts';
+import type { Report } from '../../audit/verify/report.ts';
+import { type Verification, verify } from '../../audit/verify/verify.ts';
+import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import type { StartLog } from './log-engines.ts';
+import { untilProjected } from './projection.ts';
+import { createRebuildWorld, type RebuildWorld } from './rebuild-world.ts';
+import { until } from './until.ts';
+
+/** A read model in which there is something of everything, and what verifies it. */
+export type VerifyWorld = RebuildWorld & {
+  readonly article: ArticleId;
+  readonly webhook: WebhookId;
+  verify(more?: Partial<Verification>): Promise<Report>;
+  /** Does what nobody may do to a table, verifies, and undoes it. */
+  verifyTampered(statement: string, undo: string): Promise<Report>;
+  /** Has all that is in the log chained and signed. */
+  sign(): Promise<void>;
+};
+
+const never = new AbortController().signal;
+
+export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld> => {
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await createRebuildWorld(startLog));
+  const folder = opening.use(await temporaryDataDir());
+  const { side, authors } = world;
+  const author = authors[0] as UserId;
+  const article = await draftArticle(side, author);
+  const webhook = await writeWebhooks(side, author);
+  await writeDeparture(side, article);
+  await untilProjected(side);
+  const run: VerifyWorld['verify'] = (more = {}) =>
+    verify({ ...side, auditDir: folder.path, isOfReadModel: true, showPersonal: false, signal: never, onProgress() {}, ...more });
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const settings = { dir: folder.path, headEveryMs: 20, watchEventsPerSecond: 0 };
+  const resources = opening.move();
+  return {
+    ...world,
+    article,
+    webhook,
+    verify: run,
+    async verifyTampered(statement, undo) {
+      await side.pool.query(statement);
+      try {
+        return await run();
+      } finally {
+        await side.pool.query(undo);
+      }
+    },
+    async sign() {
+      await using _audit = await startAudit({ ...side, masterKey, settings, log: pino({ level: 'silent' }), metrics: createMetrics() });
+      const head = await side.eventLog.head();
+      await until(
+        async () =>
+          (await side.pool.query<{ position: number }>('select max(last_position) as position from audit.block')).rows[0]?.position,
+        (position) => position === head,
+      );
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
+  const { id } = await side.send(
+    {
+      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'] },
+      ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
+      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Zeta: 'last', Authorization: 'Bearer of.tokens' } },
+    },
+    by(as(owner)),
+  );
+  return id as WebhookId;
+};
+
+/** Through all that can happen to one; a second stays as it was. */
+const writeWebhooks = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
+  const webhookId = await register(side, owner);
+  await register(side, owner);
+  await side.send({ type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: {} }, by(as(owner)));
+  await side.send({ type: 'RotateWebhookSecret', webhookId }, by(as(owner)));
+  await side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by({ kind: 'system', name: 'test' }));
+  await side.send({ type: 'EnableWebhook', webhookId }, by(as(owner)));
+  return webhookId;
+};
+
+/** Somebody was here, wrote, and is gone. */
+const writeDeparture = async (side: CommandSide, article: ArticleId): Promise<void> => {
+  const gone = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
+  await draftArticle(side, gone);
+  await addComment(side, gone, article);
+  await register(side, gone);
+  await side.send({ type: 'UpdateUser', userId: gone, name: 'Going' }, by(as(gone)));
+  await side.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
+};
