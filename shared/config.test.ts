@@ -1,3 +1,4 @@
+// Over 200 lines, because one of its tables has a line for each setting.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,6 +142,10 @@ const WRONG: Partial<Record<SettingName, string>> = {
   RATE_LIMIT_ANONYMOUS: '-1',
   RATE_LIMIT_ANONYMOUS_BURST: '2000000',
   LOG_LEVEL: 'INFO',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@collector:4318',
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a,hunter2',
+  OTEL_SERVICE_NAME: 'an nals',
+  OTEL_TRACES_SAMPLER_ARG: '1.5',
   BODY_BYTES_MAX: '0',
   HEADER_BYTES_MAX: '8k',
   HEADERS_TIMEOUT_MS: '1e4',
@@ -173,12 +178,17 @@ test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => !['DATA_DIR'
   },
 );
 
-test.each(['MASTER_KEY', 'TLS_KEY', 'DATABASE_URL', 'EVENT_LOG_URL', 'CHANGE_STREAM_URL', 'RATE_LIMIT_URL'] as const)(
-  'no message repeats the value of %s',
-  (name) => {
-    expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
-  },
-);
+test.each([
+  'MASTER_KEY',
+  'TLS_KEY',
+  'DATABASE_URL',
+  'EVENT_LOG_URL',
+  'CHANGE_STREAM_URL',
+  'RATE_LIMIT_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+] as const)('no message repeats the value of %s', (name) => {
+  expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
+});
 
 test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])('the event log may be %s', (url) => {
   expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);

@@ -52,6 +52,7 @@ export type Config = {
   /** Undefined means the one kept in the data folder, which production refuses. */
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
+  readonly tracing: TracingSettings;
   readonly limits: HttpLimits;
   readonly load: LoadLimits;
   readonly rateLimits: RateLimitSettings;
@@ -66,6 +67,15 @@ export type Config = {
 
 /** Of what proves the event log. */
 export type AuditSettings = { readonly dir: string; readonly headEveryMs: number; readonly watchEventsPerSecond: number };
+
+export type TracingSettings = {
+  /** Of the collector; undefined means that there are no traces. */
+  readonly endpoint: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly serviceName: string | undefined;
+  /** Of the traces that begin here, such a share is recorded. */
+  readonly ratio: number;
+};
 
 export type WebhookSettings = {
   readonly perOwnerMax: number;
@@ -204,6 +214,12 @@ const assemble = (values: Values): Config => ({
   blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
+  tracing: {
+    endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio: values.OTEL_TRACES_SAMPLER_ARG ?? (values.NODE_ENV === 'production' ? 0.1 : 1),
+  },
   limits: {
     bodyBytesMax: values.BODY_BYTES_MAX,
     headerBytesMax: values.HEADER_BYTES_MAX,

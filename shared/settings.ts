@@ -60,6 +60,14 @@ const portNumber = (text: string): number | undefined => (/^\d+$/.test(text) ? n
 const WEEK_S = 604_800;
 const YEAR_H = 8_760;
 
+const HEADER = /^([\w!#$%&'*+.^`|~-]+)=((?:[\x21-\x24\x26-\x7e]|%[\dA-Fa-f]{2})*)$/;
+
+/** As OpenTelemetry writes them: the values are percent-encoded. */
+const headers = listOf((text) => {
+  const [, name, value] = HEADER.exec(text) ?? [];
+  return name === undefined || value === undefined ? undefined : ([name.toLowerCase(), decodeURIComponent(value)] as const);
+}).transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs));
+
 const urlOf = (...protocols: readonly string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), { error: 'wrong protocol' });
 
@@ -294,6 +302,38 @@ export const SETTINGS = {
     expected: 'trace, debug, info, warn, error, fatal, or silent',
     fallback: 'info',
     description: 'The least that is logged.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: urlOf('http:', 'https:').refine((text) => new URL(text).username === '' && new URL(text).search === '', {
+      error: 'more than an address',
+    }),
+    expected: 'an http or https URL without a user, a password or a query, such as http://collector:4318',
+    fallbackText: 'no traces',
+    description:
+      'The OpenTelemetry collector that spans are sent to (OTLP over HTTP, at `/v1/traces` there). Set it once every process is of a release that has this setting.',
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: headers,
+    expected: 'headers as name=value, separated by commas, with values percent-encoded',
+    fallbackText: 'none',
+    description: 'What is sent with the spans, such as the key of whoever keeps them.',
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    schema: z.string().regex(/^[\x21-\x7e]{1,100}$/),
+    expected: '1 to 100 visible ASCII characters',
+    fallbackText: 'annals, of a single role annals-command and so on',
+    description: 'What the process is called in traces.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .transform(numberIn(0, 1))
+      .refine((share) => share !== undefined, { error: 'no share' }),
+    expected: 'a number from 0 to 1',
+    fallbackText: '1, in production 0.1',
+    description: 'The share of the traces beginning here that is recorded; a trace that a request brings along is recorded if it says so.',
   },
   BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'The largest body of a request, in bytes.' },
   HEADER_BYTES_MAX: { ...count, fallback: '8192', description: 'The largest request line and headers together, in bytes.' },

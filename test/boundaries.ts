@@ -26,6 +26,8 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   kafkajs: ['shared/change-stream/kafka/'],
   ioredis: ['shared/rate-limit/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
+  '@opentelemetry/api': ['shared/tracing/opentelemetry/'],
+  '@opentelemetry/sdk-trace': ['shared/tracing/opentelemetry/'],
 };
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */

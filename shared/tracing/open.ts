@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { Counter, type Registry } from 'prom-client';
+import type { TracingSettings } from '#shared/config.ts';
+import type { Log } from '#shared/log.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { NO_TRACING, type Tracing } from './tracing.ts';
+
+type Options = {
+  readonly settings: TracingSettings;
+  /** What the service is called unless the settings say so. */
+  readonly service: string;
+  readonly environment: string;
+  readonly log: Log;
+  readonly metrics: Registry;
+  /** How long spans wait for others. */
+  readonly batchAfterMs?: number;
+};
+
+/** Tracing as the settings ask for it: OpenTelemetry is loaded only where there is a collector to send to. */
+export const openTracing = async ({ settings, service, environment, log, metrics, batchAfterMs }: Options): Promise<Tracing> => {
+  const { endpoint, headers, ratio, serviceName } = settings;
+  if (endpoint === undefined) return NO_TRACING;
+  const { openOtlpTracing } = await import('./opentelemetry/otlp-tracing.ts');
+  const resource = {
+    'service.name': serviceName ?? service,
+    'service.version': packageJson.version,
+    'service.instance.id': randomUUID(),
+    'deployment.environment.name': environment,
+  };
+  return openOtlpTracing({ endpoint, headers, ratio, resource, losses: tellLosses(log, metrics), batchAfterMs });
+};
+
+/** Warns once for each time that the collector is away, and counts all that is lost. */
+const tellLosses = (log: Log, metrics: Registry) => {
+  const counter = new Counter({
+    name: 'annals_trace_spans_dropped_total',
+    help: 'Spans that no collector has taken.',
+    registers: [metrics],
+  });
+  let isTold = false;
+  return {
+    dropped(count: number, err: unknown): void {
+      counter.inc(count);
+      if (!isTold) log.warn({ err }, 'The collector does not take traces; they are dropped meanwhile.');
+      isTold = true;
+    },
+    taken(): void {
+      if (isTold) log.info('The collector takes traces again.');
+      isTold = false;
+    },
+  };
+};

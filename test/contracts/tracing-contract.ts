@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
+import { formatTraceparent, parseTraceparent, type TracePlace } from '#shared/tracing/traceparent.ts';
+import { nowMs, type Span, type Tracing } from '#shared/tracing/tracing.ts';
+
+export type TracingEngine = AsyncDisposable & {
+  /** Records every trace that begins here. */
+  readonly tracing: Tracing;
+  /** The spans that have been told of by this name, once there are so many. */
+  told(name: string, count?: number): Promise<readonly EndedSpan[]>;
+};
+
+const PARENT: TracePlace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', isSampled: true };
+
+const placeOf = (span: Span): TracePlace => {
+  const place = parseTraceparent(span.traceparent);
+  if (place === undefined) throw new Error(`${span.traceparent} is no traceparent`);
+  return place;
+};
+
+/** What every way of tracing does. */
+export const testTracing = (name: string, open: () => Promise<TracingEngine>): void => {
+  describe(`tracing: ${name}`, () => {
+    let engine: TracingEngine;
+    let tracing: Tracing;
+    beforeAll(async () => {
+      engine = await open();
+      tracing = engine.tracing;
+    });
+    afterAll(() => engine?.[Symbol.asyncDispose]());
+
+    const toldOf = async (name: string): Promise<EndedSpan> => {
+      const [span] = await engine.told(name);
+      if (span === undefined) throw new Error(`nothing was told of ${name}`);
+      return span;
+    };
+
+    test('is on', () => {
+      expect(tracing.isOn).toBe(true);
+    });
+
+    test('a span without a parent begins a trace', async () => {
+      const span = tracing.start('root');
+      const place = placeOf(span);
+      span.end();
+      const { isSampled, ...ids } = place;
+      expect(isSampled).toBe(true);
+      expect(await toldOf('root')).toMatchObject({ ...ids, parentSpanId: undefined, kind: 'internal', isFailure: false });
+      expect(placeOf(tracing.start('another')).traceId).not.toBe(place.traceId);
+    });
+
+    test('a span goes on with the trace of its parent', async () => {
+      const span = tracing.start('child', { parent: formatTraceparent(PARENT), kind: 'server' });
+      const { spanId } = placeOf(span);
+      expect(spanId).not.toBe(PARENT.spanId);
+      tracing.start('grandchild', { parent: span.traceparent, kind: 'client' }).end();
+      span.end();
+      expect(await toldOf('child')).toMatchObject({ traceId: PARENT.traceId, parentSpanId: PARENT.spanId, spanId, kind: 'server' });
+      expect(await toldOf('grandchild')).toMatchObject({ traceId: PARENT.traceId, parentSpanId: spanId, kind: 'client' });
+    });
+
+    test('what follows from a trace that is not recorded is not recorded either, and still belongs to it', async () => {
+      const span = tracing.start('unrecorded', { parent: formatTraceparent({ ...PARENT, isSampled: false }) });
+      expect(placeOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
+      span.set({ 'annals.id': 1 });
+      span.fail('Error');
+      span.end();
+      tracing.start('recorded').end();
+      await engine.told('recorded');
+      expect(await engine.told('unrecorded', 0)).toEqual([]);
+    });
+
+    test.each(['', 'x', `00-${'0'.repeat(32)}-${PARENT.spanId}-01`])(
+      'with the parent “%s”, which is none, a trace begins',
+      async (parent) => {
+        const { traceId, isSampled } = placeOf(tracing.start('lost', { parent }));
+        expect(isSampled).toBe(true);
+        expect(traceId).not.toMatch(/^0+$/);
+      },
+    );
+
+    test('a span says what it was given, at first and later, and what it was renamed to', async () => {
+      const span = tracing.start('before', { attributes: { text: 'a', number: 1, absent: undefined, replaced: 'first' } });
+      span.set({ flag: true, share: 0.5, list: ['x', 'y'], replaced: 'second', missing: undefined });
+      span.rename('after');
+      span.end();
+      const { attributes } = await toldOf('after');
+      expect(attributes).toEqual({ text: 'a', number: 1, flag: true, share: 0.5, list: ['x', 'y'], replaced: 'second' });
+    });
+
+    test('a failure is told by its type', async () => {
+      const span = tracing.start('failing');
+      span.fail('TypeError');
+      span.end();
+      expect(await toldOf('failing')).toMatchObject({ isFailure: true, attributes: { 'error.type': 'TypeError' } });
+    });
+
+    test('a span may have begun and ended before anybody told of it', async () => {
+      const endedAtMs = nowMs();
+      tracing.start('past', { startedAtMs: endedAtMs - 1_234.5 }).end(endedAtMs);
+      const span = await toldOf('past');
+      expect(span.endedAtMs - span.startedAtMs).toBeCloseTo(1_234.5, 1);
+      expect(span.endedAtMs).toBeCloseTo(endedAtMs, 1);
+    });
+
+    test('a span takes as long as what it is about', async () => {
+      const beforeMs = nowMs();
+      tracing.start('quick').end();
+      const { startedAtMs, endedAtMs } = await toldOf('quick');
+      expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs - 1);
+      expect(endedAtMs).toBeGreaterThanOrEqual(startedAtMs);
+      expect(endedAtMs).toBeLessThanOrEqual(nowMs() + 1);
+    });
+
+    test('a span ends once, and changes no more then', async () => {
+      const span = tracing.start('once');
+      span.end();
+      span.set({ late: true });
+      span.fail('Late');
+      span.rename('late');
+      span.end();
+      tracing.start('afterwards').end();
+      await engine.told('afterwards');
+      expect(await engine.told('once')).toMatchObject([{ name: 'once', attributes: {}, isFailure: false }]);
+    });
+
+    test('a span that does not end is not told of', async () => {
+      tracing.start('endless');
+      tracing.start('last').end();
+      await engine.told('last');
+      expect(await engine.told('endless', 0)).toEqual([]);
+    });
+
+    test('many spans are all told of', async () => {
+      for (let index = 0; index < 2_000; index += 1) tracing.start('many', { attributes: { index } }).end();
+      const told = await engine.told('many', 2_000);
+      expect(new Set(told.map(({ attributes }) => attributes.index)).size).toBe(2_000);
+    });
+  });
+};
