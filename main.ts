@@ -18,7 +18,7 @@ import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 /** All roles in one process, on the embedded database unless the settings name another. */
 const start = async (context: ProcessContext): Promise<void> => {
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals');
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
   const gateway = context.resources.use(
     await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks }),

@@ -7,7 +7,7 @@ import { openAuth } from './open-auth.ts';
 
 /** The auth role alone. What it wants done to users goes to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals-auth');
   const gateway = createHttpGateway({ urls: context.config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'auth' });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   await serveClients(context, foundation, { routes: [auth.routes], links: [], authentication });

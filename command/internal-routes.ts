@@ -1,9 +1,10 @@
-import express, { Router } from 'express';
+import express, { type Request, Router } from 'express';
 import { InvalidAssertion, verifyAssertion } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { namesOf, traceparentOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 
@@ -13,23 +14,23 @@ type InternalOptions = { readonly gateway: CommandGateway; readonly key: Buffer;
 
 /** Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as text. */
 export const internalRoutes = ({ gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
-  const verify = async (authorization: string | undefined, body: string): Promise<Caller> => {
-    const [, assertion = ''] = BEARER.exec(authorization ?? '') ?? [];
+  const verify = async (request: Request, body: string): Promise<Caller> => {
+    const [, assertion = ''] = BEARER.exec(request.get('authorization') ?? '') ?? [];
     try {
       return await verifyAssertion(key, { assertion, body });
     } catch (cause) {
       if (!(cause instanceof InvalidAssertion)) throw cause;
       // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is where nobody should be.
-      log.error({ err: cause }, 'A command came without a valid assertion of its caller.');
+      log.error({ err: cause, ...namesOf(request) }, 'A command came without a valid assertion of its caller.');
       throw new HttpProblem('invalid_assertion', { cause });
     }
   };
   return Router()
     .post('/commands', express.text({ type: 'application/json', limit: bodyBytesMax }), async (request, response) => {
       const body = typeof request.body === 'string' ? request.body : '';
-      const caller = await verify(request.get('authorization'), body);
+      const caller = await verify(request, body);
       const sent = parseSent(parseJson(body));
-      response.json(await gateway.send(sent.command, contextOf(sent, caller)));
+      response.json(await gateway.send(sent.command, { ...contextOf(sent, caller), trace: traceparentOf(request) }));
     })
     .all('/commands', refuseOtherMethods('POST'));
 };

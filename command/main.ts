@@ -16,7 +16,7 @@ import { startCommandService } from './service.ts';
 /** The command role alone. It takes writes of clients on PORT, and the commands of the other roles on INTERNAL_PORT. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals-command');
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
@@ -30,12 +30,12 @@ const start = async (context: ProcessContext): Promise<void> => {
 /** The commands of the other roles are taken by a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
-  { masterKey, metrics }: Foundation,
+  { masterKey, metrics, tracing }: Foundation,
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
   const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
-  const handler = createApp({ log, metrics, routes });
+  const handler = createApp({ log, metrics, tracing, routes });
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: httpDrainMs(config), log }),
   );

@@ -12,10 +12,13 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, admit, type Caller, type Operation } from '#shared/policy.ts';
+import { recordedOnly } from '#shared/tracing/traceparent.ts';
+import type { Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './circumstances.ts';
 import type { HandlersOf, Outcome, Revealed, Sent } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 import { observeCommands } from './observe-commands.ts';
+import { traceCommands } from './trace-commands.ts';
 
 export type Handlers = HandlersOf<CommandType>;
 
@@ -25,17 +28,19 @@ type Dependencies = {
   readonly idempotency: Idempotency;
   readonly newId: () => number;
   readonly metrics: Registry;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** The command side's own gateway: whoever sends a command ends up here. */
 export const createSender = (dependencies: Dependencies): CommandGateway => {
   const observe = observeCommands(dependencies.metrics);
-  return { send: (command, context) => observe(command.type, () => send(dependencies, command, context)) };
+  const observed: CommandGateway['send'] = (command, context) => observe(command.type, () => send(dependencies, command, context));
+  return { send: traceCommands(dependencies.tracing, observed) };
 };
 
-const send = async (dependencies: Dependencies, given: Command, { caller, ...rest }: CommandContext): Promise<CommandResult> => {
+const send = async (dependencies: Dependencies, given: Command, { caller, trace, ...rest }: CommandContext): Promise<CommandResult> => {
   const { command, ...sent } = parseSent({ command: given, ...rest });
-  const context = contextOf(sent, caller);
+  const context = { ...contextOf(sent, caller), trace };
   const handler = handlerOf(dependencies.handlers, command.type);
   const admission = admit(caller, handler.operation);
   if (admission !== 'allowed') throw admission;
@@ -75,13 +80,14 @@ const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, cont
   );
 };
 
-const metadataOf = ({ caller, requestId, correlationId = requestId, causationId }: CommandContext): MetadataContext => ({
+const metadataOf = ({ caller, requestId, correlationId = requestId, causationId, trace }: CommandContext): MetadataContext => ({
   at: new Date().toISOString(),
   actor: actorOf(caller),
   client: caller.kind === 'user' ? caller.client : null,
   request: requestId,
   correlation: correlationId,
   causation: causationId ?? null,
+  trace: recordedOnly(trace),
 });
 
 /** Two users of one client, and one user with two clients, do not share their keys. */

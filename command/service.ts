@@ -8,6 +8,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import type { Tracing } from '#shared/tracing/tracing.ts';
 import { articleHandlers } from './articles/handle.ts';
 import { commentHandlers } from './comments/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
@@ -35,6 +36,8 @@ export type CommandDependencies = {
   readonly blobs: Pick<Blobs, 'remove'>;
   readonly log: Log;
   readonly metrics: Registry;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
   /** Unless told, only to the public Internet. */
   readonly webhooks?: WebhookRules;
 };
@@ -43,7 +46,7 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, webhooks = WEBHOOK_RULES } = dependencies;
+  const { pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -51,9 +54,9 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ ...base, executor, claims, pool, webhooks });
-  const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics });
+  const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
-  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys, erasures }));
+  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys, erasures, tracing }));
   opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
   await catchUpWithErasures({ pool, erasures, gateway: sender, log });
   const followers = opening.move();

@@ -8,7 +8,7 @@ import { startProjector } from './service.ts';
 
 /** The projector role alone; it serves nothing but whether it is well. */
 const start = async (context: ProcessContext): Promise<void> => {
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals-projector');
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));

@@ -14,7 +14,7 @@ import { QUERY_LINKS, startQueryService } from './service.ts';
 /** The query role alone. What mutations of GraphQL do goes to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals-query');
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));

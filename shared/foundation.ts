@@ -16,6 +16,9 @@ import { openRateLimits } from '#shared/rate-limit/open.ts';
 import type { RateLimits } from '#shared/rate-limit/rate-limit.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import { openTracing } from '#shared/tracing/open.ts';
+import { traceAppends } from '#shared/tracing/trace-appends.ts';
+import type { Tracing } from '#shared/tracing/tracing.ts';
 
 /** What every role stands on. */
 export type Foundation = {
@@ -30,16 +33,21 @@ export type Foundation = {
   /** Who was erased, outside the database; it was applied before anything else could open a key. */
   readonly erasures: ErasureList;
   readonly rateLimits: RateLimits;
+  readonly tracing: Tracing;
 };
 
 const CONNECTIONS_MAX = 8;
 
-/** Opens the database, the event log and the keys that the settings name; they close when the process stops. */
-export const openFoundation = async ({ config, log, resources }: ProcessContext): Promise<Foundation> => {
+/** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
+export const openFoundation = async ({ config, log, resources }: ProcessContext, service: string): Promise<Foundation> => {
   const health = new Health(log);
+  const metrics = createMetrics();
+  const { tracing: settings, environment } = config;
+  const tracing = resources.use(await openTracing({ settings, service, environment, log, metrics }));
   const database = resources.use(await openDatabase(config, log));
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
-  const eventLog = resources.use(await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url }));
+  const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });
+  const eventLog = resources.use(traceAppends(openedLog, tracing));
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const erasures = openErasureList(config.audit.dir);
@@ -47,7 +55,7 @@ export const openFoundation = async ({ config, log, resources }: ProcessContext)
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
   health.add('event log', () => eventLog.head());
-  return { metrics: createMetrics(), health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits };
+  return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 
 /** The embedded database has an address that no setting can know. */

@@ -13,7 +13,7 @@ import { startDispatcher } from './service.ts';
 /** The dispatcher alone. What is asked of webhooks goes to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
-  const foundation = await openFoundation(context);
+  const foundation = await openFoundation(context, 'annals-webhook-dispatcher');
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
 import { problemOf } from '#shared/http/problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
@@ -32,7 +33,7 @@ export const answerPageErrors =
     response.set(headers);
     if (error instanceof TooBusy) return answerPage(response, BUSY);
     const requestId = requestIdOf(request);
-    if (status >= 500) log.error({ err: error, requestId, method: request.method, path: request.route?.path }, 'A page failed.');
+    if (status >= 500) log.error({ err: error, ...namesOf(request), method: request.method, path: request.route?.path }, 'A page failed.');
     answerPage(response, failurePage(status, requestId));
   };
 

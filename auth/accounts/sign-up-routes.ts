@@ -4,6 +4,7 @@ import type { Role } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { traceparentOf } from '#shared/http/request-span.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { hasProblems } from '../pages/field.ts';
 import type { FormTokens } from '../pages/form-token.ts';
@@ -116,7 +117,7 @@ const submit = async (dependencies: SignUpRouteDependencies, { request, response
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
   }
-  const result = await signUp(dependencies, { ...fields, formId, role, requestId: requestIdOf(request) });
+  const result = await signUp(dependencies, { ...fields, formId, role, requestId: requestIdOf(request), trace: traceparentOf(request) });
   if (result.outcome === 'done') return place.done(result.person);
   again(answers(formId)[result.outcome]);
 };

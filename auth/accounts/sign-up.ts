@@ -19,6 +19,8 @@ export type SignUpDependencies = {
 export type Applicant = {
   readonly formId: string;
   readonly requestId: string;
+  /** The `traceparent` of that request. */
+  readonly trace?: string | undefined;
   readonly name: string;
   readonly email: string;
   readonly password: string;
@@ -62,10 +64,10 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
 
 const register = async (
   { gateway }: SignUpDependencies,
-  { name, email, role, requestId }: Applicant,
+  { name, email, role, requestId, trace }: Applicant,
   id: string,
 ): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {
-  const context = { caller: { kind: 'system', name: 'sign-up' }, requestId, correlationId: id, idempotencyKey: id } as const;
+  const context = { caller: { kind: 'system', name: 'sign-up' }, requestId, trace, correlationId: id, idempotencyKey: id } as const;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
     if (answer !== 'running') return answer;

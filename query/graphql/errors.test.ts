@@ -8,7 +8,7 @@ const located = (originalError: Error): GraphQLError => new GraphQLError(origina
 
 it('masks what nobody expected, and logs it whole under the id that it tells', () => {
   const { log, logged } = captureLog();
-  const shown = createFormatError(log, 'request-1')(located(new Error('password is hunter2')));
+  const shown = createFormatError(log, { requestId: 'request-1' })(located(new Error('password is hunter2')));
   expect(shown).toEqual({
     message: 'Something went wrong on our side.',
     path: ['users', 0],
@@ -20,7 +20,7 @@ it('masks what nobody expected, and logs it whole under the id that it tells', (
 
 it('tells refusals by the codes of REST, without logging them', () => {
   const { log, logged } = captureLog();
-  const format = createFormatError(log, 'request-1');
+  const format = createFormatError(log, { requestId: 'request-1' });
   expect(format(located(new Rejection('version_mismatch', { version: 3 })))).toEqual({
     message: 'The item has changed since the version that the request names.',
     path: ['users', 0],

@@ -13,7 +13,7 @@ export const asGraphqlError = (cause: unknown): GraphQLError => {
 
 /** What is not one of ours, and not of the GraphQL library itself, is logged whole and told only by the request's id. */
 export const createFormatError =
-  (log: Log, requestId: string): FormatError =>
+  (log: Log, { requestId, traceId }: { readonly requestId: string; readonly traceId?: string | undefined }): FormatError =>
   (error) => {
     const { message, locations, path, extensions, originalError } = error;
     const place = { ...(locations && { locations }), ...(path && { path }) };
@@ -21,7 +21,7 @@ export const createFormatError =
       return { message, ...place, extensions: { ...extensions, code: extensions.code ?? 'invalid_request' } };
     }
     const { status, body } = problemOf(originalError);
-    if (status === INTERNAL) log.error({ err: originalError, requestId, path }, 'A field of a GraphQL operation failed.');
+    if (status === INTERNAL) log.error({ err: originalError, requestId, traceId, path }, 'A field of a GraphQL operation failed.');
     const { message: shown, extensions: more } = formatProblem(body);
     return { message: shown, ...place, extensions: { ...more, ...(status >= INTERNAL && { requestId }) } };
   };

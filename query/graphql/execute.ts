@@ -5,6 +5,8 @@ import type { Runnable } from './run.ts';
 /** What the fields of one request share, beside the operation itself. */
 export type RequestFacts = {
   readonly requestId: string;
+  /** The `traceparent` of it. */
+  readonly trace?: string | undefined;
   /** Of a mutation; each of its root fields has a key of its own under it. */
   readonly idempotencyKey: string | undefined;
   /** Takes more of what the client may ask for; refuses where that is too much. */

@@ -39,4 +39,6 @@ export type Change = {
   readonly resource: Resource;
   /** Its aggregate is out of the read model, because of this event or an earlier one. */
   readonly isParked: boolean;
+  /** The `traceparent` of what it follows from, if that trace is recorded. */
+  readonly trace?: string | undefined;
 };

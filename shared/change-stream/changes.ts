@@ -5,6 +5,7 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { ArticleHistories } from './article-histories.ts';
 import type { Change, ChangePage } from './change-stream.ts';
 import { findCircumstances, type Seen, tell } from './circumstances.ts';
@@ -45,7 +46,8 @@ export const createChangeReader = ({ eventLog, pool, keys, stepsMax }: ChangeRea
       ]);
       const changes = seen.map(({ event, clear }): Change => {
         const { position, id, stream, version } = event;
-        const place = { position, id, stream, version };
+        const trace = traceOf(event);
+        const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
         if (!clear) return { ...place, ...tellDamaged(event) };
         const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
         return { ...place, ...clear, ...tell(event, clear, circumstances), isParked };

@@ -16,6 +16,8 @@ export type CommandContext = {
   readonly requestId: string;
   /** Follows everything that one request causes; the request's own id unless it came with another. */
   readonly correlationId?: string | undefined;
+  /** The `traceparent` of what sends it. */
+  readonly trace?: string | undefined;
   /** The event because of which the command is sent. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;

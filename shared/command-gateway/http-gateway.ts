@@ -25,12 +25,17 @@ const ROUND_PAUSE_MS = 50;
 export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }: HttpGatewayOptions): CommandGateway => {
   const post = createPost(urls);
   return {
-    async send(command, { caller, ...context }: CommandContext): Promise<CommandResult> {
+    async send(command, { caller, trace, ...context }: CommandContext): Promise<CommandResult> {
       const body = JSON.stringify({ command, ...context });
       const assertion = await signAssertion(key, { caller, issuer, body });
       const response = await post({
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${assertion}`, 'x-request-id': context.requestId },
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${assertion}`,
+          'x-request-id': context.requestId,
+          ...(trace !== undefined && { traceparent: trace }),
+        },
         body,
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
+import { RECORDED_TRACE } from '#shared/tracing/traceparent.ts';
 import { timestamp, token } from './fields.ts';
 
 /** Who made a change: a user, a part of the system by its name, or somebody unknown. */
@@ -19,6 +20,8 @@ export type EventMetadata = {
   readonly correlation: string;
   /** The id of the event that this one follows from. */
   readonly causation: string | null;
+  /** Where in a trace it was made, as a `traceparent` (W3C), if that trace is recorded. */
+  readonly trace?: string | undefined;
 };
 
 /** Who made a change, and how they came to. */
@@ -38,11 +41,13 @@ const stored = z.strictObject({
   request: token,
   $correlationId: token,
   $causationId: token.nullable(),
+  trace: z.string().regex(RECORDED_TRACE).exactOptional(),
 });
 
 export const storeMetadata = (version: number, context: MetadataContext): JsonObject => {
-  const { at, actor, client, request, correlation, causation } = context;
-  return stored.parse({ version, at, actor, client, request, $correlationId: correlation, $causationId: causation });
+  const { at, actor, client, request, correlation, causation, trace } = context;
+  const same = { version, at, actor, client, request, $correlationId: correlation, $causationId: causation };
+  return stored.parse(trace === undefined ? same : { ...same, trace });
 };
 
 /** Throws zod's error; the codec names the event. */

@@ -3,7 +3,7 @@ import type { Log } from '#shared/log.ts';
 import { challengeFor } from './authenticate/challenge.ts';
 import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';
-import { requestIdOf } from './request-context.ts';
+import { namesOf } from './request-span.ts';
 
 /** The last route: nothing has answered. */
 export const refuseUnknownPath: RequestHandler = () => {
@@ -23,21 +23,27 @@ export const refuseOtherMethods = (...methods: readonly string[]): RequestHandle
 export const answerErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
-    const requestId = requestIdOf(request);
+    const names = namesOf(request);
     const { status, headers, body } = problemOf(error);
     // Who has too much to do does not write more of it into the log than the line that each request has.
     if (status >= 500 && body.code !== 'overloaded')
-      logFailure(log, error, { code: body.code, requestId, method: request.method, path: request.path });
+      logFailure(log, error, { code: body.code, ...names, method: request.method, path: request.path });
     // The answer has begun and cannot be taken back: the client must see that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
     const challenge = challengeFor(request, error);
     const all = challenge === undefined ? headers : { ...headers, 'WWW-Authenticate': challenge };
     response.status(status).set(all).set('Cache-Control', 'no-store').type('application/problem+json');
-    response.send(JSON.stringify({ ...body, requestId }));
+    response.send(JSON.stringify({ ...body, requestId: names.requestId }));
   };
 
-type Failure = { readonly code: string; readonly requestId: string; readonly method: string; readonly path: string };
+type Failure = {
+  readonly code: string;
+  readonly requestId: string;
+  readonly traceId?: string;
+  readonly method: string;
+  readonly path: string;
+};
 
 /** What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack would tell nothing of it. */
 const logFailure = (log: Log, error: unknown, failure: Failure): void => {

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
-import { requestIdOf } from './request-context.ts';
+import { namesOf } from './request-span.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MS_PER_SECOND = 1_000;
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Logs and times every answer. The path goes without its query, which may hold a token or an address. */
 export const observeRequests = (log: Log, registry: Registry): RequestHandler => {
@@ -19,7 +19,7 @@ export const observeRequests = (log: Log, registry: Registry): RequestHandler =>
       const status = response.writableFinished ? response.statusCode : 499;
       duration.observe({ method: METHODS.has(method) ? method : 'other', status }, seconds);
       const level = path === '/livez' || path === '/readyz' ? 'debug' : 'info';
-      log[level]({ requestId: requestIdOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 }, 'request');
+      log[level]({ ...namesOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 }, 'request');
     });
     next();
   };

@@ -4,6 +4,7 @@ import type { Config } from '#shared/config.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import { startMetricsServer } from '#shared/metrics.ts';
 import type { ProcessContext } from '#shared/run.ts';
+import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
@@ -42,7 +43,7 @@ export type Served = {
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
   { config, log, resources }: ProcessContext,
-  { health, metrics, rateLimits }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'>,
+  { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
   { routes, links, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
@@ -57,11 +58,11 @@ export const serveClients = async (
     Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
     rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
   ];
-  const app = createApp({ log, metrics, routes: [...common, ...routes], trustProxy });
+  const app = createApp({ log, metrics, tracing, routes: [...common, ...routes], trustProxy });
   const handler = shortWay
     ? withShortWay(app, {
         takes: shortWay.takes,
-        handlers: [...firstHandlers({ log, metrics }), ...forBrowsers, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
+        handlers: [...firstHandlers({ log, metrics, tracing }), ...forBrowsers, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
         failures: [limiter.onFailure, ...shortWay.failures, answerErrors(log)],
       })
     : app;

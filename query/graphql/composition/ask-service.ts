@@ -50,6 +50,7 @@ const headersFor = ({ headers, forwardHeaders }: Service, facts: RequestFacts | 
     'content-type': 'application/json',
     accept: 'application/graphql-response+json, application/json',
     ...(facts && { 'x-request-id': facts.requestId }),
+    ...(facts?.trace !== undefined && { traceparent: facts.trace }),
   };
 };
 

@@ -1,6 +1,7 @@
 import { RenameRootFields, RenameTypes, wrapSchema } from '@graphql-tools/wrap';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Log } from '#shared/log.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import type { Context } from '../resolvers/context.ts';
 import type { AskService, ServiceRequest } from './ask-service.ts';
 import type { WrappedService } from './merge-schemas.ts';
@@ -13,8 +14,9 @@ export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedServ
   const { name, prefix } = service;
   const askOrSay = (request: ServiceRequest): Promise<ExecutionResult> =>
     ask(request).catch((cause: unknown) => {
-      const requestId = request.facts?.requestId;
-      if (!request.signal.aborted) log.warn({ err: cause, service: name, requestId }, 'A composed service did not answer.');
+      const { requestId, trace } = request.facts ?? {};
+      if (!request.signal.aborted)
+        log.warn({ err: cause, service: name, requestId, traceId: traceIdOf(trace) }, 'A composed service did not answer.');
       throw serviceUnavailable(name);
     });
   const renamed = [new RenameTypes((type) => `${prefix}${type}`), new RenameRootFields((_operation, field) => `${prefix}${field}`)];

@@ -3,7 +3,7 @@ import { AbortedGraphQLExecutionError } from 'graphql';
 import { challengeFor } from '#shared/http/authenticate/challenge.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { problemOf } from '#shared/http/problem.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
+import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import { asGraphqlError, createFormatError } from '../errors.ts';
 import { Refused, WrongMethod } from '../run.ts';
@@ -32,7 +32,7 @@ const isAbort = (error: unknown): boolean =>
   error instanceof AbortedGraphQLExecutionError || (error instanceof Error && error.name === 'AbortError');
 
 const refusalOf = (error: unknown, request: Request, { log, costMax }: { readonly log: Log; readonly costMax: number }): Refusal => {
-  const format = createFormatError(log, requestIdOf(request));
+  const format = createFormatError(log, namesOf(request));
   if (error instanceof Refused) {
     const cost = error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
     return { errors: error.errors.map(format), ...cost, ...(error.status !== undefined && { status: error.status }) };

@@ -6,6 +6,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { namesOf, spanOf, traceparentOf } from '#shared/http/request-span.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import { readFailureOf } from '../../statement.ts';
@@ -80,6 +81,7 @@ const serve = async (
   const parameters = parametersOf(request);
   using place = options.subscriptions.reserve(request, parameters.operationId);
   const runnable = await options.admit(parameters, callerOf(request), types);
+  nameOperation(request, runnable);
   // One unit was taken when the request came.
   const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
   if (unitsMore > 0) await takeMore(request, response, unitsMore);
@@ -91,6 +93,9 @@ const serve = async (
   }
   if (place) response.status(202).end();
 };
+
+const nameOperation = (request: Request, { operation: { node } }: Runnable): void =>
+  spanOf(request)?.set({ 'graphql.operation.type': node.operation, 'graphql.operation.name': node.name?.value });
 
 const run = async (
   { planner, execute, costMax, log }: GraphqlRoutesOptions,
@@ -107,11 +112,17 @@ const run = async (
   if (planned !== undefined) return { data: planned, cost: costs };
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const requestId = requestIdOf(request);
   const { headers } = request;
   const idempotencyKey = request.get('Idempotency-Key');
   const charge = (units: number): Promise<void> => takeMore(request, response, units);
-  const { data, errors } = await execute(runnable, { requestId, idempotencyKey, charge, headers, signal: gone.signal });
-  const shown = errors && { errors: errors.map(createFormatError(log, requestId)) };
+  const { data, errors } = await execute(runnable, {
+    requestId: requestIdOf(request),
+    trace: traceparentOf(request),
+    idempotencyKey,
+    charge,
+    headers,
+    signal: gone.signal,
+  });
+  const shown = errors && { errors: errors.map(createFormatError(log, namesOf(request))) };
   return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
 };

@@ -30,7 +30,7 @@ export const createSendCommand =
   (
     { gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions,
     caller: Caller,
-    { requestId, idempotencyKey, charge, signal }: RequestFacts,
+    { requestId, trace, idempotencyKey, charge, signal }: RequestFacts,
   ): SendCommand =>
   async (command, { key, ifVersion }) => {
     const unitsMore = unitsMoreOf(command, caller);
@@ -38,6 +38,7 @@ export const createSendCommand =
     const result = await gateway.send(command, {
       caller,
       requestId,
+      trace,
       // Each root field is a command of its own, told by the name that it has in the answer; without one, it may be repeated.
       ...(idempotencyKey !== undefined && key !== undefined && { idempotencyKey: `${idempotencyKey}.${key}` }),
       ...versionOf(ifVersion),
@@ -50,9 +51,9 @@ export const createSendCommand =
   };
 
 export const createCheckCommand =
-  ({ gateway }: CommandsOptions, caller: Caller, { requestId }: RequestFacts): CheckCommand =>
+  ({ gateway }: CommandsOptions, caller: Caller, { requestId, trace }: RequestFacts): CheckCommand =>
   async (command, ifVersion) => {
-    await gateway.send(command, { caller, requestId, ...versionOf(ifVersion) });
+    await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion) });
   };
 
 const versionOf = (given: unknown): { readonly ifVersion?: Version } => (typeof given === 'number' ? { ifVersion: given as Version } : {});

@@ -6,6 +6,7 @@ import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/log.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import type { Cohort } from '../../changes/feed.ts';
 import { createSharedCohorts } from '../../changes/shared-cohorts.ts';
 import { eventMessage } from '../../sse/messages.ts';
@@ -40,12 +41,15 @@ export const createCohorts = ({ identity, execute, log }: Options): CohortOf => 
         const cursor = formatCursor(identity, change.position);
         const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happeningOf(change, cursor));
         if (errors) demandLasting(errors);
-        const shown = errors && { errors: errors.map(createFormatError(log, change.id)) };
+        const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
         return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
       },
     }));
   };
 };
+
+/** In logs. */
+const namesOf = ({ id, trace }: Change) => ({ requestId: id, traceId: traceIdOf(trace) });
 
 /** It is no request's own: what it needs of one is told by the change. */
 const factsOf = ({ id }: Change): RequestFacts => ({

@@ -5,12 +5,14 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { versionsDemandedBy, versionsForbiddenBy } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { traceparentOf } from '#shared/http/request-span.ts';
 import type { RestOperation } from '../operation.ts';
 
 /** Who sends a command by which request, and what its headers demand. */
 export const contextOf = (request: Request, operation: RestOperation, { requireIfMatch }: { requireIfMatch: boolean }): CommandContext => ({
   caller: callerOf(request),
   requestId: requestIdOf(request),
+  trace: traceparentOf(request),
   idempotencyKey: operation.method === 'POST' ? idempotencyKeyOf(request) : undefined,
   // What is about to be created has no version yet.
   ...(operation.answer.status === 201 ? {} : conditionsOf(request, requireIfMatch)),
