@@ -1,4 +1,5 @@
 import type { Position } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { openPublication } from '#shared/change-stream/open.ts';
 import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
@@ -7,6 +8,7 @@ import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
+import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 
 type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly keys: KeyStore;
@@ -14,6 +16,8 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
   readonly bell: Doorbell;
   /** It is the caller's to dispose, after the publisher. */
   readonly publication: Publication;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
 };
 
 /**
@@ -21,7 +25,7 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
  * once they are acknowledged; after a crash some are published again, which those who hear them know by their positions.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, bell, publication, log, metrics } = dependencies;
+  const { pool, eventLog, keys, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const reader = createChangeReader({ eventLog, pool, keys });
@@ -31,7 +35,7 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
     // First, because what is parked is known no earlier.
     if (!(await isRead(readPosition, last, signal))) return;
     session = session && isContinued(session, events, signal) ? session : beginSession(events, signal);
-    const { changes } = await reader.toPage(events, session.passed);
+    const { changes, ended } = tracePublishing(tracing, (await reader.toPage(events, session.passed)).changes);
     const correlations = new Map(events.map(({ position, metadata }) => [position, String(metadata.$correlationId ?? '')]));
     const toPublish: ChangeToPublish[] = [];
     let { published: previous } = session;
@@ -40,11 +44,27 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
       previous = change.position;
     }
     await publication.publish(toPublish, signal);
+    // What was cut off is published again by whoever comes next.
+    if (!signal.aborted) ended();
     session = { signal, published: previous, passed: last };
   };
   opening.use(await startFollower({ name: PUBLISHER, pool, eventLog, log, metrics, act }));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** What follows from a change that is published follows from its being published. */
+const tracePublishing = (tracing: Tracing, changes: readonly Change[]): { readonly changes: readonly Change[]; ended(): void } => {
+  if (!tracing.isOn) return { changes, ended: () => {} };
+  const spans: Span[] = [];
+  const publish = (change: Change): Change => {
+    if (change.trace === undefined) return change;
+    const attributes = { 'annals.event.id': change.id, 'annals.event.type': change.type };
+    const span = tracing.start('publish', { parent: change.trace, kind: 'producer', attributes });
+    spans.push(span);
+    return { ...change, trace: span.traceparent };
+  };
+  return { changes: changes.map(publish), ended: () => spans.forEach((span) => void span.end()) };
 };
 
 type ConfiguredPublisher = Omit<PublisherDependencies, 'publication'> & { readonly url: string };

@@ -1,10 +1,15 @@
+import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { START } from '#shared/event-log/event-log.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { traceOf } from '#shared/tracing/trace-appends.ts';
+import { traceBatches } from '#shared/tracing/traced-batches.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
+import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type Definition, isOfThisRelease, readDefinition } from './definition.ts';
 import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { migrateProjector } from './migrate.ts';
@@ -16,6 +21,8 @@ export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prep
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
   readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
 };
 
 /** Under steady writing a commit takes in several events; it shows to nobody, and each costs the same. */
@@ -23,13 +30,14 @@ const REST_MS = 4;
 
 /** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, bell, log, metrics } = dependencies;
+  const { pool, eventLog, keys, bell, log, metrics, tracing = NO_TRACING } = dependencies;
   await migrateProjector(pool);
   await createReadModel(pool, LIVE_SCHEMA);
   if (!(await isOfThisRelease(pool, LIVE_SCHEMA)))
     log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
   const codec = createCodec({ keys });
   const parkings = observeProjector({ pool, metrics });
+  const batches = traceBatches(tracing, 'project');
   return startFollower({
     name: PROJECTOR,
     restMs: REST_MS,
@@ -38,16 +46,26 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     log,
     metrics,
     prepare: (events) => prepare(codec, events),
-    async write(_events, connection, ready) {
+    async write(events, connection, ready) {
+      batches.begin(events);
       await connection.query(USE_LIVE);
       for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
-        log.error({ parked }, 'An event could not be taken into the read model; its aggregate is parked.');
+        log.error(
+          { parked, traceId: traceIdIn(events, parked.position) },
+          'An event could not be taken into the read model; its aggregate is parked.',
+        );
       }
     },
-    committed: () => bell.ringEverywhere(),
+    committed: () => {
+      bell.ringEverywhere();
+      batches.committed();
+    },
   });
 };
+
+const traceIdIn = (events: readonly RecordedEvent[], position: Position): string | undefined =>
+  traceIdOf(traceOf(events.find((event) => event.position === position)));
 
 /**
  * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL lets go of the rows of a

@@ -58,7 +58,7 @@ export type QueryDependencies = {
   readonly visibleWithinMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
   readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
-} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'refusalNow'>;
+} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'refusalNow'>;
 
 export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'>;
 

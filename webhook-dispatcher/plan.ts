@@ -4,15 +4,19 @@ import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
+import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 import { readRoles } from './owners.ts';
+import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly changes: Pick<ChangeStream, 'follow'>;
+  /** Off unless given. */
+  readonly tracing?: Tracing | undefined;
   /** Told after each commit of whom there may be something to send to: only a hint. */
   planned(webhookIds: ReadonlySet<WebhookId>): void;
 };
@@ -28,7 +32,8 @@ const REST_MS = 10;
  * so that a webhook is told of exactly what happened between its registration and its end.
  */
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
-  const { changes, planned, ...following } = dependencies;
+  const { changes, planned, tracing = NO_TRACING, ...following } = dependencies;
+  const plans = tracePlans(tracing);
   // As they were at a position; from anywhere else they are read again, because another owner may have been there.
   let known: (Known & { readonly at: Position }) | undefined;
   let concerned: ReadonlySet<WebhookId> = new Set();
@@ -45,10 +50,11 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       const { book, quietUpTo } = known?.at === after ? known : await begin(connection, log);
       // Whatever fails from here on leaves the book as no transaction has left the tables.
       known = undefined;
-      concerned = await planPage(connection, { book, log, quietUpTo }, page.changes);
+      concerned = await planPage(connection, { book, log, quietUpTo, planned: plans.planned }, plans.begin(page.changes));
       known = { book, quietUpTo, at: page.upTo };
     },
     committed: () => {
+      plans.committed();
       if (concerned.size > 0) planned(concerned);
     },
   });
@@ -82,7 +88,7 @@ function* partsOf({ changes, upTo }: ChangePage, webhooks: () => number | undefi
 /** Each change finds the webhooks as they were when it happened. */
 const planPage = async (
   connection: Connection,
-  { book, quietUpTo, log }: Known & { readonly log: LogIdentity },
+  { book, quietUpTo, log, planned }: Known & { readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
   changes: readonly Change[],
 ): Promise<ReadonlySet<WebhookId>> => {
   const wanted: Wanted[] = [];
@@ -107,6 +113,7 @@ const planPage = async (
   const deliveries = wanted
     .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
+  planned(deliveries);
   await writeDeliveries(connection, deliveries);
   for (const each of told) await carryOut(connection, each, log);
   return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));

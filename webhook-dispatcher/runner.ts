@@ -5,6 +5,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Log } from '#shared/log.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
@@ -109,9 +110,13 @@ const SPOILT_PAUSE_MS = 60_000;
 /** One that cannot be made is put off, so that it holds up no other; where the database or the log is away, all of them are. */
 const spoiltBy =
   (log: Log) =>
-  ({ webhookId, eventId, shape }: Delivery, err: unknown): AttemptResult => {
+  ({ webhookId, eventId, shape, change }: Delivery, err: unknown): AttemptResult => {
     if (isPassing(err) || err instanceof LogUnavailable) throw err;
-    log.error({ err, webhookId, delivery: eventId }, 'A delivery to a webhook could not be made because of ourselves; it is tried again.');
+    const traceId = traceIdOf(change.trace);
+    log.error(
+      { err, webhookId, delivery: eventId, traceId },
+      'A delivery to a webhook could not be made because of ourselves; it is tried again.',
+    );
     return { attempt: null, shape, outcome: { state: 'due', retryInMs: SPOILT_PAUSE_MS }, health: { kind: 'unknown' } };
   };
 

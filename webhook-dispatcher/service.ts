@@ -6,7 +6,9 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { Config } from '#shared/config.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import type { Log } from '#shared/log.ts';
+import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openSender } from './deliver/open-sender.ts';
+import { traceAttempts } from './deliver/trace-attempts.ts';
 import { createDisabler } from './disable.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer } from './enqueue.ts';
@@ -26,6 +28,8 @@ export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | '
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
   readonly log: Log;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
   readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits'>;
 };
 
@@ -43,7 +47,7 @@ const HOUR_MS = 3_600_000;
 
 /** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
-  const { pool, eventLog, changes, gateway, log, metrics, config } = dependencies;
+  const { pool, eventLog, changes, gateway, log, metrics, tracing, config } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await migrateAudit(pool);
@@ -51,7 +55,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
   const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
-  opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, planned }));
+  opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, tracing, planned }));
   opening.use(await startReplayer({ pool, eventLog, changes, log, planned }));
   const runner = startRunner(dependencies, opening);
   const run = async (webhookId: WebhookId) => {
@@ -72,11 +76,11 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
 };
 
 const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {
-  const { pool, eventLog, keys, gateway, log, metrics, config } = dependencies;
+  const { pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
   const { webhooks } = config;
   const ledger = openRunLedger(pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
   const secrets = createEndpointSecrets({ eventLog, keys });
-  const sender = opening.use(openSender({ pool, eventLog, keys, settings: webhooks }));
+  const sender = traceAttempts(tracing, opening.use(openSender({ pool, eventLog, keys, settings: webhooks })));
   const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
   const runner = createRunner({ ledger, secrets, sender, log, observer, disable: createDisabler({ gateway, log }) });
   return runner;

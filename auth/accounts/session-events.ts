@@ -1,6 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { UserId } from '#shared/brands.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { RecordSecurityEvent, SecurityEvent } from '../security-log.ts';
 
@@ -14,7 +15,7 @@ export const recordSessions = (provider: Provider, { record, log }: { record: Re
       actor: `user:${userId}`,
       client: client?.clientId ?? null,
       requestId: requestIdOf(ctx.req),
-    }).catch((error: unknown) => log.error({ err: error }, 'A security event could not be recorded.'));
+    }).catch((error: unknown) => log.error({ err: error, ...namesOf(ctx.req) }, 'A security event could not be recorded.'));
   };
   provider.on('interaction.ended', (ctx) => {
     const { Interaction } = ctx.oidc.entities;

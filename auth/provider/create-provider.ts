@@ -1,4 +1,5 @@
 import { type AdapterFactory, type Client, Provider } from 'oidc-provider';
+import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
@@ -31,7 +32,9 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });
   shapeAnswers(provider, { tokens, endGrant });
   dependencies.equip(provider);
-  provider.on('server_error', (ctx, err) => log.error({ err, path: ctx.path }, 'A request to the authorization server failed.'));
+  provider.on('server_error', (ctx, err) =>
+    log.error({ err, ...namesOf(ctx.req), path: ctx.path }, 'A request to the authorization server failed.'),
+  );
   provider.onerror = (err) => log.warn({ err }, 'An answer of the authorization server was not received.');
   return provider;
 };

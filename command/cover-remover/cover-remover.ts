@@ -1,6 +1,8 @@
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
+import { traceOf } from '#shared/tracing/trace-appends.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { type LostCover, type LostCoverDependencies, lostCoverOf, removeLostCover } from './lost-cover.ts';
 
 export type CoverRemoverDependencies = LostCoverDependencies & Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed'>;
@@ -37,7 +39,11 @@ const readLostCover = (event: RecordedEvent, log: Log): LostCover | undefined =>
     return lostCoverOf(event);
   } catch (err) {
     const { id, type, stream, version, position } = event;
-    log.error({ err, event: { id, type, stream, version, position } }, 'The cover remover cannot read an event and passes it over.');
+    const traceId = traceIdOf(traceOf(event));
+    log.error(
+      { err, event: { id, type, stream, version, position }, traceId },
+      'The cover remover cannot read an event and passes it over.',
+    );
     return undefined;
   }
 };

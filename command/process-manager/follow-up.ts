@@ -2,6 +2,8 @@ import { v5 } from 'uuid';
 import type { ArticleId, CommentId, EventId, StreamName, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { recordedOnly } from '#shared/tracing/traceparent.ts';
+import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { article } from '../articles/article.ts';
 import type { Circumstances } from '../circumstances.ts';
 import { comment } from '../comments/comment.ts';
@@ -15,6 +17,8 @@ export type FollowUpDependencies = EraseDependencies & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly executor: Executor;
+  /** Off unless given. */
+  readonly tracing?: Tracing | undefined;
 };
 
 const AT_ONCE = 100;
@@ -69,8 +73,24 @@ const takeOrphans = async (
 };
 
 /** Ends what cannot be without its parent. An article that was published meanwhile stays. */
-const end = ({ executor }: FollowUpDependencies, stream: StreamName, cause: Cause | undefined): Promise<unknown> => {
+const end = async (dependencies: FollowUpDependencies, stream: StreamName, cause: Cause | undefined): Promise<void> => {
   if (!cause) throw new Error(`nothing is known from which the end of ${stream} follows`);
+  const { tracing = NO_TRACING } = dependencies;
+  // Where nobody records what it follows from, nobody records this.
+  const { trace } = cause.metadata;
+  const span =
+    trace === undefined ? undefined : tracing.start('process-manager', { parent: trace, attributes: { 'annals.event.id': cause.id } });
+  try {
+    await endTraced(dependencies, stream, { ...cause, metadata: { ...cause.metadata, trace: recordedOnly(span?.traceparent) ?? trace } });
+  } catch (error) {
+    span?.fail(errorTypeOf(error));
+    throw error;
+  } finally {
+    span?.end();
+  }
+};
+
+const endTraced = ({ executor }: FollowUpDependencies, stream: StreamName, cause: Cause): Promise<unknown> => {
   const [kind, id] = stream.split('-');
   const circumstances = circumstancesOf(cause, stream);
   switch (kind) {

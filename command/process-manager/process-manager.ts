@@ -2,6 +2,8 @@ import { migrate } from '#shared/database/migrate.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
+import { traceOf } from '#shared/tracing/trace-appends.ts';
+import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { type FollowUpDependencies, takeSteps } from './follow-up.ts';
 import { runsOf, type Step, stepsOf } from './steps.ts';
 
@@ -36,7 +38,11 @@ const readSteps = (event: RecordedEvent, log: Log): readonly Step[] => {
     return stepsOf(event);
   } catch (err) {
     const { id, type, stream, version, position } = event;
-    log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
+    const traceId = traceIdOf(traceOf(event));
+    log.error(
+      { err, event: { id, type, stream, version, position }, traceId },
+      'The process manager cannot read an event and passes it over.',
+    );
     return [];
   }
 };

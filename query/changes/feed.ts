@@ -4,11 +4,13 @@ import type { Position } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
+import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
 import { createLanes } from './lanes.ts';
 import { observeFeed } from './observe-feed.ts';
 import { createRenderings } from './renderings.ts';
 import { createRing, type RingLimits } from './ring.ts';
+import { createToldSpans } from './told-spans.ts';
 import type { Topic } from './topics.ts';
 
 /**
@@ -65,6 +67,8 @@ export type FeedOptions = {
   readonly moveOnMs: number;
   readonly log: Log;
   readonly metrics: Registry;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
   /** How much of the past is kept in memory. */
   readonly ringLimits?: RingLimits;
 };
@@ -72,15 +76,25 @@ export type FeedOptions = {
 const RETRY_MS = 1_000;
 
 /** Follows the changes from now on, for all readers of the process together. */
-export const openFeed = async ({ changes, past = changes, moveOnMs, log, metrics, ringLimits }: FeedOptions): Promise<Feed> => {
+export const openFeed = async ({
+  changes,
+  past = changes,
+  moveOnMs,
+  log,
+  metrics,
+  tracing = NO_TRACING,
+  ringLimits,
+}: FeedOptions): Promise<Feed> => {
   const ring = createRing(await changes.head(), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
+  const toldSpans = createToldSpans(tracing);
   const lanes = createLanes({
     ring,
     history: createHistory(past),
     renderings: createRenderings(),
     log,
     onSent: (count) => sent.inc(count),
+    toldSpans,
   });
   const stopping = new AbortController();
 
@@ -88,6 +102,7 @@ export const openFeed = async ({ changes, past = changes, moveOnMs, log, metrics
     for await (const page of changes.follow(ring.upTo, stopping.signal)) {
       const fresh = ring.take(page);
       heard.inc(fresh.length);
+      toldSpans?.heard(fresh);
       lanes.hear(fresh);
     }
   };
@@ -102,6 +117,7 @@ export const openFeed = async ({ changes, past = changes, moveOnMs, log, metrics
       stopping.abort();
       await Promise.all([following, movingOn]);
       lanes.close();
+      toldSpans?.[Symbol.dispose]();
     },
   };
 };

@@ -100,6 +100,12 @@ export class Lane {
     }
   }
 
+  /** How many of them are about to be told of it. */
+  readersOf(rendered: Rendered): number {
+    const message = messageOf(rendered);
+    return [...this.seats].filter((seat) => seat.position < message.first && bytesFor(seat.reader, message) !== undefined).length;
+  }
+
   /** What is ready together, in its order. The innermost loop of all: for nearly every reader a comparison and a write. */
   write(rendered: readonly [Rendered, ...Rendered[]]): Written {
     const each = rendered.map(messageOf);

@@ -8,6 +8,7 @@ import { createLiveLanes, type LiveLanes } from './live-lanes.ts';
 import { createRenderAhead, type Messages } from './render-ahead.ts';
 import type { Renderings } from './renderings.ts';
 import type { Heard, Ring } from './ring.ts';
+import type { ToldSpans } from './told-spans.ts';
 
 /** Who reads what, and how far each has come. */
 export type Lanes = {
@@ -27,6 +28,7 @@ export type LanesOptions = {
   readonly renderings: Renderings;
   readonly log: Log;
   onSent(count: number): void;
+  readonly toldSpans?: ToldSpans | undefined;
 };
 
 /** A lane with more than this to render leaves the live ones, and comes back once it has caught up. */
@@ -40,7 +42,7 @@ const LANES_PER_TURN = 256;
  * change falls in between; where its cohort has a live lane, its readers go over to that, and what that one still has in its
  * queue is behind them and is left out by their positions. A cohort that renders slowly holds up only itself.
  */
-export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOptions): Lanes => {
+export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans }: LanesOptions): Lanes => {
   const lanes = new Set<Lane>();
   const live = createLiveLanes();
 
@@ -57,6 +59,7 @@ export const createLanes = ({ ring, history, renderings, log, onSent }: LanesOpt
   };
   const renderAhead = createRenderAhead((lane, change) => renderFor(lane, change, renderings));
   const write: Delivery['write'] = (lane, rendered) => {
+    toldSpans?.telling(lane, rendered);
     const written = lane.write(rendered);
     if (written.sent > 0) onSent(written.sent);
     return written;

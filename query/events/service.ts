@@ -10,6 +10,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Health } from '#shared/http/health.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
+import type { Tracing } from '#shared/tracing/tracing.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
 import type { Reads } from '../read-routes.ts';
 import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
@@ -31,6 +32,8 @@ export type EventDependencies = {
   readonly settings: StreamSettings;
   readonly log: Log;
   readonly metrics: Registry;
+  /** Off unless given. */
+  readonly tracing?: Tracing;
   /** Runs before every stream. */
   readonly before: readonly RequestHandler[];
 };

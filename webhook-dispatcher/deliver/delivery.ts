@@ -17,6 +17,8 @@ export type Outgoing = {
   readonly delivery: Delivery;
   readonly endpoint: Endpoint;
   readonly owner: Owner;
+  /** The `traceparent` that goes with it. */
+  readonly trace?: string | undefined;
   /** Keeps how much a first attempt tells, before it is sent: who repeats it without knowing of it tells the same. */
   settle?(shape: Shape): Promise<void>;
 };

@@ -24,7 +24,9 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
       return { attempt: null, shape: delivery.shape, outcome, health: { kind: 'unknown' } };
     }
     if (delivery.shape === null) await outgoing.settle?.(body.shape);
-    const ours = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
+    const { trace } = outgoing;
+    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
+    const ours = trace === undefined ? signed : { ...signed, traceparent: trace };
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
     const wait = retryAfterMs(answer.headers['retry-after'], nowMs());

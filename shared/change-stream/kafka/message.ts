@@ -15,6 +15,7 @@ export const toMessage = (identity: LogIdentity, { change, previous, correlation
     type: change.type,
     'schema-version': String(change.schemaVersion),
     'correlation-id': correlation,
+    ...(change.trace !== undefined && { traceparent: change.trace }),
   },
 });
 

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Position } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Caller } from '#shared/policy.ts';
+import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
+import { NO_TRACING } from '#shared/tracing/tracing.ts';
+import { until } from '../../test/engines/until.ts';
+import type { Cohort } from './feed.ts';
+import { Lane } from './lane.ts';
+import type { Rendered } from './render-ahead.ts';
+import { createToldSpans, type ToldSpans } from './told-spans.ts';
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const anybody: Caller = { kind: 'anonymous' };
+const at = (position: number) => position as Position;
+
+const changeOf = (position: number, trace?: string): Change =>
+  ({ id: `event-${position}`, position: at(position), type: 'article.published', ...(trace && { trace }) }) as unknown as Change;
+const heard = (...changes: readonly Change[]) => changes.map((change) => ({ change, topics: [] }));
+const rendered = (change: Change, message: string | undefined): Rendered => ({
+  change,
+  messages: { message: message === undefined ? undefined : Buffer.from(message), own: new Map() },
+});
+
+const laneOf = (key: string, ...after: readonly number[]): Lane => {
+  const cohort: Cohort = { key, topics: [], render: async () => undefined };
+  const lane = new Lane({ cohort, caller: anybody }, at(0));
+  for (const position of after) {
+    const reader = { cohort, caller: anybody, after: at(position), send: () => undefined, moveOn: () => {}, fail: () => {} };
+    lane.add({ reader, position: at(position), lane });
+  }
+  return lane;
+};
+
+const open = () => {
+  const tracing = createMemoryTracing();
+  return { tracing, toldSpans: createToldSpans(tracing) as ToldSpans };
+};
+
+test('a change is one span for all who were told of it, in however many cohorts', async () => {
+  const { tracing, toldSpans } = open();
+  const change = changeOf(5, TRACE);
+  toldSpans.heard(heard(change, changeOf(6)));
+  // One has it already.
+  toldSpans.telling(laneOf('a', 0, 0, 5), [rendered(change, 'a'), rendered(changeOf(6), 'b')]);
+  await delay(1);
+  toldSpans.telling(laneOf('b', 0), [rendered(change, 'a')]);
+  expect(tracing.ended).toEqual([]);
+  const [span] = await until(
+    () => tracing.ended,
+    ({ length }) => length > 0,
+  );
+  expect(tracing.ended).toHaveLength(1);
+  expect(span).toMatchObject({ parentSpanId: 'b7ad6b7169203331', attributes: { 'annals.event.id': 'event-5', 'annals.feed.readers': 3 } });
+  expect((span?.endedAtMs ?? 0) - (span?.startedAtMs ?? 0)).toBeGreaterThan(0);
+  expect((span?.endedAtMs ?? 0) - (span?.startedAtMs ?? 0)).toBeLessThan(400);
+});
+
+test('what nobody was told of is not shown, and what was is at the end', () => {
+  const { tracing, toldSpans } = open();
+  const [one, other, told] = [changeOf(5, TRACE), changeOf(6, TRACE), changeOf(7, TRACE)];
+  toldSpans.heard(heard(one, other, told));
+  toldSpans.telling(laneOf('a', 0), [rendered(other, undefined), rendered(told, 'c')]);
+  toldSpans[Symbol.dispose]();
+  expect(tracing.ended.map(({ attributes }) => attributes['annals.event.id'])).toEqual(['event-7']);
+});
+
+test('with tracing off there is nothing to do', () => {
+  expect(createToldSpans(NO_TRACING)).toBeUndefined();
+});
