@@ -110,7 +110,7 @@ export default defineConfig({
       {
         test: {
           name: 'engines-kafka',
-          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks,erasure}.test.ts'],
+          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks,erasure,trace}.test.ts'],
           globalSetup: ['test/engines/over-kafka.ts', ...onPostgres.globalSetup],
           setupFiles: ['test/engines/demand-kafka.ts'],
           env: { ANNALS_TOPOLOGY: 'roles' },

@@ -1,0 +1,60 @@
+import { expect } from 'vitest';
+import { formatTraceparent, type TracePlace } from '#shared/tracing/traceparent.ts';
+import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.ts';
+import { until } from './until.ts';
+
+let traces = 0;
+
+/** A place in a trace of its own, as a client begins one. */
+export const newTrace = ({ isSampled = true } = {}): TracePlace & { readonly traceparent: string } => {
+  traces += 1;
+  const place = { traceId: `${traces}`.padStart(32, 'a'), spanId: `${traces}`.padStart(16, 'b'), isSampled };
+  return { ...place, traceparent: formatTraceparent(place) };
+};
+
+export const spansOf = ({ spans }: OtlpReceiver, traceId: string): readonly ReceivedSpan[] =>
+  spans.filter((span) => span.traceId === traceId);
+
+const TOLD_WITHIN_MS = 30_000;
+
+/** The spans of a trace, once there is one of each of these names. */
+export const untilTold = (receiver: OtlpReceiver, traceId: string, names: readonly string[]): Promise<readonly ReceivedSpan[]> =>
+  until(
+    () => spansOf(receiver, traceId),
+    (spans) => names.every((name) => spans.some((span) => span.name === name)),
+    TOLD_WITHIN_MS,
+  );
+
+const BY_KAFKA_WITHIN_MS = 60_000;
+
+/** Those who follow hear from the log what Kafka does not have in time; what they do because of Kafka follows from the publishing. */
+export const untilHeardByKafka = (receiver: OtlpReceiver, change: (traceparent: string) => Promise<unknown>): Promise<unknown> => {
+  const look = async (): Promise<readonly ReceivedSpan[]> => {
+    const { traceId, traceparent } = newTrace();
+    await change(traceparent);
+    return untilTold(receiver, traceId, ['publish', ...HEARING]);
+  };
+  const isByKafka = (spans: readonly ReceivedSpan[]): boolean => {
+    const published = new Set(spans.filter(({ name }) => name === 'publish').map(({ spanId }) => spanId));
+    return spans.every(({ name, parentSpanId = '' }) => !HEARING.includes(name) || published.has(parentSpanId));
+  };
+  return until(look, isByKafka, BY_KAFKA_WITHIN_MS);
+};
+
+const HEARING = ['tell followers', 'plan webhooks'];
+
+/** The one of this name, and with these attributes. */
+export const only = (spans: readonly ReceivedSpan[], name: string, attributes: ReceivedSpan['attributes'] = {}): ReceivedSpan => {
+  const isLike = (span: ReceivedSpan): boolean =>
+    span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value);
+  const found = spans.filter(isLike);
+  expect(found, `${name} among ${spans.map((span) => `${span.service} ${span.name}`).join(', ')}`).toHaveLength(1);
+  return found[0] as ReceivedSpan;
+};
+
+/** The lines of a log that belong to a trace. */
+export const linesOf = (printed: string, traceId: string): readonly object[] =>
+  printed
+    .split('\n')
+    .filter((line) => line.includes(`"traceId":"${traceId}"`))
+    .map((line) => JSON.parse(line) as object);
