@@ -5,7 +5,7 @@ import { type Foundation, openFoundation } from '#shared/foundation.ts';
 import { createApp } from '#shared/http/app.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { httpDrainMs, serveClients } from '#shared/http/serve-clients.ts';
+import { drainingOf, serveClients } from '#shared/http/serve-clients.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
@@ -36,9 +36,7 @@ const serveRoles = async (
   const { internal: listener, limits } = config;
   const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
   const handler = createApp({ log, metrics, tracing, routes });
-  const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, drainMs: httpDrainMs(config), log }),
-  );
+  const server = resources.use(await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), log }));
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
   return server;
 };

@@ -18,9 +18,13 @@ import { type ShortWay, withShortWay } from './short-way.ts';
 import { demandHttps } from './strict-transport.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
-export const httpDrainMs = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>): number =>
-  HTTP_SHARE_OF_DRAIN * (drainMs - drainNoticeMs);
+export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>) => ({
+  drainMs: HTTP_SHARE_OF_DRAIN * (drainMs - drainNoticeMs),
+  lingerMs: drainNoticeMs === 0 ? 0 : LINGER_MS,
+});
 
+/** Longer than the ingress keeps a connection that it does not use. */
+const LINGER_MS = 2_500;
 const HTTP_SHARE_OF_DRAIN = 0.7;
 
 const LINKS: readonly Link[] = [
@@ -67,9 +71,7 @@ export const serveClients = async (
       })
     : app;
   resources.use(await startMetricsServer(metrics, config.metrics));
-  const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, drainMs: httpDrainMs(config), log }),
-  );
+  const server = resources.use(await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, ...drainingOf(config), log }));
   // Disposing of a server again only waits for it.
   if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
   resources.defer(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpLimits, Listener, TlsFiles } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
@@ -21,6 +21,8 @@ export type HttpServerOptions = {
   readonly limits: HttpLimits;
   /** How long requests in flight may go on after disposal has begun. */
   readonly drainMs: number;
+  /** How much of that is left to peers, to close what they do not use: who closes on a peer's request may not know that it was on its way. */
+  readonly lingerMs?: number;
   readonly log: Log;
 };
 
@@ -38,7 +40,7 @@ const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, drainMs, log } = options;
+  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, log } = options;
   const timing = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
@@ -51,7 +53,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => log.warn({ connectionsMax: limits.connectionsMax }, 'A connection was refused: CONNECTIONS_MAX is reached.'));
   server.on('clientError', answerBrokenRequest);
-  const leaving = { hasBegun: false };
+  const leaving: Leaving = { hasBegun: false, lingers: false };
   const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server, leaving) };
   continueOnceRead(server);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
@@ -66,11 +68,14 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       for (const response of traffic.inFlight) response.shouldKeepAlive = false;
     },
     [Symbol.asyncDispose]: () => {
-      drained ??= drain(server, traffic, { drainMs, log });
+      drained ??= drain(server, traffic, { drainMs, lingerMs, leaving, log });
       return drained;
     },
   };
 };
+
+/** Whether answers end their connections, and whether those that nobody uses are left to their peers. */
+type Leaving = { hasBegun: boolean; lingers: boolean };
 
 type Traffic = { readonly connections: ReadonlyMap<string, Socket>; readonly inFlight: ReadonlySet<ServerResponse> };
 
@@ -89,7 +94,7 @@ const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
-const trackResponses = (server: Server, leaving: { readonly hasBegun: boolean }): ReadonlySet<ServerResponse> => {
+const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
   let isClosingIdle = false;
   // Looks at all connections, so once for all responses that end together: there may be ten thousand of them.
@@ -106,28 +111,37 @@ const trackResponses = (server: Server, leaving: { readonly hasBegun: boolean })
     response.once('close', () => {
       inFlight.delete(response);
       // While draining, a connection that has had its answer is of no more use.
-      if (!server.listening) closeIdleSoon();
+      if (!server.listening && !leaving.lingers) closeIdleSoon();
     });
     if (leaving.hasBegun || !server.listening) response.shouldKeepAlive = false;
   });
   return inFlight;
 };
 
-const drain = async (
-  server: Server,
-  { connections, inFlight }: Traffic,
-  { drainMs, log }: { drainMs: number; log: Log },
-): Promise<void> => {
+type Draining = Pick<HttpServerOptions, 'drainMs' | 'log'> & { readonly lingerMs: number; readonly leaving: Leaving };
+
+const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leaving, log }: Draining): Promise<void> => {
   const closed = once(server, 'close');
-  server.close();
-  const busy = new Set([...inFlight].map(({ req }) => peerOf(req.socket)));
-  // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers open them ahead.
-  for (const [peer, socket] of connections) if (!busy.has(peer)) socket.destroy();
-  for (const response of inFlight) response.shouldKeepAlive = false;
   const finished = new AbortController();
-  const deadline = delay(drainMs, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
+  const after = (ms: number) => delay(ms, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
+  const deadline = after(drainMs);
+  leaving.hasBegun = true;
+  for (const response of traffic.inFlight) response.shouldKeepAlive = false;
+  if (lingerMs > 0) {
+    leaving.lingers = true;
+    // Takes no new connections, and leaves those that there are, as closing an HTTP server does not.
+    NetServer.prototype.close.call(server);
+    await Promise.race([closed, after(lingerMs)]);
+    leaving.lingers = false;
+    server.closeIdleConnections();
+  } else {
+    server.close();
+  }
+  const busy = new Set([...traffic.inFlight].map(({ req }) => peerOf(req.socket)));
+  // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers open them ahead.
+  for (const [peer, socket] of traffic.connections) if (!busy.has(peer)) socket.destroy();
   if ((await Promise.race([closed, deadline])) === 'late') {
-    log.warn({ inFlight: inFlight.size }, 'Requests that took too long were cut off.');
+    log.warn({ inFlight: traffic.inFlight.size }, 'Requests that took too long were cut off.');
     server.closeAllConnections();
     await closed;
   }
