@@ -35,7 +35,7 @@ test.skipIf(!hasGo)('compose reads our file, and has every role, every engine, a
   const roles = ['auth', 'command', 'projector', 'query', 'webhook-dispatcher'];
   const engines = ['eventstoredb', 'kafka', 'postgres', 'redis'];
   expect(await read(join(root, 'docker-compose.yml'))).toEqual(
-    [...roles, ...engines, 'grafana', 'ingress', 'prepare', 'prometheus'].toSorted(),
+    [...roles, ...engines, 'grafana', 'ingress', 'jaeger', 'otel-collector', 'prepare', 'prometheus'].toSorted(),
   );
 });
 
