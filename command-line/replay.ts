@@ -1,9 +1,9 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { dropScratch, type Found, listScratch } from '#shared/read-model/scratch-schemas.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { positionOf } from '../audit/at.ts';
 import { type Replayed, replay as replayLog } from '../audit/replay/replay.ts';
-import { dropScratch, type Found, listScratch } from '../audit/scratch.ts';
 import type { Command, Given } from './command.ts';
 import { duration, megabytes, number, showProgress } from './progress.ts';
 import { type Projection, withProjection } from './projection.ts';

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rotateAuditKey } from '#shared/audit/signing-keys.ts';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import { type AuditKey, rotateAuditKey } from '#shared/audit/signing-keys.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { exportLog } from '../audit/export/export-log.ts';
 import { type AuditWorld, createAuditWorld } from './engines/audit-world.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
+import { aKey, endorsed, signAnew, type TestKey } from './engines/forged-export.ts';
 import { createReadWorld } from './engines/read-world.ts';
 
 const SCRIPT = fileURLToPath(new URL('../docs/examples/verify-export.py', import.meta.url));
@@ -77,6 +78,11 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     expect(await verify(whole, '--key', 'of-another')).toMatchObject({ exit: 1, text: expect.stringContaining('not signed by the key') });
   });
 
+  const copyOf = async (folder: string) => {
+    const path = join(resources.use(await temporaryDataDir()).path, 'export');
+    await cp(folder, path, { recursive: true });
+    return path;
+  };
   const change = (name: string, how: (text: string) => string) => async (path: string) => {
     const [before, file] = [await readFile(join(path, name), 'utf8'), join(path, name)];
     expect(how(before)).not.toBe(before);
@@ -101,10 +107,45 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   ];
 
   test.each(TAMPERINGS)('finds %s', async (_what, tamper) => {
-    const path = join(resources.use(await temporaryDataDir()).path, 'export');
-    await cp(whole, path, { recursive: true });
+    const path = await copyOf(whole);
     await tamper(path);
     expect(await verify(path)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED\. [A-Za-z0-9/]/) });
+  });
+
+  test('takes a key for a descendant of the one that is known only where each was endorsed by the one before it', async () => {
+    const path = await copyOf(whole);
+    const [first, second, third] = [aKey(), aKey(), aKey()];
+    const verifyAs = async (keys: readonly AuditKey[], signer: TestKey) => {
+      await signAnew(path, keys, signer);
+      return verify(path, '--key', second.id);
+    };
+    const known = [endorsed(first), endorsed(second, first)];
+    expect(await verifyAs([...known, endorsed(third, second)], third)).toMatchObject({ exit: 0 });
+    expect(await verifyAs(known, second)).toMatchObject({ exit: 0 });
+    expect(await verifyAs([...known, endorsed(third, first)], third)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining(`The key ${third.id} does not follow from the one before it`),
+    });
+    expect(await verifyAs(known, first)).toMatchObject({ exit: 1, text: expect.stringContaining(`not signed by the key ${second.id}`) });
+  });
+
+  test('is not told that heads agree which are of another part of the log', async () => {
+    const [path, kept] = [await copyOf(whole), join(resources.use(await temporaryDataDir()).path, 'kept.jsonl')];
+    const lines = (await readFile(world.files.heads, 'utf8')).trimEnd().split('\n');
+    const keep = (...heads: readonly string[]) => writeFile(kept, heads.map((line) => `${line}\n`).join(''));
+    const [early, late] = [join(path, 'early'), join(path, 'late')];
+    await exportLog({ ...world, ...quietly }, early, { ...range, upTo: 20 as Position });
+    await exportLog({ ...world, ...quietly }, late, { ...range, after: 22 as Position });
+    await keep(...lines.slice(0, 1));
+    expect(await verify(early, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('None of the heads in') });
+    expect(await verify(late, '--heads', kept)).toMatchObject({ exit: 0 });
+    await keep();
+    expect(await verify(whole, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('None of the heads in') });
+    const key = aKey();
+    await signAnew(late, [endorsed(key)], key);
+    const statement = JSON.stringify({ count: 22, head: '00'.repeat(32), key: key.id });
+    await keep(JSON.stringify({ statement, signature: key.sign(statement) }));
+    expect(await verify(late, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('follow on 22 others') });
   });
 
   test('verifies what came over HTTP, and finds what was cut off, put in, or changed on the way', async () => {

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { readPublication } from '#shared/audit/publication.ts';
 import { readAllHeads, readStatement, type SignedHead } from '#shared/audit/signed-head.ts';
 import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -25,9 +26,10 @@ export type Given = { readonly heads: readonly string[]; readonly keys: readonly
 
 /**
  * Opens them as they are now; what is signed from now on is not among them. What is outside first, because whatever is there was in the
- * database before.
+ * database before; but before that, what must be outside by then.
  */
 export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findings: Findings): Promise<HeadSources> => {
+  const { due, published } = await readDue(pool);
   const bytes = await stat(files.heads).then(
     ({ size }) => size,
     () => 0,
@@ -41,8 +43,12 @@ export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findin
     file: new Peekable(read('file', readHeads(wholeLines(files.heads, bytes), files.heads))),
     database: new Peekable(read('database', parsed(readAllHeads(pool, newest.rows[0]?.count ?? 0)))),
   };
+  const isLost = bytes === 0 && published > 0;
+  if (isLost) findings.add({ kind: 'head_missing', count: published, source: 'file' });
+  const isDue = (count: number) => count <= due && !(isLost && count === published);
+  const merging: Merging = { sources, findings, isDue, order: new KeyOrder(keys, findings) };
   return {
-    upTo: (count) => takeUpTo(sources, count, findings),
+    upTo: (count) => takeUpTo(merging, count),
     async last() {
       const rests = await Promise.all([sources.given, sources.file, sources.database].map(takeAll));
       return rests.filter((head) => head !== undefined);
@@ -52,19 +58,34 @@ export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findin
 
 type Sources = Readonly<Record<HeadSource, Peekable<SourcedHead>>>;
 
-const takeUpTo = async ({ given, file, database }: Sources, upTo: number, findings: Findings): Promise<readonly SourcedHead[]> => {
+type Merging = {
+  readonly sources: Sources;
+  readonly findings: Findings;
+  readonly order: KeyOrder;
+  /** Whether a head of the database over so many events is to be outside as well. */
+  readonly isDue: (count: number) => boolean;
+};
+
+/** All heads but the newest are outside, because none is signed before the one before it is there; and the newest, if it was told to be. */
+const readDue = async (pool: Pool): Promise<{ readonly due: number; readonly published: number }> => {
+  const { count: published } = await readPublication(pool);
+  const { rows } = await pool.query<{ count: number }>('select count from audit.head order by count desc offset 1 limit 1');
+  return { due: Math.max(rows[0]?.count ?? 0, published), published };
+};
+
+const takeUpTo = async ({ sources, findings, order, isDue }: Merging, upTo: number): Promise<readonly SourcedHead[]> => {
+  const { given, file, database } = sources;
   const heads: SourcedHead[] = [];
   for (;;) {
     const next = await Promise.all([given.peek(), file.peek(), database.peek()]);
     const count = Math.min(...next.map((head) => head?.says.count ?? Number.POSITIVE_INFINITY));
-    if (count > upTo || count === Number.POSITIVE_INFINITY) return heads;
+    if (count > upTo || count === Number.POSITIVE_INFINITY) return heads.filter((head) => order.allows(head));
     const [byGiven, byFile, byDatabase] = next.map((head) => (head?.says.count === count ? head : undefined));
     if (byGiven) heads.push(await given.take(byGiven));
     if (byFile) heads.push(await file.take(byFile));
     if (byDatabase) heads.push(await database.take(byDatabase));
     if (byFile && !byDatabase) findings.add({ kind: 'head_missing', count, source: 'database' });
-    // What is newer than all that is outside was not put there yet.
-    if (byDatabase && !byFile && (await file.peek())) findings.add({ kind: 'head_missing', count, source: 'file' });
+    if (byDatabase && !byFile && (isDue(count) || (await file.peek()))) findings.add({ kind: 'head_missing', count, source: 'file' });
     if (byDatabase && byFile && byDatabase.statement !== byFile.statement)
       findings.add({ kind: 'head_changed', count, source: 'database' });
   }
@@ -95,6 +116,26 @@ async function* verified(heads: AsyncIterable<ReadHead>, { source, keys, finding
     }
   } catch (error) {
     damaged(findings, source, error);
+  }
+}
+
+/** A key signs until the next one does: whoever has an old one could otherwise sign what comes later. */
+class KeyOrder {
+  readonly #keys: readonly string[];
+  readonly #findings: Findings;
+  #last = 0;
+
+  constructor(keys: ReadonlyMap<string, AuditKey>, findings: Findings) {
+    this.#keys = [...keys.keys()];
+    this.#findings = findings;
+  }
+
+  /** To be asked of heads by how much they cover. */
+  allows({ says: { count, key }, source }: SourcedHead): boolean {
+    const index = this.#keys.indexOf(key);
+    if (index < this.#last) this.#findings.add({ kind: 'head_signature_wrong', count, source, why: 'a later key has signed before' });
+    this.#last = Math.max(this.#last, index);
+    return index === this.#last;
   }
 }
 

@@ -5,32 +5,32 @@ import type { Findings, HeadSource } from './findings.ts';
 type KeyPlaces = { readonly given: readonly AuditKey[]; readonly file: readonly AuditKey[]; readonly database: readonly AuditKey[] };
 
 /**
- * The keys whose signatures count: the first one of the most trusted place that has any, and each that one of these has endorsed.
+ * The keys whose signatures count, in the order in which they signed: the first one of the most trusted place that has any, those before
+ * it, as an auditor may begin in the middle, and each that the one before it has endorsed. A key endorses one, and signs nothing after.
  * Heads that another has signed are told as signed by nobody known.
  */
 export const trustedKeys = ({ given, file, database }: KeyPlaces, findings: Findings): ReadonlyMap<string, AuditKey> => {
-  const trusted = new Map<string, AuditKey>();
+  const trusted: AuditKey[] = [];
   const places: readonly (readonly [HeadSource, readonly AuditKey[]])[] = [
     ['given', given],
     ['file', file],
     ['database', database],
   ];
   for (const [source, keys] of places) {
-    for (const key of keys) {
-      if (trusted.has(key.id) && thumbprint(key.publicKey) === key.id) continue;
-      if (isRoot(key, trusted) || isEndorsed(key, trusted)) trusted.set(key.id, key);
-      else findings.add({ kind: 'key_not_endorsed', key: key.id, source });
+    const ours = keys.filter(isNamedRightly);
+    for (const key of ours.toReversed()) if (trusted[0] && isEndorsedBy(key, trusted[0])) trusted.unshift(key);
+    for (const key of ours) {
+      const last = trusted.at(-1);
+      // Nothing can be said against the very first, except by whoever has kept it.
+      if (!last || isEndorsedBy(last, key)) trusted.push(key);
     }
+    for (const key of keys)
+      if (!ours.includes(key) || !trusted.some(({ id }) => id === key.id)) findings.add({ kind: 'key_not_endorsed', key: key.id, source });
   }
-  return trusted;
+  return new Map(trusted.map((key) => [key.id, key]));
 };
 
-/** Nothing can be said against the very first, except by whoever has kept it. An auditor may begin in the middle. */
-const isRoot = (key: AuditKey, trusted: ReadonlyMap<string, AuditKey>): boolean =>
-  trusted.size === 0 && thumbprint(key.publicKey) === key.id;
+const isNamedRightly = ({ id, publicKey }: AuditKey): boolean => thumbprint(publicKey) === id;
 
-const isEndorsed = (key: AuditKey, trusted: ReadonlyMap<string, AuditKey>): boolean => {
-  const before = trusted.get(key.endorsedBy ?? '');
-  if (!before || key.endorsement === null || thumbprint(key.publicKey) !== key.id) return false;
-  return isSignedBy(before.publicKey, endorsementText(key), key.endorsement);
-};
+const isEndorsedBy = (before: AuditKey, key: AuditKey): boolean =>
+  key.endorsedBy === before.id && key.endorsement !== null && isSignedBy(before.publicKey, endorsementText(key), key.endorsement);

@@ -216,8 +216,8 @@ describe('on PostgreSQL, whoever', () => {
     await set('delete from audit.head where count > 8');
     expect((await check(world)).findings).toEqual([{ kind: 'log_cut', count: 12, events: 8, source: 'file' }]);
     await rm(world.files.heads);
-    expect((await check(world)).findings).toEqual([]);
-    expect((await check(world, { given })).findings).toEqual([{ kind: 'log_cut', count: 12, events: 8, source: 'given' }]);
+    expect(new Set(kinds(await check(world)))).toEqual(new Set(['head_missing']));
+    expect((await check(world, { given })).findings).toContainEqual({ kind: 'log_cut', count: 12, events: 8, source: 'given' });
   });
 
   test('cuts the end of the log alone off is found by the chain', async () => {

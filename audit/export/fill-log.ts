@@ -54,8 +54,8 @@ export const fillLog = async (filling: Filling, source: AsyncIterable<readonly C
   return { ...place, appended };
 };
 
-/** The events that the log had before. */
-class Present implements AsyncDisposable {
+/** The events that the log had before; only reads. */
+export class Present implements AsyncDisposable {
   readonly #pages: AsyncGenerator<readonly RecordedEvent[]>;
   readonly #head: Position;
   #page: readonly RecordedEvent[] = [];

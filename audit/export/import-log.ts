@@ -1,3 +1,4 @@
+import type { ChainPlace } from '#shared/audit/chain-at.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -11,7 +12,7 @@ import { type Progress, Stopped } from '../../projector/catch-up.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 import { writeQuiet } from '../../webhook-dispatcher/ledger/quiet.ts';
 import type { Order } from './append-in-order.ts';
-import { type Filled, fillLog } from './fill-log.ts';
+import { type Filled, fillLog, Present } from './fill-log.ts';
 import { takeInPersons } from './persons.ts';
 import { type OpenedExport, readEvents, readPersons } from './read-export.ts';
 
@@ -30,7 +31,8 @@ export type Importing = {
 export const importLog = async (importing: Importing, opened: OpenedExport): Promise<Filled> => {
   const { pool, target, masterKey, signal } = importing;
   const { chain } = opened.manifest;
-  const subjects = await check(importing, opened);
+  const before = { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') };
+  const subjects = await check(importing, opened, before);
   await demandKeys(opened, masterKey);
   await using _keys = await openPostgresKeyStore({ pool, masterKey }).catch(explainKeys);
   await takeInKeys(importing, opened, subjects);
@@ -39,8 +41,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   await writeQuiet(pool, target.identity, 'everything');
   const filled = await fillLog(
     {
-      ...{ target, order: importing.order, signal },
-      before: { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') },
+      ...{ target, order: importing.order, signal, before },
       onEvents: (count) => importing.onProgress('import', progressOf(opened, count)),
     },
     readEvents(opened),
@@ -53,16 +54,23 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   return filled;
 };
 
-/** Reads all of it, and answers whose personal data is in it. */
-const check = async ({ signal, onProgress }: Importing, opened: OpenedExport): Promise<ReadonlySet<UserId>> => {
+/**
+ * Reads all of it, and answers whose personal data is in it. Refuses a log that holds anything else as long as nothing is written: keys that
+ * are destroyed by the export would be gone from the database of that other log for good.
+ */
+const check = async ({ target, signal, onProgress }: Importing, opened: OpenedExport, before: ChainPlace): Promise<ReadonlySet<UserId>> => {
+  await using present = new Present(target, await target.head());
+  await present.skip(before);
   const subjects = new Set<UserId>();
   let count = 0;
   for await (const events of readEvents(opened)) {
     if (signal.aborted) throw new Stopped();
+    await present.matched(events);
     for (const event of events) for (const subject of subjectsIn(event)) subjects.add(subject);
     count += events.length;
     onProgress('check', progressOf(opened, count));
   }
+  await present.demandEnd();
   return subjects;
 };
 
@@ -97,16 +105,17 @@ const explainKeys = (error: unknown): never => {
 
 /** Without its key, what is personal could be neither read nor written, now or ever: such a person is erased here. */
 const takeInKeys = async ({ pool, withoutKeys }: Importing, opened: OpenedExport, subjects: ReadonlySet<UserId>): Promise<void> => {
-  for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
+  const without = new Set(subjects);
+  for await (const persons of readPersons(opened)) for (const { subject } of persons) without.delete(subject);
   const { rows } = await pool.query<{ subject: UserId }>(
     'select subject from unnest($1::bigint[]) subject where not exists (select from person_key where person_key.subject = subject.subject)',
-    [[...subjects]],
+    [[...without]],
   );
-  if (rows.length === 0) return;
-  if (!withoutKeys)
+  if (rows.length > 0 && !withoutKeys)
     throw new StartRefused(
       `The keys of ${rows.length} persons are neither in the export nor in this database, so that what is personal could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
     );
+  for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
   const destroyedAt = new Date().toISOString();
   await takeInPersons(
     pool,

@@ -29,17 +29,28 @@ export const openExport = async (folder: string): Promise<OpenedExport> => {
   return { folder, manifest };
 };
 
+/** Refuses an export that is neither signed by a key that is known from elsewhere, nor by one that follows from it. */
+export const demandSigner = ({ folder, manifest }: OpenedExport, known: string): void => {
+  // Each is endorsed by the one before it, or the export would not have been opened.
+  const ancestors = manifest.keys.slice(0, manifest.keys.findIndex(({ id }) => id === manifest.key) + 1);
+  if (!ancestors.some(({ id }) => id === known))
+    throw new StartRefused(
+      `The export in ${folder} is not signed by the key ${known}, nor by one that follows from it, but by ${manifest.key}: nothing was written.`,
+    );
+};
+
 const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) => {
   const known = new Map<string, AuditKey>();
+  let latest: AuditKey | undefined;
   for (const key of keys) {
     const { id, publicKey, endorsedBy, endorsement } = key;
-    const before = known.get(endorsedBy ?? '');
-    const isEndorsed = before
-      ? isSignedBy(before.publicKey, endorsementText(key), endorsement ?? '')
-      : known.size === 0 && endorsedBy === null;
+    const isEndorsed =
+      endorsedBy === (latest?.id ?? null) &&
+      (latest === undefined || isSignedBy(latest.publicKey, endorsementText(key), endorsement ?? ''));
     if (thumbprint(publicKey) !== id || !isEndorsed)
       throw new StartRefused(`The key ${id} of this export is not endorsed by the one before it: it was changed.`);
     known.set(id, key);
+    latest = key;
   }
   return (id) => {
     const key = known.get(id);

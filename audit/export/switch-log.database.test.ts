@@ -57,6 +57,11 @@ const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Prom
     (rows) => rows.every(({ position }) => position >= head),
     30_000,
   );
+  await until(
+    () => world.rows('select from audit.publication where problem is null and count = (select max(count) from audit.block)'),
+    ({ length }) => length === 1,
+    30_000,
+  );
 };
 
 const settingsNow = () => ({ ...system.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) });

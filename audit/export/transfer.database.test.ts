@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool, type Pool } from '#shared/database/pool.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
 import { createReadWorld } from '../../test/engines/read-world.ts';
 import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
+import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
 const resources = new AsyncDisposableStack();
 /** Where the log of the first system is: in its database, until it is moved. */
@@ -56,6 +59,73 @@ test('without the keys of persons an import is refused, or takes them in as eras
     /Ada|Rita|rita@|Well said/,
   );
 });
+
+test('a log that holds anything else is refused before anything is written, in any table', async () => {
+  const path = await folder();
+  await callLine(system.settings, ['log', 'export', path, '--keys']);
+  await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
+  {
+    await using world = await createReadWorld({}, { on: other });
+    await world.person('author', 'Lives here');
+  }
+  await using pool = openPool({ url: other.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+  await migrateLedger(pool);
+  const theirs = await personsOf(system.settings.DATABASE_URL ?? '');
+  const [destroyed] = theirs.filter(({ destroyed_at }) => destroyed_at !== null);
+  const [living] = theirs.filter(({ destroyed_at }) => destroyed_at === null);
+  // Numbers of persons may well be the same here and there.
+  await pool.query('insert into person_key (subject, wrapped) values ($1, $2)', [destroyed?.subject, living?.wrapped]);
+  const before = await contentOf(pool);
+  expect(Object.keys(before)).toEqual(expect.arrayContaining(['public.person_key', 'webhook_ledger.quiet']));
+  const refused = await callLine(other.settings, ['log', 'import', path]);
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('is not empty and no beginning of this') });
+  expect(await contentOf(pool)).toEqual(before);
+});
+
+test('an export is taken in from whom it is expected, and without that its key is told before anything is written', async () => {
+  const path = await folder();
+  await callLine(system.settings, ['log', 'export', path, '--keys']);
+  const [first, second, forger] = [aKey(), aKey(), aKey()];
+  const known = [endorsed(first), endorsed(second, first)];
+  await using copy = await createCommandWorld(undefined, system.settings.MASTER_KEY);
+  await using pool = openPool({ url: copy.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+  const before = await contentOf(pool);
+  const refused = async (args: readonly string[], complaint: string) => {
+    expect(await callLine(copy.settings, ['log', 'import', path, ...args])).toMatchObject({
+      exit: 1,
+      complaint: expect.stringContaining(complaint),
+    });
+    expect(await contentOf(pool)).toEqual(before);
+  };
+  await refused(['--key', 'of-another'], 'is not signed by the key of-another');
+  await signAnew(path, known, first);
+  await refused(['--key', second.id], `is not signed by the key ${second.id}`);
+  await signAnew(path, [...known, endorsed(forger, first)], forger);
+  await refused(['--key', second.id], `The key ${forger.id} of this export is not endorsed by the one before it`);
+  // What is told comes before what is found.
+  await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
+  await signAnew(path, known, second);
+  const { lines } = await callLine(other.settings, ['log', 'import', path]);
+  expect(lines[0]).toContain(`signed by the key ${second.id}, which comes with it`);
+  expect(lines.findIndex((line) => line.includes('events were imported'))).toBeGreaterThan(0);
+  expect(await callLine(copy.settings, ['log', 'import', path, '--key', first.id])).toMatchObject({ exit: 0 });
+});
+
+const personsOf = async (url: string) => {
+  await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
+  return (await pool.query<{ subject: string; wrapped: Buffer | null; destroyed_at: Date | null }>('select * from person_key')).rows;
+};
+
+/** What is in each table, as text. */
+const contentOf = async (pool: Pool): Promise<Readonly<Record<string, string>>> => {
+  const { rows } = await pool.query<{ name: string; content: string }>(
+    `select table_schema || '.' || table_name as name,
+       query_to_xml(format('select t::text as line from %I.%I t order by 1', table_schema, table_name), true, true, '')::text as content
+     from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  return Object.fromEntries(rows.map(({ name, content }) => [name, content]));
+};
 
 test('keys under another master key are refused before anything is written', async () => {
   const path = await folder();

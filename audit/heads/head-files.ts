@@ -10,11 +10,18 @@ export const headFilesIn = (auditDir: string): HeadFiles => ({ heads: join(audit
 
 export type ReadHead = SignedHead & { readonly says: HeadStatement };
 
-/** The heads of a file, or of lines; throws `LineDamaged` at what is none. */
+/** A process that has lost its lease without noticing may repeat what its successor has put there since. */
+const REPEATED_WITHIN = 16;
+
+/** The heads of a file, or of lines, each once; throws `LineDamaged` at what is none. */
 export async function* readHeads(lines: AsyncIterable<string> | Iterable<string>, name: string): AsyncGenerator<ReadHead> {
   let number = 0;
+  const latest: string[] = [];
   for await (const line of lines) {
     number += 1;
+    if (latest.includes(line)) continue;
+    latest.push(line);
+    if (latest.length > REPEATED_WITHIN) latest.shift();
     yield readAs(() => parseHead(line), name, number);
   }
 }

@@ -14,7 +14,8 @@ export const appendLines = async (path: string, lines: readonly string[]): Promi
   if (lines.length === 0) return;
   const isNew = (await sizeOf(path)) === 0;
   await using file = await open(path, 'a');
-  await file.write(lines.map((line) => `${line}\n`).join(''));
+  // `write` may write a part, and say nothing of it.
+  await file.appendFile(lines.map((line) => `${line}\n`).join(''));
   await file.sync();
   if (!isNew) return;
   await using folder = await open(dirname(path), 'r');

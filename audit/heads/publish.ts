@@ -11,28 +11,37 @@ export type Publishing = AuditKeyDependencies & { readonly eventLog: Pick<EventL
 
 /** Publishes heads one after the other; nobody else may at the same time. */
 export type Publisher = {
-  /** Signs the chain as far as it is, and puts that outside the database; nothing where nothing was added since. */
-  publish(): Promise<void>;
+  /**
+   * Signs the chain as far as it is, and puts that outside the database; nothing where nothing was added since. What is no longer ours to
+   * publish is left to whoever has taken over.
+   */
+  publish(isOurs?: () => boolean): Promise<void>;
 };
 
 export const createPublisher = (publishing: Publishing): Publisher => {
   const { pool, files } = publishing;
-  /** Of the files as they were left here: where somebody else has written into them, they are looked through again. */
+  /** Of heads and files as they were left here: where somebody else has written any, or not all was written, they are looked through again. */
   let stamp: string | undefined;
   let key: string | undefined;
   return {
-    async publish() {
+    async publish(isOurs = () => true) {
       const signer = await openSigner(publishing);
-      if (key !== signer.key || stamp !== (await stampOfFiles(files))) await reconcile(publishing);
+      if (key !== signer.key || stamp !== (await stampOfAll(publishing))) await reconcile(publishing);
       key = signer.key;
+      stamp = undefined;
+      if (!isOurs()) return;
       const head = await signNext(publishing, signer);
+      if (!isOurs()) return;
       if (head) await appendHeads(files, [head]);
-      stamp = await stampOfFiles(files);
+      stamp = await stampOfAll(publishing);
       const newest = await readNewestHead(pool);
       await tellPublished(pool, { count: newest?.count ?? 0, at: newest ? readStatement(newest.statement).at : null });
     },
   };
 };
+
+const stampOfAll = async ({ pool, files }: Publishing): Promise<string> =>
+  `${(await readNewestHead(pool))?.count} ${await stampOfFiles(files)}`;
 
 /** First in the database: a process that dies in between leaves a head there that the next one finds to be missing outside. */
 const signNext = async (

@@ -30,12 +30,13 @@ export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   const stored = readAllHeads(pool);
   let next = await stored.next();
   for await (const head of readHeadFile(files)) {
-    demandOurs(reconciling, head);
     const { count } = head.says;
     if (!next.done && next.value.count < count)
       throw new HeadsDisagree(`${files.heads} lacks the head over ${next.value.count} events, and has later ones.`);
-    if (next.done || next.value.count > count) await restore(reconciling, keys, head);
-    else {
+    if (next.done || next.value.count > count) {
+      demandOurs(reconciling, head);
+      await restore(reconciling, keys, head);
+    } else {
       demandSame(files, head, next.value);
       next = await stored.next();
     }
@@ -47,6 +48,7 @@ export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   }
 };
 
+/** Of what the database has not. What it has is ours, also where the log was copied since, and is another by now. */
 const demandOurs = ({ eventLog, files }: Reconciling, { says: { log } }: ReadHead): void => {
   if (log !== eventLog.identity)
     throw new HeadsDisagree(`${files.heads} belongs to the event log ${log}: move it away, or set AUDIT_DIR to a folder of this log.`);

@@ -27,25 +27,26 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
     failures.inc();
     log.error({ err }, 'No head of the chain can be published.');
   };
-  const publishOrTell = async (publisher: Publisher): Promise<number> => {
+  const publishOrTell = async (publisher: Publisher, isOurs: () => boolean): Promise<number> => {
     try {
-      await publisher.publish();
+      await publisher.publish(isOurs);
       return everyMs;
     } catch (error) {
-      await tellProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
       if (error instanceof ChainBehind) return Math.min(BEHIND_MS, everyMs);
+      await tellProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
       onFailure(error);
       return everyMs;
     }
   };
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     const publisher = createPublisher(dependencies);
+    const isOurs = () => !signal.aborted || signal.reason === stopping.signal.reason;
     while (!signal.aborted) {
-      const waitMs = await publishOrTell(publisher);
+      const waitMs = await publishOrTell(publisher, isOurs);
       await delay(waitMs, undefined, { signal }).catch(() => {});
     }
     // Not where another process has taken over.
-    if (stopping.signal.aborted) await Promise.race([publishOrTell(publisher), delay(LAST_MAX_MS, undefined, { ref: false })]);
+    if (stopping.signal.aborted) await Promise.race([publishOrTell(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
   };
   const running = runUnderLease({ pool, name: 'audit-heads', onFailure }, work, stopping.signal);
   return {

@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
+import { listScratch } from '#shared/read-model/scratch-schemas.ts';
 import type { Progress } from '../../projector/catch-up.ts';
 import { digestOf } from '../../projector/digest.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
-import { listScratch } from '../scratch.ts';
+import { until } from '../../test/engines/until.ts';
 import { replay } from './replay.ts';
 
 describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
@@ -52,6 +53,13 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     const rung: unknown[] = [];
     listener.on('notification', ({ channel }) => rung.push(channel));
     await listener.connect();
+    // Once every follower is there, nothing else is on its way.
+    const checkpoints = 'select follower from follower_checkpoint where position < $1';
+    const head = await eventLog.head();
+    await until(
+      async () => (await pool.query(checkpoints, [head])).rows,
+      (behind) => behind.length === 0,
+    );
     const before = await live();
     await listener.query('listen annals_read_model; listen annals_event_log');
     await replay(world.work(), { schema: 'replay_quietly', upTo: before.head });

@@ -14,9 +14,10 @@ import { foldComparisons } from './compare-fold.ts';
 import { liveComparisons } from './compare-live.ts';
 import { compareKeptDigest, compareSignedDigest, readSignedDigest } from './digests.ts';
 import { listExceptions, tellDamaged } from './exceptions.ts';
+import { checkLeftOut } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import type { Proving } from './proving.ts';
-import { readableOf } from './readable.ts';
+import { readableOf, readLeaving } from './readable.ts';
 import type { Report } from './report.ts';
 import { compareRows } from './row-findings.ts';
 
@@ -150,10 +151,13 @@ const compareAll = async (proving: Proving, connection: Connection, isComparedWi
       what: `${comparison.table} with the deciders`,
     })),
   ];
+  const leaving = await readLeaving(connection, proving);
   for (const { against, comparison, what } of comparisons) {
     onProgress({ step: 'check', what });
-    await untilAborted(verification, connection, () => compareRows(connection, against, readableOf(schema, comparison), circumstances));
+    await untilAborted(verification, connection, () => compareRows(connection, against, readableOf(comparison, leaving), circumstances));
   }
+  onProgress({ step: 'check', what: 'what operators left out' });
+  await checkLeftOut(proving);
   if (isComparedWithLive) {
     onProgress({ step: 'check', what: 'the digest that is kept' });
     await untilAborted(verification, connection, () => compareKeptDigest(connection, schema, findings));

@@ -1,7 +1,12 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
+import { openErasureList } from '#shared/erasure/erasure-list.ts';
 import { COMMENTS } from '#shared/read-model/comments.ts';
 import { USERS } from '#shared/read-model/users.ts';
 import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
 import type { Comparison } from './compare.ts';
+import type { Proving } from './proving.ts';
 
 /** The personal columns of each table, and which of its columns says whose they are. */
 const PERSONAL: Readonly<Record<string, { readonly columns: readonly string[]; readonly person: string }>> = {
@@ -13,15 +18,34 @@ const PERSONAL: Readonly<Record<string, { readonly columns: readonly string[]; r
 export const isPersonal = (table: string, column: string): boolean => PERSONAL[table]?.columns.includes(column) ?? false;
 
 /**
- * Where somebody's key is destroyed and what is compared has not come to their deletion yet, what is personal may be there or be gone
- * by now, on either side, and nobody can tell which is right: it is left out until their deletion has come.
+ * Whose key is destroyed while what is compared has not come to their deletion yet. Whoever destroys a key by hand, so that nothing
+ * can be held against what is shown of somebody, has neither a deletion nor a line on the erasure list to show for it: that is told.
  */
-export const readableOf = (schema: string, comparison: Comparison): Comparison => {
+export const readLeaving = async (
+  connection: Connection,
+  { verification: { eventLog, auditDir }, schema, findings }: Pick<Proving, 'verification' | 'schema' | 'findings'>,
+): Promise<readonly UserId[]> => {
+  const { rows } = await connection.query<{ subject: UserId; destroyedAt: Date }>(
+    `select subject, destroyed_at as "destroyedAt" from public.person_key
+     where destroyed_at is not null and subject not in (select user_id from ${schema}.departed) order by subject`,
+  );
+  const listed = new Set((await openErasureList(auditDir).read()).map(({ userId }) => userId));
+  const leaving: UserId[] = [];
+  for (const { subject, destroyedAt } of rows) {
+    if (listed.has(subject) || (await isDeletionRecorded(eventLog, subject))) leaving.push(subject);
+    else findings.add({ kind: 'key_destroyed_without_deletion', userId: subject, destroyedAt: destroyedAt.toISOString() });
+  }
+  return leaving;
+};
+
+/** What is personal of those who are leaving may be there or be gone by now, on either side, and nobody can tell which is right: it is left out. */
+export const readableOf = (comparison: Comparison, leaving: readonly UserId[]): Comparison => {
   const personal = PERSONAL[comparison.table];
-  if (!personal) return comparison;
-  const leaving = `select subject from public.person_key where destroyed_at is not null and subject not in (select user_id from ${schema}.departed)`;
+  if (!personal || leaving.length === 0) return comparison;
   const shown = comparison.columns.map((column) =>
-    personal.columns.includes(column) ? `case when ${personal.person} not in (${leaving}) then ${column} end as ${column}` : column,
+    personal.columns.includes(column)
+      ? `case when ${personal.person} not in (select unnest('{${leaving.join()}}'::bigint[])) then ${column} end as ${column}`
+      : column,
   );
   const readable = (side: string): string => `select key, ${shown.join(', ')} from (${side}) side`;
   return { ...comparison, recorded: readable(comparison.recorded), found: readable(comparison.found) };

@@ -56,6 +56,10 @@ const logFinding = z.discriminatedUnion('kind', [
     recorded: z.string(),
     found: z.string(),
   }),
+  /** The key of somebody was destroyed whose deletion is neither in the log nor on the erasure list. */
+  z.strictObject({ kind: z.literal('key_destroyed_without_deletion'), userId: z.int(), destroyedAt: z.string() }),
+  /** It is on the list of what operators left out, for the reason given there, and could be taken in. */
+  z.strictObject({ kind: z.literal('left_out_though_sound'), type: z.string(), reason: z.string(), ...place }),
   /** The read model has taken in more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
 ]);

@@ -51,8 +51,12 @@ const unproven = ({ chain: { unproven: window } }: Report): string => {
 const linesOf = (finding: Finding): readonly string[] => {
   if (isOfRow(finding)) return rowLines(finding);
   const { kind, ...rest } = finding;
-  return [`  ${words(kind)}: ${JSON.stringify(rest)}`];
+  return [`  ${words(kind)}: ${JSON.stringify(rest)}`, ...(kind === 'left_out_though_sound' ? [RETRIED] : [])];
 };
+
+/** It may be no forgery: there are releases that know what former ones did not. */
+const RETRIED =
+  '    Was it left out under a release that could not read it? Then take it in: delete its row from projection_skip, and run “projection rebuild”.';
 
 const isOfRow = (finding: Finding): finding is RowFinding => /^(row|fold)_/.test(finding.kind);
 

@@ -28,15 +28,54 @@ export const checkRow = async (dependencies: RowDependencies, stream: StreamName
   if (!place) return [];
   let found: readonly Difference[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !dependencies.signal.aborted; attempt += 1) {
-    const events = (await Array.fromAsync(dependencies.eventLog.read(stream))).flat();
-    const seen = await readRow(dependencies.pool, place, { stream, ownersOf: events });
-    const outcome = seen && (await compare(dependencies.codec, events, { ...place, seen }));
+    const { isParked, leftOut } = await readExceptions(dependencies.pool, stream);
+    if (isParked) return [];
+    const folded = await fold(dependencies, place.table, { stream, leftOut });
+    const seen = await readRow(dependencies.pool, place, { stream, owners: folded.owners });
+    const outcome = seen && compare(folded, { table: place.table, leftOut, seen });
     // What is seen twice was not in between.
     if (outcome?.length === 0 || (outcome && isDeepStrictEqual(outcome, found))) return outcome;
     found = outcome ?? [];
     await delay(ATTEMPT_PAUSE_MS, undefined, { signal: dependencies.signal }).catch(() => {});
   }
   return [];
+};
+
+type Folded = {
+  readonly state: unknown;
+  readonly last: RecordedEvent | undefined;
+  readonly isDamaged: boolean;
+  readonly owners: readonly number[];
+};
+
+type Source = { readonly stream: StreamName; readonly leftOut: readonly Version[] };
+
+/** What the deciders make of a stream, page by page, because it may be long. */
+const fold = async ({ eventLog, codec }: RowDependencies, table: TableName, { stream, leftOut }: Source): Promise<Folded> => {
+  const { initial, evolve } = FOLDINGS[table];
+  const owners = new Set<unknown>();
+  let state = initial;
+  let last: RecordedEvent | undefined;
+  let isDamaged = false;
+  for await (const events of eventLog.read(stream)) {
+    for (const { data } of events) owners.add(data.authorId).add(data.ownerId);
+    const { decoded, damaged } = await decodeAround(codec, events);
+    isDamaged ||= damaged.some(({ version }) => !leftOut.includes(version));
+    if (!isDamaged) state = decoded.filter(({ version }) => !leftOut.includes(version)).reduce(evolve, state);
+    last = events.at(-1) ?? last;
+  }
+  return { state, last, isDamaged, owners: [...owners].filter((owner) => Number.isSafeInteger(owner)) as number[] };
+};
+
+const LEFT_OUT = 'array(select version from projection_skip where stream = $1 order by version)';
+
+const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`;
+
+type Exceptions = Pick<Seen, 'isParked' | 'leftOut'>;
+
+const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> => {
+  const { rows } = await pool.query<Exceptions>(`select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "leftOut"`, [stream]);
+  return rows[0] ?? { isParked: false, leftOut: [] };
 };
 
 type Seen = {
@@ -52,38 +91,31 @@ type Seen = {
 const readRow = async (
   pool: Pool,
   { table, id }: { readonly table: TableName; readonly id: number },
-  { stream, ownersOf }: { readonly stream: StreamName; readonly ownersOf: readonly RecordedEvent[] },
+  { stream, owners }: { readonly stream: StreamName; readonly owners: readonly number[] },
 ): Promise<Seen | undefined> => {
-  const owners = [...new Set(ownersOf.flatMap(({ data: { authorId, ownerId } }) => [authorId, ownerId]))].filter(Number.isSafeInteger);
   const { rows } = await pool.query<Seen>({
     name: `audit-watch-${table}`,
-    text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table} t where id = $1) as row,
+    text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table} t where id = $2) as row,
        (select position from follower_checkpoint where follower = '${PROJECTOR}') as position,
-       exists (select from ${LIVE_SCHEMA}.parked where stream = $2) as "isParked",
-       array(select version from projection_skip where stream = $2) as "leftOut",
+       ${IS_PARKED} as "isParked",
+       ${LEFT_OUT} as "leftOut",
        array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed`,
-    values: [id, stream, owners],
+    values: [stream, id, owners],
   });
   return rows[0];
 };
 
-type Looked = { readonly table: TableName; readonly seen: Seen };
+type Looked = { readonly table: TableName; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
 /** Nothing, where the row is not to be compared just now, because the read model does not have all events yet or has more. */
-const compare = async (
-  codec: Codec,
-  events: readonly RecordedEvent[],
-  { table, seen }: Looked,
-): Promise<readonly Difference[] | undefined> => {
-  const last = events.at(-1);
+const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: Looked): readonly Difference[] | undefined => {
   if (!last || seen.isParked) return [];
   if ((seen.position ?? START) < last.position || Number(seen.row?.version ?? 0) > last.version) return undefined;
-  const { decoded, damaged } = await decodeAround(codec, events);
+  // It was folded without others.
+  if (!isDeepStrictEqual(leftOut, seen.leftOut)) return undefined;
   // It is told of where the event itself is met.
-  if (damaged.some(({ version }) => !seen.leftOut.includes(version))) return [];
-  const { initial, evolve } = FOLDINGS[table];
-  const applied = decoded.filter(({ version }) => !seen.leftOut.includes(version));
-  const expected = expectedRow(table, applied.reduce(evolve, initial), (userId) => seen.departed.includes(userId));
+  if (isDamaged) return [];
+  const expected = expectedRow(table, state, (userId) => seen.departed.includes(userId));
   const fields = differing(expected && { ...expected, version: last.version }, seen.row && told(seen.row));
   const { stream, version, position } = last;
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];

@@ -8,11 +8,12 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { isOfThisRelease } from '../../projector/definition.ts';
 import { untilAborted } from '../../projector/fill.ts';
 import { computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
-import { checkRow } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';
+import { checkRowUnlessLeaving } from './leaving.ts';
 
 export type WatchDependencies = {
   readonly pool: Pool;
@@ -47,8 +48,11 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
     ...checkStretch({ count: watched.count, head, blocks, events, heads, keys: heads.length > 0 ? await readAuditKeys(pool) : [] }),
     ...(await checkDamage(pool, pages)),
   ];
-  const begun = events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
-  for (const stream of begun) if (!dependencies.signal.aborted) differences.push(...(await checkRow(dependencies, stream)));
+  // Tables of another release say what that one makes of the events.
+  const begun = !(await isOfThisRelease(pool, LIVE_SCHEMA))
+    ? []
+    : events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
+  for (const stream of begun) if (!dependencies.signal.aborted) differences.push(...(await checkRowUnlessLeaving(dependencies, stream)));
   if (dependencies.signal.aborted) return { events: 0, differences: [], isEnd: false };
   const isOurs = await moveOn(pool, watched, { to: { count: last.count, position: last.lastPosition }, differences });
   return { events: events.length, differences: isOurs ? differences : [], isEnd: false };
@@ -91,7 +95,18 @@ const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly
 };
 
 /** The tables come to what the projector has kept of them. */
-const finish = async ({ pool, signal }: WatchDependencies, watched: Watched): Promise<Step> => {
+const finish = async (dependencies: WatchDependencies, watched: Watched): Promise<Step> => {
+  const { pool } = dependencies;
+  const fields = await otherThanKept(dependencies);
+  const differences = fields.length === 0 ? [] : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
+  const isOurs = await moveOn(pool, watched, { to: watched, differences });
+  if (isOurs) await endRound(pool, watched);
+  return { events: 0, differences: isOurs ? differences : [], isEnd: true };
+};
+
+const otherThanKept = async ({ pool, signal }: WatchDependencies): Promise<readonly string[]> => {
+  if (!(await isOfThisRelease(pool, LIVE_SCHEMA))) return [];
+  const before = await readLive(pool);
   const fields = await inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
     const kept = await readKeptDigest(connection);
@@ -99,8 +114,12 @@ const finish = async ({ pool, signal }: WatchDependencies, watched: Watched): Pr
     const computed = await untilAborted({ pool, signal }, connection, () => computeDigestOn(connection, LIVE_SCHEMA));
     return Object.entries(computed).flatMap(([table, digest]) => (kept.digests[table as keyof typeof computed] === digest ? [] : [table]));
   });
-  const differences = fields.length === 0 ? [] : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
-  const isOurs = await moveOn(pool, watched, { to: watched, differences });
-  if (isOurs) await endRound(pool, watched);
-  return { events: 0, differences: isOurs ? differences : [], isEnd: true };
+  // After a swap the name stands for other tables, of which a snapshot from before it sees only a part: the next round looks at them.
+  return fields.length > 0 && (await readLive(pool)) === before ? fields : [];
+};
+
+/** Which schema has the name of the live read model just now: names are looked up as they are, whatever a snapshot sees. */
+const readLive = async (pool: Pool): Promise<number | null> => {
+  const { rows } = await pool.query<{ schema: number | null }>('select to_regnamespace($1)::oid as schema', [LIVE_SCHEMA]);
+  return rows[0]?.schema ?? null;
 };

@@ -3,7 +3,8 @@
     python3 verify-export.py <folder>                 what `npm run annals -- log export` has written
     python3 verify-export.py <file.jsonl>             what `GET /audit/export` has answered
         --key <id>         a key that you know of from elsewhere: the export must be signed by it, or by one that follows from it
-        --heads <file>     heads that were published, a line each, such as AUDIT_DIR/heads.jsonl: the events must bear them out
+        --heads <file>     heads that were published, a line each, such as AUDIT_DIR/heads.jsonl: the events must bear them out, and at least one
+                           must be over as many events as the log had before these, or over some of these as well
 
 It is one file, so that an auditor can read all of it and take it along. It checks the files' hashes, every event and its place, the chain of hashes from the first to the last, the signed heads, the keys, and the
 signature of the manifest. It ends with 0 where all of that is right, and otherwise with 1 and one sentence.
@@ -140,17 +141,18 @@ def from_base64(text):
 
 def keys_in(manifest):
     """All keys by their ids: each is endorsed by the one before it, and named by the thumbprint of RFC 7638."""
-    keys = {}
+    keys, latest = {}, None
     for key in manifest["keys"]:
         public = key["publicKey"]
         digest = hashlib.sha256(canonical({name: public[name] for name in ("crv", "kty", "x")}).encode()).digest()
         demand(base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == key["id"], "The key %s is not what its id says." % key["id"])
         before = key["endorsedBy"]
-        demand((before in keys) if keys else before is None, "The key %s does not follow from the one before it." % key["id"])
+        demand(before == latest, "The key %s does not follow from the one before it." % key["id"])
         if before is not None:
             text = canonical({"v": 1, "endorses": key["id"], "publicKey": public, "madeAt": key["madeAt"], "key": before})
             demand(is_signed_by(keys[before], text, key["endorsement"]), "The key %s was not endorsed by %s." % (key["id"], before))
-        keys[key["id"]] = public
+        demand(key["id"] not in keys, "The key %s is there twice." % key["id"])
+        keys[key["id"]], latest = public, key["id"]
     return keys
 
 
@@ -169,9 +171,11 @@ def demand_manifest(manifest, known_key):
     demand(manifest["key"] in keys, "The manifest was signed by the unknown key %s." % manifest["key"])
     signed = canonical({name: value for name, value in manifest.items() if name != "signature"})
     demand(is_signed_by(keys[manifest["key"]], signed, manifest["signature"]), "The signature of the manifest is wrong: it was changed.")
-    ids = list(keys)
-    is_known = known_key is None or (known_key in keys and ids.index(known_key) <= ids.index(manifest["key"]))
-    demand(is_known, "The export is not signed by the key %s, nor by one that follows from it." % known_key)
+    endorsed_by = {key["id"]: key["endorsedBy"] for key in manifest["keys"]}
+    ancestor = manifest["key"]
+    while known_key is not None and ancestor not in (known_key, None):
+        ancestor = endorsed_by[ancestor]
+    demand(known_key is None or ancestor == known_key, "The export is not signed by the key %s, nor by one that follows from it." % known_key)
     return keys
 
 
@@ -181,6 +185,8 @@ class Chain:
     def __init__(self, manifest, heads):
         before = manifest["chain"]["before"]
         demand(before["count"] > 0 or before["head"] == GENESIS, "The chain does not begin where every chain begins.")
+        is_borne_out = heads.get(before["count"], before["head"]) == before["head"]
+        demand(is_borne_out, "The events follow on %d others, and a head was signed over those that is another." % before["count"])
         self.manifest, self.heads = manifest, heads
         self.head, self.count, self.last = bytes.fromhex(before["head"]), before["count"], manifest["after"]
         self.versions, self.ids = {}, set()
@@ -250,8 +256,9 @@ def verify(path, known_key, heads_file):
     manifest, place_of, after = open_export(path)
     keys = demand_manifest(manifest, known_key)
     published = [json.loads(line) for line in open(heads_file, "rb") if line.strip()] if heads_file else []
+    said = [head_of(keys, head) for head in manifest["heads"] + published]
     heads = {}
-    for says in [head_of(keys, head) for head in manifest["heads"] + published]:
+    for says in said:
         demand(heads.setdefault(says["count"], says["head"]) == says["head"], "Two heads over %d events differ." % says["count"])
     chain = Chain(manifest, heads)
     for entry in manifest["files"]:
@@ -261,7 +268,10 @@ def verify(path, known_key, heads_file):
     if manifest["persons"]:
         for _ in lines_of(place_of(manifest["persons"]["name"]), manifest["persons"]):
             pass
-    covered = [count for count in heads if manifest["chain"]["before"]["count"] < count <= chain.count]
+    first = manifest["chain"]["before"]["count"]
+    given = [says["count"] for says in said[len(manifest["heads"]) :] if first <= says["count"] <= chain.count]
+    demand(given or not heads_file, "None of the heads in %s is over %d to %d events, so that they show nothing of these." % (heads_file, first, chain.count))
+    covered = [count for count in heads if first < count <= chain.count]
     return manifest, len(covered)
 
 

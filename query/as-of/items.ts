@@ -39,7 +39,7 @@ export const createItemReader =
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(NOT_FOUND[kind]);
-    const past = openPast(await findMoment(at, streamName(kind, id)), charge);
+    const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
     const { shown, changedAt } = await demandThen(past, { kind, id, caller, isAuditing });
     const { version, item } = shown;
     const self = `/${kind}s/${id}`;

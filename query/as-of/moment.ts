@@ -1,13 +1,15 @@
-import { type AuditedLog, positionAt } from '#shared/audit/position-at.ts';
+import type { AuditedLog } from '#shared/audit/position-at.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { isMoment } from '#shared/rest/at.ts';
 import { placeOf } from '../events/place.ts';
+import { findTime } from './find-time.ts';
+import { type Charge, createMeter } from './meter.ts';
 
-/** The position that a moment means; `stream` is of the item whose version it may name. */
-export type FindMoment = (at: string, stream?: StreamName) => Promise<Position>;
+/** The position that a moment means; `stream` is of the item whose version it may name. What is read to find it is charged. */
+export type FindMoment = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
 export type MomentOptions = AuditedLog & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
@@ -18,24 +20,26 @@ export type MomentOptions = AuditedLog & {
 /** What may be read now is asked of the read model, so that no answer is as of a position that it has not reached. */
 export const createMomentFinder =
   (options: MomentOptions): FindMoment =>
-  async (at, stream) => {
-    const position = await positionOf(options, at, stream);
+  async (at, charge, stream) => {
+    const position = await positionOf(options, at, { charge, stream });
     if (await options.readPosition.reaches(position, options.visibleWithinMs)) return position;
     throw new HttpProblem('not_yet_visible', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } });
   };
 
 const RETRY_AFTER_SECONDS = '1';
 
-const positionOf = async ({ pool, eventLog }: MomentOptions, at: string, stream: StreamName | undefined): Promise<Position> => {
+type Asked = { readonly charge: Charge; readonly stream: StreamName | undefined };
+
+const positionOf = async ({ pool, eventLog }: MomentOptions, at: string, { charge, stream }: Asked): Promise<Position> => {
   if (!isMoment(at)) throw refused('Must be a time as RFC 3339 writes it, a cursor, or of an item its version, such as v3.');
   if (at.startsWith('v')) {
     if (stream === undefined) throw refused('A list has no versions: give a time or a cursor.');
-    return positionOfVersion(eventLog, stream, Number(at.slice(1)) as Version);
+    return positionOfVersion(createMeter(charge).metered(eventLog), stream, Number(at.slice(1)) as Version);
   }
   if (!at.includes('T')) return placeOf(at, { eventLog, known: START, parameter: 'at' });
   const time = new Date(at);
   if (time.getTime() > Date.now()) throw refused('Must not be in the future: what will be is not known.');
-  return positionAt({ pool, eventLog }, time);
+  return findTime({ pool, eventLog }, time, charge);
 };
 
 export const refused = (detail: string): HttpProblem =>

@@ -26,6 +26,8 @@ export type Past = {
 const EVENTS_MAX = 20_000;
 /** Authors of what is listed. */
 const USERS_KEPT_MAX = 1_000;
+/** Articles of comments: few, because their texts may be long. */
+const ARTICLES_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
 
@@ -39,17 +41,14 @@ type Opened = { readonly position: Position; readonly charge: Charge; readonly i
 const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, identity }: Opened): Past => {
   const { read, onRead } = createMeter(charge);
   const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
-  const users = new LRUCache<number, Promise<Standing>>({ max: USERS_KEPT_MAX });
-  const findUser = (id: number): Promise<Standing> => {
-    const found = users.get(id) ?? fold('user', streamName('user', id)).then(withoutDeparted);
-    users.set(id, found);
-    return found;
-  };
+  const findUser = keepFound(USERS_KEPT_MAX, (id) => fold('user', streamName('user', id)).then(withoutDeparted));
+  const findArticle = keepFound(ARTICLES_KEPT_MAX, (id) => fold('article', streamName('article', id)));
   const find: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
+    if (kind === 'article') return findArticle(id);
     const standing = await fold(kind, streamName(kind, id));
     const { row } = standing;
-    if (kind === 'article' || row === undefined) return standing;
+    if (row === undefined) return standing;
     const ownerId = Number(kind === 'comment' ? row.author_id : row.owner_id);
     const { departedAt } = await findUser(ownerId);
     if (departedAt === undefined) return standing;
@@ -67,6 +66,18 @@ const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, iden
       return row as (Row & { readonly id: number }) | undefined;
     },
     isTired: () => read() >= EVENTS_MAX,
+  };
+};
+
+type FindById = (id: number) => Promise<Standing>;
+
+/** The same of one that was found lately. */
+const keepFound = (max: number, find: FindById): FindById => {
+  const kept = new LRUCache<number, Promise<Standing>>({ max });
+  return (id) => {
+    const found = kept.get(id) ?? find(id);
+    kept.set(id, found);
+    return found;
   };
 };
 

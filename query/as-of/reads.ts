@@ -64,7 +64,7 @@ const createReadsThen = (now: ReadsThen, options: PastOptions): Then => {
     getArticle: itemOf('article', (reader) => now.getArticle(reader, {})),
     getComment: itemOf('comment', (reader) => now.getComment(reader, {})),
     getWebhook: itemOf('webhook', (reader) => now.getWebhook(reader, {})),
-    ...createListsThen(now, { pool: options.pool, open: async ({ charge }, at) => openPast(await findMoment(at), charge) }),
+    ...createListsThen(now, { pool: options.pool, open: async ({ charge }, at) => openPast(await findMoment(at, charge), charge) }),
   };
 };
 

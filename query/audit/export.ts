@@ -9,11 +9,13 @@ import type { Position } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Health } from '#shared/http/health.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import type { Log } from '#shared/log.ts';
 import { demandRight } from '#shared/rest/admission.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
+import type { Charge } from '../as-of/meter.ts';
 import { placeOf } from '../events/place.ts';
 import { createTimes } from '../events/times.ts';
 
@@ -24,10 +26,13 @@ export type ExportDependencies = AuditKeyDependencies & {
   readonly refusalNow: (request: Request) => Error | undefined;
   readonly log: Log;
   readonly before: readonly RequestHandler[];
+  readonly drainMaxMs?: number;
 };
 
 /** Each reads the whole log as fast as it can. */
 const AT_ONCE_MAX = 4;
+/** A client that takes nothing for so long is cut off: it would keep others from theirs. */
+const DRAIN_MAX_MS = 60_000;
 
 /** The log as lines of CloudEvents, as fast as the client takes them; the last line is the signed manifest, and without it not all has come. */
 export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): Router => {
@@ -35,23 +40,30 @@ export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): R
   dependencies.health.onDrain(() => stopping.abort());
   let running = 0;
   return Router().get(AUDIT_OPERATIONS.exportLog.path, demandAuditor, ...before, async (request, response) => {
-    const range = await rangeOf(dependencies, request);
-    response.set({ 'Content-Type': EXPORT_TYPE, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }).vary('Authorization');
-    if (request.method === 'HEAD') return void response.end();
+    // Before the range is looked for: a time is found by reading much.
     if (running >= AT_ONCE_MAX) throw new HttpProblem('too_many_streams');
     running += 1;
-    const left = new AbortController();
-    response.on('close', () => left.abort());
-    response.flushHeaders();
     try {
-      await send(dependencies, { request, response, signal: AbortSignal.any([stopping.signal, left.signal]) }, range);
-    } catch (err) {
-      dependencies.log.error({ err }, 'An export over HTTP failed.');
-      response.destroy();
+      await answer(dependencies, { request, response, signal: stopping.signal });
     } finally {
       running -= 1;
     }
   });
+};
+
+const answer = async (dependencies: Omit<ExportDependencies, 'before'>, { request, response, signal }: Sending): Promise<void> => {
+  const range = await rangeOf(dependencies, request, (units) => takeMore(request, response, units));
+  response.set({ 'Content-Type': EXPORT_TYPE, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }).vary('Authorization');
+  if (request.method === 'HEAD') return void response.end();
+  const left = new AbortController();
+  response.on('close', () => left.abort());
+  response.flushHeaders();
+  try {
+    await send(dependencies, { request, response, signal: AbortSignal.any([signal, left.signal]) }, range);
+  } catch (err) {
+    dependencies.log.error({ err }, 'An export over HTTP failed.');
+    response.destroy();
+  }
 };
 
 const demandAuditor: RequestHandler = (request, _response, next) => {
@@ -62,13 +74,17 @@ const demandAuditor: RequestHandler = (request, _response, next) => {
 
 type Range = { readonly after: Position; readonly upTo: Position };
 
-const rangeOf = async (dependencies: ExportDependencies | Omit<ExportDependencies, 'before'>, request: Request): Promise<Range> => {
+const rangeOf = async (
+  dependencies: ExportDependencies | Omit<ExportDependencies, 'before'>,
+  request: Request,
+  charge: Charge,
+): Promise<Range> => {
   const { eventLog } = dependencies;
   const { after, since, until } = parametersOf(ExportRange, request.query);
   const times = createTimes(dependencies);
   const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
-  const start = await times.further(place, since);
-  const end = until === undefined ? await eventLog.head() : await times.end(until);
+  const start = await times.further(place, since, charge);
+  const end = until === undefined ? await eventLog.head() : await times.end(until, charge);
   return { after: start, upTo: end > start ? end : start };
 };
 
@@ -80,7 +96,7 @@ const send = async (
   { request, response, signal }: Sending,
   range: Range,
 ): Promise<void> => {
-  const { pool, eventLog, refusalNow, log } = dependencies;
+  const { pool, eventLog, refusalNow, log, drainMaxMs = DRAIN_MAX_MS } = dependencies;
   const { identity } = eventLog;
   const begun = { at: new Date().toISOString(), signer: await openSigner(dependencies) };
   const before = await chainAt(dependencies, range.after);
@@ -94,7 +110,9 @@ const send = async (
     for (const event of events) place = extendBy(place, event);
     hash.update(text);
     bytes += text.length;
-    if (!response.write(text)) await once(response, 'drain', { signal }).catch(() => {});
+    if (response.write(text)) continue;
+    await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(drainMaxMs)]) }).catch(() => response.destroy());
+    if (response.destroyed) return;
   }
   const count = place.count - before.count;
   const isWhole = range.after === range.upTo || (!signal.aborted && refusalNow(request) === undefined);

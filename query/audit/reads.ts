@@ -17,7 +17,7 @@ import { readFailureOf } from '../statement.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'> };
 
-/** Heads and keys prove something only where everybody can keep them. */
+/** Keys are everybody's. What heads sign tells how many rows there are, and, of two, what the hash of one of them is. */
 export const auditReads = (dependencies: AuditReadDependencies): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys'> => ({
   async getAuditStatus({ caller }) {
     return { kind: 'item', version: undefined, item: await readAuditStatus(dependencies, caller) };

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportErasure } from '#shared/erasure/report.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { smallPages } from '../../test/engines/small-pages.ts';
 import { until } from '../../test/engines/until.ts';
+import { erasureReads } from './reads.ts';
 
 let world: ReadWorld;
 let admin: Asker;
@@ -44,9 +47,34 @@ test('a report says what was erased and what stays, and when nothing is left', a
   expect(JSON.stringify(body)).not.toContain('Erasmus');
 });
 
+test('it is made without more than a page of their stream in memory', async () => {
+  const { side } = world;
+  const eventLog = {
+    read: smallPages(side.eventLog, 1).read,
+    head: () => side.eventLog.head(),
+    follow: side.eventLog.follow.bind(side.eventLog),
+  };
+  const report = await reportErasure({ ...side, eventLog, erasures: { read: async () => [] } }, gone.id, AbortSignal.timeout(20_000));
+  expect(report).toMatchObject({ asked: { actor: `user:${admin.id}` }, sealed: [{ type: 'comment.added' }, { type: 'user.registered' }] });
+});
+
 test('what is there all the same is told by its part', async () => {
   await world.side.pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
   const report = (await ask(admin, gone)).body as ErasureReport;
   expect(report.isDone).toBe(false);
   expect(report.parts.filter(({ isDone }) => !isDone)).toEqual([{ part: 'read_model', left: 1, isDone: false }]);
+});
+
+test('there is one report at a time, and who asks meanwhile is told when to ask again', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { pool, erasures, eventLog } = world.side;
+  const { getErasureOfUser } = erasureReads({ pool, eventLog, erasures: { read: () => promise.then(() => erasures.read()) } });
+  const reader = { caller: as(admin.id, 'admin'), id: String(gone.id), charge: async () => {} };
+  const first = getErasureOfUser(reader, {});
+  await expect(getErasureOfUser(reader, {})).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '10' } });
+  resolve();
+  expect(await first).toMatchObject({ item: { userId: gone.id } });
+  expect(await getErasureOfUser(reader, {})).toMatchObject({ item: { userId: gone.id } });
+  await expect(getErasureOfUser({ ...reader, id: '1' }, {})).rejects.toMatchObject({ code: 'not_erased' });
+  expect(await getErasureOfUser(reader, {})).toMatchObject({ item: { userId: gone.id } });
 });

@@ -3,6 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
 import { may } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
@@ -17,17 +18,25 @@ type ErasureDependencies = {
 /** How long the log is read for one report; of what takes longer, the command line tells. */
 const REPORT_MAX_MS = 60_000;
 
-/** A report reads much of the log, so that there is one at a time. */
+const RETRY_AFTER_SECONDS = '10';
+
+/** A report reads much of the log, so that there is one at a time, and no queue, in which those would stay whose client has left. */
 export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasureOfUser'> => {
-  let turn: Promise<unknown> = Promise.resolve();
+  let isReporting = false;
   return {
     async getErasureOfUser({ caller, id }) {
       if (!may(caller, 'events.export', {})) throw new Rejection('forbidden');
       const userId = pathId(id) as UserId | undefined;
       if (userId === undefined) throw new Rejection('not_erased');
-      const reporting = turn.then(() => reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)));
-      turn = reporting.catch(() => {});
-      const report = await reporting;
+      if (isReporting)
+        throw new HttpProblem('unavailable', {
+          detail: 'Another report is being made; try again.',
+          headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+        });
+      isReporting = true;
+      const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(() => {
+        isReporting = false;
+      });
       if (report === undefined) throw new Rejection('not_erased');
       return { kind: 'item', version: undefined, item: report };
     },

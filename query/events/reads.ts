@@ -7,6 +7,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
 import { isAskedFor, streamFor } from './filter.ts';
 import { placeOf } from './place.ts';
@@ -22,22 +23,24 @@ type Dependencies = Pick<ChangeReaderOptions, 'pool' | 'keys'> & {
   readonly represent: RepresentEvent;
 };
 
+type Span = { readonly after: Position; readonly upTo: Position };
+
 /** The feed in pages. It has no end, only a last page for now, which says where to ask for more later. */
 export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
-  const walkFor = (filter: EventFilter, after: Position, upTo: Position): Walk => {
+  const walkFor = (filter: EventFilter, { after, upTo }: Span, charge: Charge): Walk => {
     const stream = streamFor(filter);
     if (stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
-    return walkStream({ eventLog, ...reading }, stream, upTo);
+    return walkStream({ eventLog: createMeter(charge).metered(eventLog), ...reading }, stream, upTo);
   };
 
   return {
-    async listEvents({ caller }, { limit = LIMIT_DEFAULT, after, since, until, ...filter }) {
+    async listEvents({ caller, charge }, { limit = LIMIT_DEFAULT, after, since, until, ...filter }) {
       const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
-      const start = await times.further(place, since);
+      const start = await times.further(place, since, charge);
       const head = await changes.head();
-      const end = until === undefined ? undefined : await times.end(until);
+      const end = until === undefined ? undefined : await times.end(until, charge);
       const upTo = end === undefined || end > head ? head : end;
-      const page = await readPage(walkFor(filter, start, upTo), {
+      const page = await readPage(walkFor(filter, { after: start, upTo }, charge), {
         after: start,
         upTo,
         limit,
@@ -57,7 +60,7 @@ export const eventReads = ({ changes, eventLog, times, represent, ...reading }: 
   };
 };
 
-/** With so little to look through, the log is no dearer than a stream, which is read from its beginning. */
+/** With so little to look through, the log is no dearer than a stream, in which the place has to be found first. */
 const NEAR = 1_000;
 
 const hrefOf = (parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>): string => {

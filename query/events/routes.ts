@@ -3,10 +3,12 @@ import type { Position } from '#shared/brands.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { takeMore } from '#shared/http/limit-rate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller } from '#shared/policy.ts';
 import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
+import type { Charge } from '../as-of/meter.ts';
 import type { Cohort, Feed } from '../changes/feed.ts';
 import { createSharedCohorts } from '../changes/shared-cohorts.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
@@ -32,7 +34,7 @@ export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router =
   const follow = createFollow(dependencies);
   return Router().get(EVENT_OPERATIONS.listEvents.path, passOthers, demandEvents, ...before, async (request, response) => {
     const { after, since, ...filter } = parametersOf(FollowedEvents, request.query);
-    const place = await placeAskedFor(request, { after, since }, dependencies);
+    const place = await placeAskedFor(request, { after, since, charge: (units) => takeMore(request, response, units) }, dependencies);
     response.vary('Accept, Authorization');
     if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
     follow(dependencies.streams.open(request, response), { filter, after: place });
@@ -53,14 +55,14 @@ const demandEvents: RequestHandler = (request, _response, next) => {
 /** A client that comes again sends what it had asked for at first once more, and in the header how far it has come since. */
 const placeAskedFor = async (
   request: Request,
-  { after, since }: { readonly after: string | undefined; readonly since: string | undefined },
+  { after, since, charge }: { readonly after: string | undefined; readonly since: string | undefined; readonly charge: Charge },
   { feed, eventLog, times }: Pick<Dependencies, 'feed' | 'eventLog' | 'times'>,
 ): Promise<Position | 'now'> => {
   const lastEventId = request.get('Last-Event-ID') || undefined;
   const text = lastEventId ?? after;
-  if (text === undefined) return since === undefined ? 'now' : times.further(START, since);
+  if (text === undefined) return since === undefined ? 'now' : times.further(START, since, charge);
   const place = await placeOf(text, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
-  return times.further(place, since);
+  return times.further(place, since, charge);
 };
 
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };

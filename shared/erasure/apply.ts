@@ -2,6 +2,7 @@ import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
+import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import { eraseInReadModels } from './copies.ts';
 import type { ErasureList } from './erasure-list.ts';
 
@@ -17,6 +18,7 @@ type Dependencies = {
  * way; what else follows from their deletion follows once the command role has recorded that again. Answers with who they are.
  */
 export const applyErasures = async ({ pool, keys, erasures, log }: Dependencies): Promise<readonly UserId[]> => {
+  await dropAbandoned(pool);
   const listed = (await erasures.read()).map(({ userId }) => userId);
   if (listed.length === 0) return [];
   const found = await keys.find(listed);

@@ -1,12 +1,20 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
+import { createFoldTables } from '../../audit/verify/fold-tables.ts';
 import { digestOf } from '../../projector/digest.ts';
 import { rebuild } from '../../projector/rebuild.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { replayed } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { searchDatabase } from '../../test/engines/search-everywhere.ts';
+import { until } from '../../test/engines/until.ts';
+import { applyErasures } from './apply.ts';
 import { countIn, eraseInReadModels, readModels } from './copies.ts';
+import { countLeft } from './leavings.ts';
 
 let world: RebuildWorld;
 let one: UserId;
@@ -56,4 +64,38 @@ test('PostgreSQL keeps no samples of it for its planner', async () => {
   await pool.query('update read_model.comments set text = $1', [name]);
   await pool.query('analyze');
   expect((await searchDatabase(databaseUrl, [name])).map(({ place }) => place)).toEqual(['read_model.comments', 'read_model.users']);
+});
+
+test('what a verification that was killed has left goes at the next erasure and at the next start, and is counted until then', async () => {
+  const { pool, eventLog } = world.side;
+  const leave = async () => {
+    const mark: Mark = { use: 'verify', log: eventLog.identity, position: START, madeAt: new Date().toISOString(), isWhole: false };
+    await pool.query('create schema verify_killed');
+    await inTransaction(pool, (connection) => createFoldTables(connection, 'verify_killed'));
+    await pool.query(`comment on schema verify_killed is '${textOf(mark)}'`);
+    await pool.query(`insert into verify_killed.fold_users values ($1, 1, '{}', '{"name":"Ada"}')`, [other]);
+    await pool.query(`insert into verify_killed.fold_comments values (1, 1, '{}', $1), (2, 1, '{}', 'null')`, [
+      JSON.stringify({ author_id: other, text: 'Well said.' }),
+    ]);
+  };
+  const isThere = async () =>
+    (await pool.query<{ isThere: boolean }>(`select to_regnamespace('verify_killed') is not null as "isThere"`)).rows[0]?.isThere;
+  await leave();
+  expect(await countLeft(pool, other)).toContainEqual({ part: 'verifications', left: 2 });
+  const owner = await pool.connect();
+  await owner.query(`select pg_advisory_lock(${LOCK_OF})`, ['verify_killed']);
+  await eraseInReadModels(pool, [one]);
+  expect(await isThere()).toBe(true);
+  owner.release(true);
+  await until(
+    async () => {
+      await eraseInReadModels(pool, [one]);
+      return isThere();
+    },
+    (there) => there === false,
+  );
+  expect(await countLeft(pool, other)).toContainEqual({ part: 'verifications', left: 0 });
+  await leave();
+  await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
+  expect(await isThere()).toBe(false);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventId, UserId } from '#shared/brands.ts';
+import { callWithLittleRoom } from '../../test/engines/little-room.ts';
 import { type Erasure, openErasureList } from './erasure-list.ts';
 
 let folder: string;
@@ -54,4 +55,10 @@ test('one that cannot be read is no empty one', async () => {
   const list = openErasureList(folder);
   await mkdir(list.path);
   await expect(list.read()).rejects.toThrow('without it what was erased could come back');
+});
+
+test('whoever went to the disk only in part is not noted', async () => {
+  const many = Array.from({ length: 1_000 }, (_, n) => erasure(n + 1));
+  const call = `({ openErasureList }) => openErasureList(${JSON.stringify(folder)}).note(${JSON.stringify(many)})`;
+  expect(await callWithLittleRoom(new URL('./erasure-list.ts', import.meta.url), call)).toBe('EFBIG');
 });

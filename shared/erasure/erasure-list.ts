@@ -71,13 +71,14 @@ const textOf = async (path: string): Promise<string> => {
   }
 };
 
-/** In one write at the end, whoever else writes there; the file is on the disk with its name before anybody relies on it. */
+/** In one write at the end where the disk has room, whoever else writes there; the file is on the disk with its name before anybody relies on it. */
 const append = async (path: string, lines: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });
   await using file = await open(path, 'a+');
   const { size } = await file.stat();
   const { buffer } = size === 0 ? { buffer: NEWLINE } : await file.read(Buffer.alloc(1), 0, 1, size - 1);
-  await file.write(buffer.equals(NEWLINE) ? lines : `\n${lines}`);
+  // `write` may write a part, and say nothing of it.
+  await file.appendFile(buffer.equals(NEWLINE) ? lines : `\n${lines}`);
   await file.sync();
   await using folder = await open(dirname(path), 'r');
   await folder.sync();

@@ -3,7 +3,7 @@ import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { countIn, readModels } from './copies.ts';
+import { countIn, countInVerifications, readModels } from './copies.ts';
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
@@ -42,7 +42,8 @@ const PARTS: readonly { readonly part: string; readonly text: string }[] = [
 export const countLeft = async (pool: Pool, userId: UserId): Promise<readonly Left[]> => {
   const versions = (await readModels(pool)).map(async (schema) => ({ part: schema, left: await countIn(pool, schema, userId) }));
   const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
-  return Promise.all([...versions, ...parts]);
+  const verifications = countInVerifications(pool, userId).then((left) => ({ part: 'verifications', left }));
+  return Promise.all([...versions, verifications, ...parts]);
 };
 
 /** What stays, without the person. */

@@ -1,4 +1,4 @@
-import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { readMetadata } from '#shared/events/metadata.ts';
@@ -23,14 +23,12 @@ export const reportErasure = async (
   userId: UserId,
   signal: AbortSignal,
 ): Promise<ErasureReport | undefined> => {
-  const [listed, key, own] = await Promise.all([
+  const [listed, key, { first, deletion }] = await Promise.all([
     erasures.read().then((all) => all.find((each) => each.userId === userId)),
     selectKeyState(pool, userId),
-    ownEvents(eventLog, userId),
+    readEnds(eventLog, userId),
   ]);
-  const deletion = own.find(({ type }) => type === 'user.deleted');
   if (!deletion && !listed && !key?.destroyedAt) return undefined;
-  const [first] = own;
   const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, after: first && first.position - 1 }, signal);
   const [left, kept] = await Promise.all([countLeft(pool, userId), countKept(pool, userId)]);
   const parts = [
@@ -52,10 +50,18 @@ export const reportErasure = async (
   };
 };
 
-const FIRST = 1 as Version;
+type Ends = { readonly first: RecordedEvent | undefined; readonly deletion: RecordedEvent | undefined };
 
-const ownEvents = async (eventLog: Pick<EventLog, 'read'>, userId: UserId): Promise<readonly RecordedEvent[]> =>
-  (await Array.fromAsync(eventLog.read(streamName('user', userId), FIRST))).flat();
+/** Their first event, and that of their deletion. */
+const readEnds = async (eventLog: Pick<EventLog, 'read'>, userId: UserId): Promise<Ends> => {
+  let first: RecordedEvent | undefined;
+  let deletion: RecordedEvent | undefined;
+  for await (const page of eventLog.read(streamName('user', userId))) {
+    first ??= page[0];
+    deletion ??= page.find(({ type }) => type === 'user.deleted');
+  }
+  return { first, deletion };
+};
 
 const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['asked'] => {
   try {

@@ -10,6 +10,7 @@ import { until } from '../engines/until.ts';
 let installation: Installation;
 let ask: RestClient;
 let ada: Person;
+let administrator: string;
 
 type Status = {
   readonly chain: { readonly count: number };
@@ -23,12 +24,14 @@ beforeAll(async () => {
   installation = await startInstallation({ settings: { AUDIT_HEAD_EVERY_MS: '200', AUDIT_WATCH_EVENTS_PER_SECOND: '100000' } });
   const people = await openPeople(installation);
   ask = restClientOf(installation);
+  administrator = people.administrator.token;
   ada = await people.signUp('Ada');
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const status = async () => (await ask('GET', '/audit/status', { token: ada.token })).body as Status;
-const heads = async (after = 0) => (await ask('GET', `/audit/heads?limit=100&after=${after}`)).body as readonly Head[];
+const heads = async (after = 0) =>
+  (await ask('GET', `/audit/heads?limit=100&after=${after}`, { token: administrator })).body as readonly Head[];
 
 test('what is written is chained, signed, put outside the database, and verified', async () => {
   const before = (await status()).chain.count;
@@ -49,7 +52,12 @@ test('GraphQL tells the numbers of it', async () => {
   expect(body).toMatchObject({ data: { auditStatus: { chained: expect.any(Number), differences: 0 } } });
 });
 
-test('the heads and their keys are everybody’s, and enough to check them', async () => {
+test('what heads sign is for auditors: it tells how many rows there are, of drafts as well', async () => {
+  expect((await ask('GET', '/audit/heads')).status).toBe(401);
+  expect((await ask('GET', '/audit/heads', { token: ada.token })).status).toBe(403);
+});
+
+test('the heads and the keys, which are everybody’s, are enough to check them', async () => {
   const { body } = await ask('GET', '/audit/keys');
   const { keys } = body as { readonly keys: readonly { readonly kid: string; readonly x: string }[] };
   const [first] = await heads();

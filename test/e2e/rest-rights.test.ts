@@ -112,7 +112,7 @@ const RIGHTS = {
 
   exportLog: { scope: 'read:events', rows: { '': [401, 403, 403, 403, 200, 403, 403] } },
   getAuditStatus: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
-  listAuditHeads: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
+  listAuditHeads: { scope: 'read:events', rows: { '': [401, 403, 403, 403, 200, 403, 403] } },
   listAuditKeys: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
 
   listWebhooks: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },

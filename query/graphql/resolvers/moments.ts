@@ -17,8 +17,9 @@ export const createMoments = (options: PastOptions): Moments => {
     const open: Context['at'] = async (moment, item) => {
       // What is no id is the id of nothing, and has no versions.
       const id = item && (pathId(String(item.id)) ?? 0);
-      const position = await findMoment(moment, item && streamName(KINDS[item.type], id ?? 0));
-      const past = openPast(position, context.facts.charge);
+      const { charge } = context.facts;
+      const position = await findMoment(moment, charge, item && streamName(KINDS[item.type], id ?? 0));
+      const past = openPast(position, charge);
       const loaders = createPastLoaders({ pool: context.pool, past, caller: context.caller, now: context.loaders, asOf: () => asOf });
       const asOf: Context = { ...context, at, past, loaders };
       return asOf;

@@ -1,0 +1,85 @@
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
+import { openSigner, rotateAuditKey, type Signer } from '#shared/audit/signing-keys.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { readKeyFile } from '../heads/head-files.ts';
+import type { Given } from './head-sources.ts';
+import { beginChainCheck } from './verify-chain.ts';
+
+let world: AuditWorld;
+beforeEach(async () => {
+  world = await createAuditWorld();
+  for (let heads = 0; heads < 3; heads += 1) await addHead();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const addHead = async () => {
+  await world.append(2);
+  await world.prove();
+};
+const lines = async () => (await readFile(world.files.heads, 'utf8')).trim().split('\n');
+const findings = async (given?: Given) => {
+  const checking = await beginChainCheck({ pool: world.pool, auditDir: world.auditDir, ...(given && { given }) });
+  await checking.take(await world.events());
+  return (await checking.end({ isWhole: true })).findings;
+};
+const missing = (...counts: readonly number[]) => counts.map((count) => ({ kind: 'head_missing', count, source: 'file' }));
+
+/** Signs the chain as it is, by whichever key. */
+const signEnd = async (signer: Signer) => {
+  await world.append(2);
+  await using _chain = await world.startChain();
+  await world.untilChained();
+  const { count, position, head } = await readChainEnd(world.pool);
+  const statement = writeStatement({
+    ...{ v: 1, log: world.eventLog.identity, count, position, head: head.toString('hex') },
+    ...{ at: new Date().toISOString(), readModel: null, key: signer.key },
+  });
+  const signed = { count, statement, signature: signer.sign(statement) };
+  await insertHead(world.pool, signed, signer.key);
+  return signed;
+};
+
+test('the newest head may be on its way out of the database, and no other', async () => {
+  await signEnd(await openSigner(world));
+  expect(await findings()).toEqual([]);
+  const [first] = await lines();
+  await writeFile(world.files.heads, `${first}\n`);
+  expect(await findings()).toEqual(missing(4, 6));
+});
+
+test('a file of heads that was emptied or taken away is found, also with the heads of the database', async () => {
+  await truncate(world.files.heads, 0);
+  const all = missing(2, 4, 6);
+  expect(new Set(await findings())).toEqual(new Set(all));
+  await rm(world.files.heads);
+  expect(await findings()).toHaveLength(3);
+  await world.tamper('truncate audit.head');
+  expect(await findings()).toEqual(missing(6));
+});
+
+test('a line that stands there twice is no contradiction', async () => {
+  const [, second] = await lines();
+  await appendFile(world.files.heads, `${second}\n`);
+  expect(await findings()).toEqual([]);
+});
+
+test('a key signs nothing once the next one has', async () => {
+  const old = await openSigner(world);
+  await rotateAuditKey(world);
+  await addHead();
+  expect(await findings()).toEqual([]);
+  const { count, statement, signature } = await signEnd(old);
+  await appendFile(world.files.heads, `${JSON.stringify({ statement, signature })}\n`);
+  const forged = ['file', 'database'].map((source) => expect.objectContaining({ kind: 'head_signature_wrong', count, source }));
+  expect(await findings()).toEqual(forged);
+});
+
+test('an auditor who knows only the second key believes the first one what it has signed', async () => {
+  await rotateAuditKey(world);
+  await addHead();
+  const [, second] = await readKeyFile(world.files);
+  expect(await findings({ heads: await lines(), keys: second ? [second] : [] })).toEqual([]);
+});

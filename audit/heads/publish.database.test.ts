@@ -1,0 +1,108 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { appendFile, readFile, rename, rmdir } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createMetrics } from '#shared/metrics.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { readHeadFile } from './head-files.ts';
+import { createPublisher } from './publish.ts';
+import { startHeads } from './service.ts';
+
+let world: AuditWorld;
+beforeEach(async () => {
+  world = await createAuditWorld();
+  await world.append(3);
+  await world.prove();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const counts = async () => (await Array.fromAsync(readHeadFile(world.files))).map(({ says }) => says.count);
+const publication = async () => (await world.pool.query('select count, problem from audit.publication')).rows[0];
+const chainMore = async () => {
+  await world.append(2);
+  await using _chain = await world.startChain();
+  await world.untilChained();
+};
+
+/** Does something when the next head is signed, which is before it is put outside. */
+const whenSigned = (act: () => void) => {
+  let isDone = true;
+  const { head } = world.eventLog;
+  const eventLog = {
+    head,
+    get identity() {
+      if (!isDone) act();
+      isDone = true;
+      return world.eventLog.identity;
+    },
+  };
+  return { publisher: createPublisher({ ...world, eventLog }), arm: () => (isDone = false) };
+};
+
+test('a head that could not be put outside is there before the next one, and is not told to be before', async () => {
+  const { heads } = world.files;
+  const { publisher, arm } = whenSigned(() => {
+    renameSync(heads, `${heads}.away`);
+    mkdirSync(heads);
+  });
+  await publisher.publish();
+  await chainMore();
+  arm();
+  await expect(publisher.publish()).rejects.toThrow('EISDIR');
+  await rmdir(heads);
+  await rename(`${heads}.away`, heads);
+  expect(await publication()).toMatchObject({ count: 3 });
+  await publisher.publish();
+  expect(await counts()).toEqual([3, 5]);
+  expect(await publication()).toEqual({ count: 5, problem: null });
+});
+
+test('whoever has lost the lease while signing leaves the head to the next one, who may be at work already', async () => {
+  let isOurs = true;
+  const { publisher: former, arm } = whenSigned(() => {
+    isOurs = false;
+  });
+  const next = createPublisher(world);
+  await former.publish();
+  await next.publish();
+  await chainMore();
+  arm();
+  await former.publish(() => isOurs);
+  expect(await counts()).toEqual([3]);
+  await chainMore();
+  await next.publish();
+  expect(await counts()).toEqual([3, 5, 7]);
+  await former.publish(() => isOurs);
+  expect(await counts()).toEqual([3, 5, 7]);
+});
+
+test('a head that two processes have put outside is one', async () => {
+  const line = await readFile(world.files.heads, 'utf8');
+  await chainMore();
+  const publisher = createPublisher(world);
+  await publisher.publish();
+  await appendFile(world.files.heads, line);
+  await chainMore();
+  await publisher.publish();
+  expect(await counts()).toEqual([3, 5, 7]);
+});
+
+test('while the chain is being built up to what is outside, no problem is told', async () => {
+  for (const table of ['audit.head', 'audit.block', 'follower_checkpoint']) await world.tamper(`delete from ${table}`);
+  let asked = 0;
+  const { identity } = world.eventLog;
+  const head = () => {
+    asked += 1;
+    return world.eventLog.head();
+  };
+  const eventLog = { identity, head };
+  await using _heads = await startHeads({ ...world, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 50 });
+  await until(
+    async () => asked,
+    (times) => times > 2,
+  );
+  expect(await publication()).toEqual({ count: 3, problem: null });
+  await chainMore();
+  await until(publication, ({ count }) => count === 5);
+});

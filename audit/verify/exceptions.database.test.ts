@@ -1,0 +1,83 @@
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import { rebuild } from '../../projector/rebuild.ts';
+import { release } from '../../projector/release.ts';
+import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { until } from '../../test/engines/until.ts';
+import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { report as reportSchema } from './report.ts';
+import { summaryOf } from './summary.ts';
+
+/** What excuses a difference, and who only says that it does. */
+let world: VerifyWorld;
+beforeAll(async () => {
+  world = await createVerifyWorld(inTheDatabase);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('an event that was left out and could be taken in is found, although all rows agree', async () => {
+  const { side, authors } = world;
+  const author = authors[0] as UserId;
+  const articleId = await draftArticle(side, author);
+  await side.send({ type: 'EditArticle', articleId, title: 'Meant to vanish' }, by(as(author)));
+  await untilProjected(side);
+  const stream = `article-${articleId}`;
+  const skip = `insert into projection_skip (stream, version, position, reason) values ($1, 3, 999999, 'It could not be read')`;
+  await side.pool.query(skip, [stream]);
+  // Rows and digests that go with it are made as anybody can make them.
+  await rebuild(world.work());
+  const report = reportSchema.parse(await world.verify());
+  expect(report.findings).toMatchObject({
+    byKind: { left_out_though_sound: 1 },
+    listed: [{ stream, version: 3, type: 'article.edited', position: expect.any(Number), reason: 'It could not be read' }],
+    total: 1,
+  });
+  expect(summaryOf(report).join('\n')).toContain('delete its row from projection_skip');
+  await side.pool.query('delete from projection_skip');
+  await rebuild(world.work());
+  expect((await world.verify()).outcome).toBe('proven');
+});
+
+test('what the database refuses was left out with reason, and so was what cannot be read', async () => {
+  const { side, authors } = world;
+  const author = authors[0] as UserId;
+  const metadata = {
+    ...{ version: 1, at: '0000-01-01T00:00:00.000Z', actor: 'system:test', client: null, request: 'r' },
+    ...{ $correlationId: 'c', $causationId: null },
+  };
+  const id = await draftArticle(side, author);
+  const stream = `article-${id}` as StreamName;
+  await appendRaw(side, stream, { type: 'article.unpublished', data: { articleId: id, authorId: author }, metadata }, 2);
+  await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 3);
+  await untilProjected(side);
+  await release(side, { stream, version: 3 as Version });
+  await release(side, { stream, version: 4 as Version });
+  expect(await world.verify()).toMatchObject({ outcome: 'proven', parked: { total: 0 }, leftOut: { total: 2 } });
+});
+
+test('whose key is gone as they were deleted after what is verified is no difference, with the list or without', async () => {
+  const { side, authors } = world;
+  const [, , leaving] = authors as [UserId, UserId, UserId];
+  const at = await side.eventLog.head();
+  await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
+  await untilProjected(side);
+  await until(
+    async () => (await side.keys.find([leaving])).get(leaving),
+    (key) => key === 'destroyed',
+  );
+  expect((await world.verify({ at })).findings.listed).toEqual([]);
+  expect((await world.verify({ at, auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
+});
+
+test('a key that was destroyed of somebody who was not deleted is found, and so is what was changed under that', async () => {
+  const { side, authors } = world;
+  const forged = authors[3] as UserId;
+  await side.pool.query('update person_key set destroyed_at = now(), wrapped = null where subject = $1', [forged]);
+  await side.pool.query(`update read_model.users set name = 'Forged' where id = $1`, [forged]);
+  const { findings } = reportSchema.parse(await world.verify());
+  expect(findings.listed).toContainEqual({ kind: 'key_destroyed_without_deletion', userId: forged, destroyedAt: expect.any(String) });
+  expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'row_different', table: 'users', key: String(forged) }));
+});

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleId, StreamName, UserId } from '#shared/brands.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { smallPages } from '../../test/engines/small-pages.ts';
+import { checkRow } from './check-rows.ts';
+
+let world: RebuildWorld;
+let articleId: ArticleId;
+beforeAll(async () => {
+  world = await createRebuildWorld(LOG_ENGINES[0]?.[1] as never);
+  articleId = await world.writeSome(world.authors[0] as UserId);
+  await untilProjected(world.side);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('a row is held against its stream without more than a page of it in memory', async () => {
+  const { side } = world;
+  const stream = `article-${articleId}` as StreamName;
+  const dependencies = { ...side, eventLog: smallPages(side.eventLog, 1), signal: new AbortController().signal };
+  expect(await checkRow(dependencies, stream)).toEqual([]);
+  await side.pool.query(`update read_model.articles set title = 'Other' where id = $1`, [articleId]);
+  expect(await checkRow(dependencies, stream)).toMatchObject([{ kind: 'row_different', stream, fields: ['title'] }]);
+});

@@ -1,0 +1,105 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { readWatched } from '#shared/audit/watch.ts';
+import type { UserId } from '#shared/brands.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { rebuild } from '../../projector/rebuild.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { startChain } from '../chain/follow-chain.ts';
+import { step } from './step.ts';
+
+/** What only seems to differ, because something is under way. */
+let world: RebuildWorld;
+beforeEach(async () => {
+  world = await createRebuildWorld(inTheDatabase);
+  await migrateAudit(world.side.pool);
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const next = () => step({ ...world.side, signal: new AbortController().signal });
+
+const chainUp = async () => {
+  const { side } = world;
+  await using _chain = await startChain({ ...side, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  const head = await side.eventLog.head();
+  await until(
+    () => readChainEnd(side.pool),
+    ({ position }) => position >= head,
+  );
+};
+
+/** All but the digest at the end. */
+const untilEnd = async () => {
+  const differences = [];
+  for (;;) {
+    differences.push(...(await next()).differences);
+    if ((await readWatched(world.side.pool))?.count === (await readChainEnd(world.side.pool)).count) return differences;
+  }
+};
+
+test('a swap while the digest is computed makes no difference', async () => {
+  const { side, authors } = world;
+  await rebuild(world.work());
+  await world.writeSome(authors[0] as UserId);
+  await untilProjected(side);
+  await chainUp();
+  expect(await untilEnd()).toEqual([]);
+  const swapping = await side.pool.connect();
+  try {
+    await swapping.query('begin; lock table read_model.users in access exclusive mode');
+    const ending = next();
+    await until(
+      async () => (await side.pool.query(`select from pg_locks where not granted and relation = 'read_model.users'::regclass`)).rowCount,
+      (count) => count === 1,
+    );
+    await swapping.query(
+      'alter schema read_model rename to read_model_aside; alter schema read_model_previous rename to read_model; commit',
+    );
+    expect(await ending).toEqual({ events: 0, differences: [], isEnd: true });
+  } finally {
+    swapping.release(true);
+  }
+});
+
+test('tables of another release are not held against what this one makes of the events', async () => {
+  const { pool } = world.side;
+  await untilProjected(world.side);
+  await chainUp();
+  await pool.query(`comment on schema read_model is 'another'; update read_model.articles set title = 'As the other has it'`);
+  expect([...(await untilEnd()), ...(await next()).differences]).toEqual([]);
+});
+
+test('whose key is gone while the projector has not come to their deletion is taken for no difference, and anybody else is', async () => {
+  const { side, authors } = world;
+  const [leaving, other] = authors as [UserId, UserId];
+  await untilProjected(side);
+  await chainUp();
+  await side.keys.destroy(leaving);
+  await side.keys.destroy(other);
+  const { length } = (await Array.fromAsync(side.eventLog.read(`user-${leaving}` as never))).flat();
+  const projector = await side.pool.connect();
+  try {
+    // It stands before the deletion, with rows in its hands, which whoever erases leaves to it.
+    await projector.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+    await projector.query('select from read_model.comments where author_id = $1 for update', [leaving]);
+    await appendRaw(side, `user-${leaving}`, { type: 'user.deleted', data: { userId: leaving } }, length);
+    const found = await untilEnd();
+    const streams = found.map(({ stream }) => stream);
+    expect(streams).toContain(`user-${other}`);
+    expect(streams).not.toContain(`user-${leaving}`);
+    const ownComments = await side.pool.query<{ stream: string }>(
+      `select 'comment-' || id as stream from read_model.comments where author_id = $1`,
+      [leaving],
+    );
+    expect(ownComments.rows.length).toBeGreaterThan(0);
+    for (const { stream } of ownComments.rows) expect(streams).not.toContain(stream);
+  } finally {
+    await projector.query('rollback');
+    projector.release();
+  }
+});

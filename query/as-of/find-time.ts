@@ -1,0 +1,29 @@
+import { type AuditedLog, positionAt } from '#shared/audit/position-at.ts';
+import type { Position } from '#shared/brands.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { type Charge, createMeter } from './meter.ts';
+
+/** Twice what a block of the chain has: only what the chain does not reach yet can be more. */
+const EVENTS_MAX = 2_000;
+
+/**
+ * The position at a time, for clients: what is read for it is paid for, and while the chain is far behind the log, as it is after a restore,
+ * nobody has the log read instead.
+ */
+export const findTime = (log: AuditedLog, time: Date, charge: Charge): Promise<Position> => {
+  const { onRead } = createMeter(charge);
+  let count = 0;
+  return positionAt(log, time, async (events) => {
+    if (count >= EVENTS_MAX) throw chainBehind();
+    count += events.length;
+    await onRead(events);
+  });
+};
+
+const chainBehind = (): HttpProblem =>
+  new HttpProblem('unavailable', {
+    detail: 'Times cannot be looked up just now, because the chain of the log is being built. Ask later, or by a cursor.',
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+  });
+
+const RETRY_AFTER_SECONDS = '5';

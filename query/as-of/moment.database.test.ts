@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EMPTY_CHAIN, insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { positionAt } from '#shared/audit/position-at.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { createMomentFinder, type FindMoment } from './moment.ts';
+
+const second = (n: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
+const STREAM = 'article-1' as StreamName;
+const COUNT = 3_000;
+const LATE = second(COUNT + 1);
+
+const resources = new AsyncDisposableStack();
+let pool: Pool;
+let eventLog: EventLog;
+let findMoment: FindMoment;
+let charged = 0;
+const charge = async (units: number) => {
+  charged += units;
+};
+beforeAll(async () => {
+  const database = resources.use(await createDatabase());
+  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
+  eventLog = resources.use(await openEventLog({ url: database.url }));
+  await migrateAudit(pool);
+  for (let from = 1; from <= COUNT; from += 1_000) {
+    const events = Array.from({ length: 1_000 }, (_, index) => ({
+      ...{ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: { at: second(from + index) } },
+    }));
+    await eventLog.append(STREAM, 'any', events);
+  }
+  findMoment = createMomentFinder({ pool, eventLog, readPosition: { reaches: async () => true }, visibleWithinMs: 0 });
+});
+afterAll(() => resources.disposeAsync());
+
+test('a version is found by reading its stream, which is paid for', async () => {
+  charged = 0;
+  expect(await findMoment('v7', charge, STREAM)).toBe(7);
+  expect(charged).toBe(2);
+});
+
+test('while the chain is far behind, nobody has the log read instead for a time, and what was read is paid for', async () => {
+  charged = 0;
+  expect(await findMoment(second(7), charge)).toBe(7);
+  expect(charged).toBe(2);
+  charged = 0;
+  const refusal = { code: 'unavailable', headers: { 'Retry-After': '5' } };
+  await expect(findMoment(LATE, charge)).rejects.toMatchObject(refusal);
+  expect(charged).toBe(4);
+  expect(await positionAt({ pool, eventLog }, new Date(LATE))).toBe(COUNT);
+});
+
+test('once the chain has most of it, every time is found', async () => {
+  const connection = await pool.connect();
+  for await (const events of eventLog.follow(START, new AbortController().signal)) {
+    const { count } = await readChainEnd(connection);
+    await insertBlock(connection, blockOf(count === 0 ? EMPTY_CHAIN : await readChainEnd(connection), events, hashesOf(events)));
+    if (count + events.length >= COUNT - 1_000) break;
+  }
+  connection.release();
+  for (const n of [7, 1_500, COUNT, COUNT + 1]) expect(await findMoment(second(n), charge), `second ${n}`).toBe(Math.min(n, COUNT));
+});

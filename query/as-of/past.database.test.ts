@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { createPastOpener } from './past.ts';
+import { PRESENT } from './present.ts';
+
+let world: ReadWorld;
+let author: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  author = await world.person('author');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('the article of several comments is read once, as is their author', async () => {
+  const { side } = world;
+  const articleId = await draftArticle(side, author.id);
+  const comments = [];
+  for (let count = 0; count < 3; count += 1) comments.push(await addComment(side, author.id, articleId));
+  const read: StreamName[] = [];
+  const eventLog = new Proxy(side.eventLog, {
+    get(target, property) {
+      const value = Reflect.get(target, property);
+      if (property === 'read')
+        return (stream: StreamName) => {
+          read.push(stream);
+          return target.read(stream);
+        };
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const openPast = createPastOpener({ ...side, eventLog, readPosition: { reaches: async () => true }, visibleWithinMs: 0 });
+  const past = openPast(await side.eventLog.head(), async () => {});
+  for (const id of comments) {
+    const row = (await past.row<object>('comment', id)) as Readonly<Record<string, unknown>>;
+    expect(await PRESENT.comment(past, row, as(author.id, author.role))).toBeDefined();
+  }
+  expect(read.toSorted()).toEqual([`article-${articleId}`, ...comments.map((id) => `comment-${id}`), `user-${author.id}`].toSorted());
+});

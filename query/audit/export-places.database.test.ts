@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { Router } from 'express';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { Health } from '#shared/http/health.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import { AUDIENCE, createTokenMint, ISSUER } from '../../test/token-mint.ts';
+import { exportRoutes } from './export.ts';
+
+const resources = new AsyncDisposableStack();
+let world: AuditWorld;
+let headers: Readonly<Record<string, string>>;
+/** Where the end of the log is asked for, it waits for this. */
+let gate: Promise<unknown> = Promise.resolve();
+let url: string;
+beforeAll(async () => {
+  world = resources.use(await createAuditWorld());
+  const log = pino({ level: 'silent' });
+  const mint = await createTokenMint();
+  const resource = resources.use(
+    await openResourceServer({
+      ...{ pool: world.pool, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      loadKeys: async () => mint.jwks,
+    }),
+  );
+  const eventLog = {
+    ...{ identity: world.eventLog.identity, follow: world.eventLog.follow.bind(world.eventLog) },
+    head: () => gate.then(() => world.eventLog.head()),
+  };
+  const parts = { ...world, eventLog, log, health: new Health(log), refusalNow: resource.refusalNow, before: [], drainMaxMs: 500 };
+  ({ url } = resources.use(await serveRoutes(Router().use(resource.handler, exportRoutes(parts)))));
+  const token = await mint.token({ sub: '1', role: 'admin', scope: [...SCOPES].join(' ') });
+  headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };
+});
+afterAll(() => resources.disposeAsync());
+
+const ask = () => fetch(`${url}/audit/export`, { headers });
+
+test('a place is taken before the range is looked for', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  const asked = Array.from({ length: 5 }, async () => {
+    const response = await ask();
+    await response.text();
+    return response.status;
+  });
+  expect(await Promise.race(asked)).toBe(429);
+  resolve();
+  expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 200, 429]);
+  // What is refused gives its place back.
+  for (let refusals = 0; refusals < 5; refusals += 1)
+    expect((await fetch(`${url}/audit/export?after=rubbish`, { headers })).status).toBe(400);
+});
+
+test('a client that takes nothing any more gives its place back', async () => {
+  // More than lies between two ends of a connection.
+  for (let events = 0; events < 24; events += 1)
+    await world.eventLog.append(`thing-${events}` as StreamName, 'any', [
+      { id: randomUUID() as EventId, type: 'thing.noted', data: { text: 'x'.repeat(900_000) }, metadata: {} },
+    ]);
+  const idle = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const asked = request(`${url}/audit/export`, { headers }).end();
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      response.on('error', () => {});
+      return response;
+    }),
+  );
+  const refused = await ask();
+  expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([429, 'too_many_streams']);
+  const letIn = await until(ask, ({ status }) => status === 200);
+  expect((await letIn.text()).trimEnd().split('\n')).toHaveLength(25);
+  for (const response of idle) response.destroy();
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { context } from '#shared/events/codec-setting.ts';
+import { as, draftArticle } from '../../test/engines/command-side.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { smallPages } from '../../test/engines/small-pages.ts';
+import { firstAfter } from './first-after.ts';
+import { eventReads } from './reads.ts';
+import { createTimes } from './times.ts';
+import { walkStream } from './walk-stream.ts';
+
+const EDITS = 1_300;
+let world: ReadWorld;
+let author: Asker;
+let stream: StreamName;
+let events: readonly RecordedEvent[];
+beforeAll(async () => {
+  world = await createReadWorld();
+  author = await world.person('author');
+  const { eventLog, codec } = world.side;
+  const articleId = await draftArticle(world.side, author.id);
+  stream = `article-${articleId}` as StreamName;
+  for (let left = EDITS; left > 0; left -= 650) {
+    const edits = Array.from({ length: 650 }, (_, n) => ({
+      ...{
+        id: randomUUID() as EventId,
+        event: { type: 'article.edited' as const, data: { articleId, authorId: author.id, title: `${n}` } },
+      },
+    }));
+    await eventLog.append(stream, 'any', await codec.encodeAll(stream, { ...context, at: new Date().toISOString() }, edits));
+  }
+  events = (await Array.fromAsync(eventLog.read(stream))).flat();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('the first event after a position is found without reading all that came before', async () => {
+  let reads = 0;
+  const pages = smallPages(world.side.eventLog, 10);
+  const eventLog: Pick<EventLog, 'read'> = {
+    read(name, from) {
+      reads += 1;
+      return pages.read(name, from);
+    },
+  };
+  for (const index of [0, 4, 9, 10, 640, 999, 1_000, EDITS]) {
+    reads = 0;
+    const { position, version } = events[index] as RecordedEvent;
+    expect(await firstAfter(eventLog, stream, position), `after version ${version}`).toBe(version + 1);
+    expect(reads).toBeLessThan(25);
+  }
+  expect(await firstAfter(eventLog, 'article-404' as StreamName, events[0]?.position ?? (0 as never))).toBe(1);
+});
+
+test('what takes too long makes some way all the same', async () => {
+  const { side } = world;
+  const after = events[1_100] as RecordedEvent;
+  const walk = walkStream({ ...side, eventLog: smallPages(side.eventLog, 10) }, stream, await side.eventLog.head());
+  const pages = await Array.fromAsync(walk(after.position, AbortSignal.abort()));
+  expect(pages).toHaveLength(1);
+  expect(pages[0]?.changes[0]?.version).toBe(after.version + 1);
+});
+
+test('what is read of a stream for a page is paid for', async () => {
+  const { side } = world;
+  const head = await side.eventLog.head();
+  let charged = 0;
+  const { listEvents } = eventReads({
+    ...side,
+    changes: { follow: () => expect.fail('The log was read instead.'), head: async () => head },
+    times: createTimes(side),
+    represent: async (change) => change as never,
+  });
+  const charge = async (units: number) => {
+    charged += units;
+  };
+  const after = formatCursor(side.eventLog.identity, events[2]?.position as never);
+  const reader = { caller: as(author.id, author.role), id: '', charge };
+  const page = await listEvents(reader, { subject: stream, after, limit: 5 } as never);
+  expect(page).toMatchObject({ items: [{ version: 4 }, {}, {}, {}, {}] });
+  expect(charged).toBeGreaterThanOrEqual(2);
+});
