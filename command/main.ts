@@ -27,6 +27,9 @@ const start = async (context: ProcessContext): Promise<void> => {
   await serveClients(context, foundation, { routes: [resourcePaths(), writes], links: [], authentication, beside });
 };
 
+/** Two seconds before that the other roles close what they do not use, sooner than this one does while it stops: no command crosses that. */
+const KEEP_ALIVE_MS = 4_000;
+
 /** The commands of the other roles are taken by a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
@@ -36,7 +39,9 @@ const serveRoles = async (
   const { internal: listener, limits } = config;
   const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
   const handler = createApp({ log, metrics, tracing, routes });
-  const server = resources.use(await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), log }));
+  const server = resources.use(
+    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), keepAliveMs: KEEP_ALIVE_MS, log }),
+  );
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
   return server;
 };

@@ -23,6 +23,8 @@ export type HttpServerOptions = {
   readonly drainMs: number;
   /** How much of that is left to peers, to close what they do not use: who closes on a peer's request may not know that it was on its way. */
   readonly lingerMs?: number;
+  /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
+  readonly keepAliveMs?: number;
   readonly log: Log;
 };
 
@@ -33,20 +35,20 @@ export type HttpServer = AsyncDisposable & {
 };
 
 /** Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up on a request. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const KEEP_ALIVE_MS = 65_000;
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
 /** The longest that any route may take to read a body. */
 const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, log } = options;
+  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log } = options;
   const timing = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     // Bodies are timed by request, because some routes let them take longer.
     requestTimeout: Math.max(limits.requestTimeoutMs, REQUEST_TIMEOUT_MAX_MS),
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
   };
   const server: Server = tls === undefined ? createServer(timing) : createTlsServer({ ...timing, ...(await readTls(tls)) });
