@@ -8,13 +8,15 @@ import { COPIES, type Copies, ROLES, startCopies } from './copies.ts';
 const CLIENTS = 4;
 /** Every kind of request has been answered so often since a restart, before the next one. */
 const ROUNDS_BETWEEN = 3;
+/** Of all requests. */
+const PUT_OFF_MAX = 0.005;
 const PATIENCE_MS = 60_000;
 const TEST_MS = 300_000;
 
 if (nginxMissing !== undefined) process.stderr.write(`Rolling restarts are not tried: ${nginxMissing}.\n`);
 
 test.skipIf(nginxMissing !== undefined)(
-  'every copy of every role is restarted under load, and no request fails',
+  'every copy of every role is restarted under load, and hardly a request has to be sent again',
   async () => {
     await using copies = await startCopies();
     const load = await startLoad(copies);
@@ -26,35 +28,41 @@ test.skipIf(nginxMissing !== undefined)(
       }
     }
     await load.untilAnswered(ROUNDS_BETWEEN);
-    const { rounds, failures } = await load.end();
-    console.log(`${rounds} rounds of requests while ${ended.length} processes were restarted`);
-    expect(failures).toEqual([]);
+    const { requests, failures } = await load.end();
+    console.log(`${requests} requests while ${ended.length} processes were restarted, and ${failures.length} to be sent again`);
+    // What has reached a port, and not the process, when the process closes it, the ingress can only give back.
+    expect(failures.filter(({ why }) => !isPutOff(why))).toEqual([]);
+    expect(failures.length / requests).toBeLessThan(PUT_OFF_MAX);
     expect(ended).toEqual(ended.map(() => 0));
   },
   TEST_MS,
 );
 
+const isPutOff = (why: unknown): boolean =>
+  typeof why === 'object' && why !== null && 'status' in why && why.status === 503 && 'retryAfter' in why && why.retryAfter !== null;
+
 type Failure = { readonly what: string; readonly why: unknown };
 type Load = {
   /** Resolves when each client has had so many more whole rounds. */
   untilAnswered(rounds: number): Promise<unknown>;
-  end(): Promise<{ readonly rounds: number; readonly failures: readonly Failure[] }>;
+  end(): Promise<{ readonly requests: number; readonly failures: readonly Failure[] }>;
 };
 
 /** Clients who use every role, one request after the other, until they are ended. */
 const startLoad = async (copies: Copies): Promise<Load> => {
   const request = restClientOf(copies);
   const failures: Failure[] = [];
+  let requests = 0;
   const ask: RestClient = async (method, path, options) => {
+    requests += 1;
     const what = `${method} ${path}`;
-    try {
-      const reply = await request(method, path, options);
-      if (reply.status >= 400) failures.push({ what, why: { status: reply.status, body: reply.body } });
-      return reply;
-    } catch (error) {
-      failures.push({ what, why: String((error as Error).cause ?? error) });
+    const reply = await request(method, path, options).catch((error: Error) => {
+      failures.push({ what, why: String(error.cause ?? error) });
       throw error;
-    }
+    });
+    if (reply.status < 400) return reply;
+    failures.push({ what, why: { status: reply.status, retryAfter: reply.headers.get('retry-after'), body: reply.body } });
+    throw new Error(`${what} failed`);
   };
   const authorization = `Basic ${Buffer.from(`${copies.admin.clientId}:${encodeURIComponent(copies.admin.secret)}`).toString('base64')}`;
   const form = { body: 'grant_type=client_credentials', type: 'application/x-www-form-urlencoded', headers: { authorization } };
@@ -84,7 +92,7 @@ const startLoad = async (copies: Copies): Promise<Load> => {
     async end() {
       ending.abort();
       await Promise.all(clients);
-      return { rounds: rounds.reduce((sum, count) => sum + count, 0), failures };
+      return { requests, failures };
     },
   };
 };
