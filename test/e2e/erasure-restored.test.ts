@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
@@ -67,6 +69,12 @@ beforeAll(async () => {
   await until(
     () => searchDatabase(database.url, texts),
     (found) => found.length === 0,
+    60_000,
+  );
+  // The rows go by the deletion alone; the list is written before the key is destroyed.
+  await until(
+    () => readFile(join(dataDir.path, 'audit', 'erasures.jsonl'), 'utf8').catch(() => ''),
+    (list) => list.includes(`"userId":${erased}`),
     60_000,
   );
   // Two installations are started one after the other.
