@@ -28,8 +28,10 @@ const TOOLS = 'test/{receivers,compose,verify-export}.test.ts';
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What waits for leases to run out, and what proves whole logs. */
+/** What waits for leases to run out or for revocations to settle, and what proves whole logs. */
 const LONG = [
+  'auth/{first-minute,clients/clients,clients/client-ends}.database.test.ts',
+  'command-line/client.database.test.ts',
   'projector/takeover.database.test.ts',
   'webhook-dispatcher/queue/troubles.database.test.ts',
   'shared/http/authenticate/revocations.database.test.ts',
