@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { fillLog } from './projection-log.ts';
-import { copyRows, execute, run } from './projection-runs.ts';
+import { copyRows, execute, rowsOf, run } from './projection-runs.ts';
 import { printTable } from './table.ts';
 
 // How fast a log is proven and replayed: the chain beside it is built, the read model is brought up to date, and then a replay makes all
@@ -30,18 +30,7 @@ try {
     await run('catch-up', url.href, options.heap);
     await execute(url.href, 'vacuum analyze');
     const copied = await copyRows(url.href);
-    const row = (title: string, seconds: number, megabytes?: number): readonly string[] => {
-      const each = seconds / events;
-      if (!first.has(title)) first.set(title, each);
-      return [
-        title,
-        seconds.toFixed(1),
-        Math.round(events / seconds).toLocaleString('en'),
-        `${(copied / seconds).toFixed(2)} ×`,
-        megabytes === undefined ? '' : Math.round(megabytes).toString(),
-        `${(each / (first.get(title) ?? each)).toFixed(2)} ×`,
-      ];
-    };
+    const row = rowsOf({ events, copied, first });
     const rows: (readonly string[])[] = [];
     for (const work of WORKS) {
       const { seconds, megabytes } = await run(work, url.href, options.heap);

@@ -56,3 +56,26 @@ export const execute = async (url: string, statement: string): Promise<void> => 
   await client.query(statement);
   await client.end();
 };
+
+type Compared = {
+  readonly events: number;
+  readonly copied: number;
+  /** What each work cost of an event the first time, which is what later sizes are held against. */
+  readonly first: Map<string, number>;
+};
+
+/** The line of one work: its time, its rate, beside `COPY`, its memory, and the cost of an event beside that of the first size. */
+export const rowsOf =
+  ({ events, copied, first }: Compared) =>
+  (title: string, seconds: number, megabytes?: number): readonly string[] => {
+    const each = seconds / events;
+    if (!first.has(title)) first.set(title, each);
+    return [
+      title,
+      seconds.toFixed(1),
+      Math.round(events / seconds).toLocaleString('en'),
+      `${(copied / seconds).toFixed(2)} ×`,
+      megabytes === undefined ? '' : Math.round(megabytes).toString(),
+      `${(each / (first.get(title) ?? each)).toFixed(2)} ×`,
+    ];
+  };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { fillLog } from './projection-log.ts';
-import { copyRows, execute, run } from './projection-runs.ts';
+import { copyRows, execute, rowsOf, run } from './projection-runs.ts';
 import { printTable } from './table.ts';
 
 // How fast the read model follows from the log: the live projector that starts from nothing, and a rebuild beside it, each in a process with
@@ -27,18 +27,7 @@ try {
     const caughtUp = await run('catch-up', url.href, options.heap);
     const rebuilt = await run('rebuild', url.href, options.heap);
     const copied = await copyRows(url.href);
-    const row = (title: string, seconds: number, megabytes?: number): readonly string[] => {
-      const each = seconds / events;
-      if (!first.has(title)) first.set(title, each);
-      return [
-        title,
-        seconds.toFixed(1),
-        Math.round(events / seconds).toLocaleString('en'),
-        `${(copied / seconds).toFixed(2)} ×`,
-        megabytes === undefined ? '' : Math.round(megabytes).toString(),
-        `${(each / (first.get(title) ?? each)).toFixed(2)} ×`,
-      ];
-    };
+    const row = rowsOf({ events, copied, first });
     printTable(
       [`${events.toLocaleString('en')} events`, 'seconds', 'events/s', 'COPY is 1', 'MB at most', 'cost of one'],
       [

@@ -1,3 +1,4 @@
+// Over 200 lines, because every tampering is tried on the one log with its chain that is set up here.
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { insertBlock } from '#shared/audit/blocks.ts';
