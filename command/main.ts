@@ -1,3 +1,4 @@
+import { Router } from 'express';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -7,6 +8,7 @@ import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { drainingOf, serveClients } from '#shared/http/serve-clients.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { openLoadShedder } from '#shared/http/shed-load.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { internalRoutes } from './internal-routes.ts';
@@ -37,8 +39,10 @@ const serveRoles = async (
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
-  const routes = [internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log })];
-  const handler = createApp({ log, metrics, tracing, routes });
+  // The other roles shed for themselves, but there may be many of them.
+  const shedder = resources.use(openLoadShedder(config.load, metrics));
+  const taken = internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log });
+  const handler = createApp({ log, metrics, tracing, routes: [Router().use(shedder.handler), taken] });
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), keepAliveMs: KEEP_ALIVE_MS, log }),
   );

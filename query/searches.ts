@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client';
+import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { runPrepared } from './statement.ts';
@@ -21,9 +23,16 @@ export const SEARCH_UNITS_MORE = 4;
 
 export const UNANSWERABLE = 'Must ask for words that are there, not only for such as are not.';
 
-export const openSearches = ({ databaseUrl }: { readonly databaseUrl: string }): Searches & AsyncDisposable => {
+export const openSearches = ({
+  databaseUrl,
+  metrics,
+}: {
+  readonly databaseUrl: string;
+  readonly metrics: Registry;
+}): Searches & AsyncDisposable => {
   const limits = { connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const pool = openPool({ url: databaseUrl, applicationName: 'annals-search', ...limits });
+  observePool(metrics, 'annals-search', pool);
   return { ...searchesOn(pool), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 };
 

@@ -99,6 +99,8 @@ test('every wrong setting is told at once, each in a sentence', () => {
 
 /** For each setting that can be wrong, something that it must not be. */
 const WRONG: Partial<Record<SettingName, string>> = {
+  MAIL_URL: 'mail.example:587',
+  MAIL_FROM: 'nobody',
   NODE_ENV: 'prod',
   PORT: '65536',
   HOST: 'a b',

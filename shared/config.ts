@@ -25,6 +25,8 @@ export type Config = {
   readonly jwksUrl: string;
   /** What people become who create an account for themselves. */
   readonly signUp: 'off' | 'reader' | 'author';
+  /** Undefined means that there is none. */
+  readonly mail: MailSettings | undefined;
   /** How many proxies stand in front of this process. */
   readonly trustProxy: number;
   /** By which the ingress shows that what it says of clients' certificates is its own. */
@@ -67,6 +69,9 @@ export type Config = {
 
 /** Of what proves the event log. */
 export type AuditSettings = { readonly dir: string; readonly headEveryMs: number; readonly watchEventsPerSecond: number };
+
+/** The server that sends mail, and whom it comes from. */
+type MailSettings = { readonly url: string; readonly from: string };
 
 export type TracingSettings = {
   /** Of the collector; undefined means that there are no traces. */
@@ -153,6 +158,7 @@ export const loadConfig = (environment: Environment = process.env): Config => {
   if (values.NODE_ENV === 'production' && values.PUBLIC_URL === undefined) problems.push(PUBLIC_URL_MISSING);
   if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) problems.push(TLS_HALF);
   if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
+  if ((values.MAIL_URL === undefined) !== (values.MAIL_FROM === undefined)) problems.push(MAIL_HALF);
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values);
 };
@@ -166,6 +172,7 @@ const PUBLIC_URL_MISSING =
   'because it stands in every token.';
 
 const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
+const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
 const TLS_CLIENT_CA_ALONE = 'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
 type Values = { readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']> | Fallback<(typeof SETTINGS)[Name]> };
@@ -199,6 +206,7 @@ const assemble = (values: Values): Config => ({
   issuerUrl: issuerOf(values),
   jwksUrl: values.JWKS_URL ?? `${issuerOf(values)}/jwks`,
   signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : 'author'),
+  mail: values.MAIL_URL === undefined || values.MAIL_FROM === undefined ? undefined : { url: values.MAIL_URL, from: values.MAIL_FROM },
   trustProxy: values.TRUST_PROXY,
   ingressSecret: values.CLIENT_CERT_SECRET,
   tls: tlsOf(values),
@@ -227,7 +235,13 @@ const assemble = (values: Values): Config => ({
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     connectionsMax: values.CONNECTIONS_MAX,
   },
-  load: { requestsMax: values.REQUESTS_MAX, lagMaxMs: values.EVENT_LOOP_LAG_MAX_MS },
+  load: {
+    requestsMax: values.REQUESTS_MAX,
+    lagMaxMs: values.EVENT_LOOP_LAG_MAX_MS,
+    clientBytesMax: values.CLIENT_BYTES_MAX,
+    bodyBytesMax: values.BODY_BYTES_MAX,
+    stalledMaxMs: values.REQUEST_TIMEOUT_MS,
+  },
   rateLimits: {
     url: values.RATE_LIMIT_URL,
     client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '#shared/config.ts';
 import { openDatabase } from '#shared/database/open-database.ts';
+import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -46,6 +47,7 @@ export const openFoundation = async ({ config, log, resources }: ProcessContext,
   const tracing = resources.use(await openTracing({ settings, service, environment, log, metrics }));
   const database = resources.use(await openDatabase(config, log));
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
+  observePool(metrics, 'annals', pool);
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });
   const eventLog = resources.use(traceAppends(openedLog, tracing));
   const masterKey = await openMasterKey(config);

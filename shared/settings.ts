@@ -113,6 +113,21 @@ export const SETTINGS = {
     fallbackText: 'author, in production off',
     description: 'What people become who create an account for themselves, or off where they cannot.',
   },
+  MAIL_URL: {
+    schema: urlOf('smtp:', 'smtps:').refine((text) => new URL(text).hostname !== '' && /^\/?$/.test(new URL(text).pathname), {
+      error: 'no host',
+    }),
+    expected: 'an smtp or smtps URL, such as smtp://user:password@mail.example:587',
+    fallbackText: 'printed to the log in development, none in production',
+    description: 'The server that sends mail to people: links for forgotten passwords and invitations. Goes with MAIL_FROM.',
+    secret: true,
+  },
+  MAIL_FROM: {
+    schema: z.string().regex(/^(?:[^\p{Cc}<>"@]{1,100} <[^\s<>"@]{1,64}@[^\s<>"@]{1,255}>|[^\s<>"@]{1,64}@[^\s<>"@]{1,255})$/u),
+    expected: 'an e-mail address, such as annals@example.com or Annals <annals@example.com>',
+    fallbackText: 'none',
+    description: 'Whom mail comes from.',
+  },
   TRUST_PROXY: {
     schema: integer(0, 10),
     expected: 'a whole number from 0 to 10',
@@ -338,13 +353,23 @@ export const SETTINGS = {
   BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'The largest body of a request, in bytes.' },
   HEADER_BYTES_MAX: { ...count, fallback: '8192', description: 'The largest request line and headers together, in bytes.' },
   HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'How long a client may take to send its headers.' },
-  REQUEST_TIMEOUT_MS: { ...count, fallback: '30000', description: 'How long a client may take to send a whole request.' },
+  REQUEST_TIMEOUT_MS: {
+    ...count,
+    fallback: '30000',
+    description: 'How long a client may take to send a whole request, and how long it may take nothing of the answer.',
+  },
   CONNECTIONS_MAX: { ...count, fallback: '10000', description: 'How many clients may be connected at once.' },
   REQUESTS_MAX: {
     ...count,
     fallback: '1000',
     description:
       'How many requests a process may have in the works at once, streams not counted; more are refused (503) until there is room.',
+  },
+  CLIENT_BYTES_MAX: {
+    ...count,
+    fallback: '268435456',
+    description:
+      'How much of bodies that are still coming, and of answers that are not taken yet, may wait in a process; beyond it, whoever has kept it waiting for longest is cut off.',
   },
   EVENT_LOOP_LAG_MAX_MS: {
     ...count,

@@ -1,4 +1,5 @@
-import { type AdapterFactory, type Client, Provider } from 'oidc-provider';
+import { type AdapterFactory, type Client, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
@@ -32,11 +33,23 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });
   shapeAnswers(provider, { tokens, endGrant });
   dependencies.equip(provider);
-  provider.on('server_error', (ctx, err) =>
-    log.error({ err, ...namesOf(ctx.req), path: ctx.path }, 'A request to the authorization server failed.'),
-  );
+  provider.on('server_error', (ctx, err) => {
+    const names = { err, ...namesOf(ctx.req), path: ctx.path };
+    if (isPutOff(ctx, err)) log.warn(names, 'A request to the authorization server was put off.');
+    else log.error(names, 'A request to the authorization server failed.');
+  });
   provider.onerror = (err) => log.warn({ err }, 'An answer of the authorization server was not received.');
   return provider;
+};
+
+/** To oidc-provider everything that is not the client's fault is ours; where an engine does not answer just now, coming again helps. */
+const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
+  const { status, headers, body } = problemOf(error);
+  if (body.code !== 'unavailable') return false;
+  ctx.status = status;
+  ctx.set({ ...headers });
+  if (ctx.response.is('json')) ctx.body = { error: 'temporarily_unavailable', error_description: body.title };
+  return true;
 };
 
 const compareSecretsByDigest = (provider: Provider, { verifySecret }: ProviderDependencies): void => {

@@ -1,8 +1,10 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import type { Registry } from 'prom-client';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { GraphqlSettings } from '#shared/config.ts';
+import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
@@ -36,6 +38,7 @@ export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
     /** Where what is known of composed services is kept. */
     readonly dataDir: string;
     readonly log: Log;
+    readonly metrics: Registry;
     /** Runs before every operation. */
     readonly before: readonly RequestHandler[];
     /** How long a mutation waits until what it did can be read. */
@@ -60,6 +63,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX }));
+  observePool(dependencies.metrics, 'annals-graphql', pool);
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });

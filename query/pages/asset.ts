@@ -19,9 +19,16 @@ const DIGEST_CHARACTERS = 16;
 const GZIP_LEVEL = 9;
 const compress = promisify(gzip);
 
-/** `page` is the path of the page that loads it. */
-export const createAsset = (page: string, name: string, { type, bytes }: Pick<Asset, 'type' | 'bytes'>): Asset => {
-  const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, DIGEST_CHARACTERS);
+export const digestOf = (bytes: Buffer | string): string =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, DIGEST_CHARACTERS);
+
+/** `page` is the path of the page that loads it; what belongs together has one digest. */
+export const createAsset = (
+  page: string,
+  name: string,
+  { type, bytes }: Pick<Asset, 'type' | 'bytes'>,
+  digest = digestOf(bytes),
+): Asset => {
   let gzipped: Promise<Buffer> | undefined;
   return {
     path: `${page}/assets/${digest}/${name}`,

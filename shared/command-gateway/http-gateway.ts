@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
+import { MAY_MOVE, MOVED } from '#shared/http/elsewhere.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { signAssertion } from './assertion.ts';
 import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
@@ -47,19 +48,28 @@ export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }:
   };
 };
 
-/** Goes on with the next copy where one cannot be connected to, because then nothing was sent; whatever else fails may have been carried out. */
+/**
+ * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one says that it stops and has done
+ * nothing; whatever else fails may have been carried out.
+ */
 const createPost = (urls: readonly string[]) => {
   let turn = 0;
-  return async (request: RequestInit): Promise<Response> => {
+  return async (request: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> => {
     const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
+      // Where all of them stop, one does it all the same.
+      const headers = tried < urls.length ? { ...request.headers, [MAY_MOVE]: 'yes' } : request.headers;
+      const current = turn;
       try {
-        return await fetch(new URL('/commands', urls[turn % urls.length]), request);
+        const response = await fetch(new URL('/commands', urls[current % urls.length]), { ...request, headers });
+        if (response.status !== MOVED || tried >= urls.length) return response;
+        await response.body?.cancel();
       } catch (error) {
         if (!isUnconnected(error) || performance.now() > givenUpAtMs) throw error;
-        turn += 1;
-        if (tried % urls.length === 0) await delay(ROUND_PAUSE_MS);
       }
+      // Others may have gone on meanwhile.
+      if (turn === current) turn += 1;
+      if (tried % urls.length === 0) await delay(ROUND_PAUSE_MS);
     }
   };
 };

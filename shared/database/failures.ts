@@ -6,6 +6,14 @@ export const UNIQUE_VIOLATION = '23505';
 const PASSING_CLASSES = ['08', '53', '57P'];
 const PASSING_CODES = new Set(['40001', '40P01', '55P03', '57014', '25006', '3D000']);
 
+/** So many wait for a connection already that another would only wait in vain. */
+export class PoolExhausted extends Error {
+  constructor(waitingMax: number) {
+    super(`${waitingMax} wait for a connection to the database already`);
+    this.name = 'PoolExhausted';
+  }
+}
+
 /** Whether a failure is the server's or the network's passing trouble, rather than an answer to the statement. */
 export const isPassing = (error: unknown): boolean => {
   if (error instanceof pg.DatabaseError) {
@@ -13,6 +21,7 @@ export const isPassing = (error: unknown): boolean => {
     return PASSING_CODES.has(code) || PASSING_CLASSES.some((start) => code.startsWith(start));
   }
   if (!(error instanceof Error)) return false;
+  if (error instanceof PoolExhausted) return true;
   const code = 'code' in error ? String(error.code) : '';
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };

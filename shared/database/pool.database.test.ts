@@ -63,3 +63,15 @@ test('a connection that has fallen silent is given up in time and never used aga
   expect([isPassing(failure), isSilence(failure)]).toEqual([true, true]);
   expect(await pidOf()).not.toBe(first);
 });
+
+test('where very many wait for a connection, the next is told at once', async () => {
+  await using database = await createDatabase();
+  await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
+  const held = await pool.connect();
+  const waiting = Array.from({ length: 2_000 }, () => pool.query('select 1'));
+  const refusals = await Promise.allSettled([pool.query('select 1'), pool.connect()]);
+  expect(refusals.map((refusal) => refusal.status === 'rejected' && isPassing(refusal.reason))).toEqual([true, true]);
+  held.release();
+  await Promise.allSettled(waiting);
+  expect((await pool.query('select 1')).rowCount).toBe(1);
+});

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { PoolExhausted } from './failures.ts';
 
 export type PoolOptions = {
   readonly url: string;
@@ -15,15 +16,33 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 export const SILENCE_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/** Who comes when so many wait is told at once, instead of after `CONNECT_TIMEOUT_MS`. */
+const WAITING_MAX = 2_000;
 /** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
 const END_TIMEOUT_MS = 5_000;
 
 /** One connection, for what must happen on the same one; the name by which code outside the adapters knows it. */
 export type Connection = pg.ClientBase;
 
+type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: boolean | Error) => void) => void;
+
 /** Connections to PostgreSQL, ended by the scope that opened them. */
 export class Pool extends pg.Pool implements AsyncDisposable {
   #ended: Promise<void> | undefined;
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
+    if (this.waitingCount >= WAITING_MAX) {
+      const refusal = new PoolExhausted(WAITING_MAX);
+      if (callback === undefined) return Promise.reject(refusal);
+      process.nextTick(() => callback(refusal, undefined, () => {}));
+      return undefined;
+    }
+    if (callback === undefined) return super.connect();
+    super.connect(callback);
+    return undefined;
+  }
 
   [Symbol.asyncDispose](): Promise<void> {
     const timeout = new AbortController();

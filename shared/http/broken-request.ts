@@ -24,7 +24,7 @@ export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex
 /** Where there is no response to write to, or it is too late to wait for the rest of the request. */
 export const answerOnSocket = (problem: HttpProblem, socket: Duplex): void => {
   const requestId = randomUUID();
-  const { status, body } = problemOf(problem);
+  const { status, body, headers } = problemOf(problem);
   const text = JSON.stringify({ ...body, requestId });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -33,6 +33,7 @@ export const answerOnSocket = (problem: HttpProblem, socket: Duplex): void => {
     'Cache-Control: no-store',
     `X-Request-Id: ${requestId}`,
     'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
   // Else a client that never closes its side keeps the connection, and the route that waits for the rest of its body.

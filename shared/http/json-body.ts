@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Json } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
@@ -27,8 +28,7 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
         headers: { 'Accept-Encoding': 'gzip, deflate, br' },
       });
     // The parser would let all of it come in before it says so.
-    if (Number(request.get('Content-Length') ?? 0) > bytesMax)
-      throw new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
+    if (Number(request.get('Content-Length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
     next();
   },
   readBytes(bytesMax, types),
@@ -38,25 +38,46 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
   },
 ];
 
-/** The body as it is, or none. Almost all come with their length and not compressed, and need nothing but to be put together. */
+/**
+ * The body as it is, or none. Almost all are not compressed, and need nothing but to be put together. One without a length is refused
+ * as soon as it is too long; the parser would read on until its end, whenever that comes.
+ */
 const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler => {
   const readAnyBytes = express.raw({ limit: bytesMax, type: [...types] });
   return (request, response, next) => {
-    const { 'content-length': length, 'content-encoding': encoding } = request.headers;
-    // Node ends a body where its length says.
-    if (encoding !== undefined || length === undefined || Number(length) > bytesMax) return readAnyBytes(request, response, next);
+    const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
+    if (encoding !== undefined || (length === undefined && transfer === undefined)) return readAnyBytes(request, response, next);
     const chunks: Buffer[] = [];
-    const take = (chunk: Buffer): void => void chunks.push(chunk);
+    let bytes = 0;
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= bytesMax) return;
+      request.off('data', take).off('error', fail).off('end', pass);
+      letGoBy(request);
+      next(tooLarge(bytesMax));
+    };
     const fail = (cause: Error): void => next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
-    request.on('data', take);
-    request.once('error', fail);
-    request.once('end', () => {
+    const pass = (): void => {
       // An answer may go on for long, and they would keep the chunks.
       request.off('data', take).off('error', fail);
       request.body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
       next();
-    });
+    };
+    request.on('data', take).once('error', fail).once('end', pass);
   };
+};
+
+const tooLarge = (bytesMax: number) => new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
+
+/** A client that still sends may not see the answer if the connection ended at once. */
+const LINGER_MS = 1_000;
+
+const letGoBy = (request: IncomingMessage): void => {
+  request.on('error', () => {}).resume();
+  setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, LINGER_MS).unref();
 };
 
 /** JSON between systems is in UTF-8 (RFC 8259, section 8.1), and says so or nothing. */

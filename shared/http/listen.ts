@@ -3,9 +3,12 @@ import type { AddressInfo, Server } from 'node:net';
 import type { Listener } from '#shared/config.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
+/** Who comes while so many wait to be let in is dropped by the system without a word. Node's own 511 are there within a pause of the garbage collector. */
+const BACKLOG_MAX = 4_096;
+
 /** Starts to listen and answers with the URL; a port that cannot be had is one sentence that names its setting. */
 export const listen = async (server: Server, { port, host, setting }: Listener & { readonly setting: string }): Promise<string> => {
-  server.listen({ port, host });
+  server.listen({ port, host, backlog: BACKLOG_MAX });
   try {
     await once(server, 'listening');
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
@@ -39,7 +40,13 @@ const REJECTION_STATUS = {
   too_many_replays: 409,
   delivery_not_found: 404,
   replay_not_found: 404,
+  not_parked: 404,
+  parked_at_other_version: 409,
+  order_not_found: 404,
+  too_many_orders: 409,
+  verification_under_way: 409,
   client_not_found: 404,
+  client_built_in: 409,
   client_without_secret: 409,
   client_id_taken: 409,
   id_taken: 409,
@@ -71,10 +78,13 @@ const RETRY_AFTER_SECONDS = '1';
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
-  if (error instanceof LogUnavailable || error instanceof CommandUnavailable || error instanceof BlobsUnavailable)
-    return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
+  if (isUnavailable(error)) return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
+
+/** An engine does not answer just now, or has no connection to spare. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof LogUnavailable || error instanceof CommandUnavailable || error instanceof BlobsUnavailable || isPassing(error);
 
 const ofRejection = ({ code, details }: Rejection): Problem => {
   const status = REJECTION_STATUS[code];

@@ -71,7 +71,9 @@ export const serveClients = async (
       })
     : app;
   resources.use(await startMetricsServer(metrics, config.metrics));
-  const server = resources.use(await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, ...drainingOf(config), log }));
+  const server = resources.use(
+    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, ...drainingOf(config), log, metrics }),
+  );
   // Disposing of a server again only waits for it.
   if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
   resources.defer(async () => {

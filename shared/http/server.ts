@@ -3,11 +3,14 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 import type { HttpLimits, Listener, TlsFiles } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
 import { limitBodyTime } from './body-time.ts';
 import { answerBrokenRequest } from './broken-request.ts';
+import { type Elsewhere, leadElsewhere } from './elsewhere.ts';
 import { continueOnceRead } from './expect-continue.ts';
+import { limitConnections } from './limit-connections.ts';
 import { listen } from './listen.ts';
 import { readTls } from './tls.ts';
 
@@ -26,11 +29,13 @@ export type HttpServerOptions = {
   /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
   readonly keepAliveMs?: number;
   readonly log: Log;
+  /** Where the connections are counted, of one server in a process. */
+  readonly metrics?: Registry;
 };
 
 export type HttpServer = AsyncDisposable & {
   readonly url: string;
-  /** From now on every answer ends its connection, so that nobody keeps one ready for later; requests are still taken. */
+  /** From now on every answer ends its connection, so that nobody keeps one ready for later; requests are still taken, unless another copy can have them. */
   leave(): void;
 };
 
@@ -42,7 +47,7 @@ const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log } = options;
+  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics } = options;
   const timing = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
@@ -51,24 +56,21 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
   };
-  const server: Server = tls === undefined ? createServer(timing) : createTlsServer({ ...timing, ...(await readTls(tls)) });
-  server.maxConnections = limits.connectionsMax;
-  server.on('drop', () => log.warn({ connectionsMax: limits.connectionsMax }, 'A connection was refused: CONNECTIONS_MAX is reached.'));
+  const server: Server =
+    tls === undefined ? createServer(timing) : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
+  limitConnections(server, { ...limits, log, metrics });
   server.on('clientError', answerBrokenRequest);
-  const leaving: Leaving = { hasBegun: false, lingers: false };
+  const leaving: Leaving = { hasBegun: false, lingers: false, elsewhere: leadElsewhere(handler) };
   const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server, leaving) };
   continueOnceRead(server);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
-  server.on('request', handler);
+  server.on('request', leaving.elsewhere.handler);
   const plainUrl = await listen(server, { ...listener, setting });
   const url = tls === undefined ? plainUrl : plainUrl.replace(/^http:/, 'https:');
   let drained: Promise<void> | undefined;
   return {
     url,
-    leave() {
-      leaving.hasBegun = true;
-      for (const response of traffic.inFlight) response.shouldKeepAlive = false;
-    },
+    leave: () => leave(leaving, traffic),
     [Symbol.asyncDispose]: () => {
       drained ??= drain(server, traffic, { drainMs, lingerMs, leaving, log });
       return drained;
@@ -76,8 +78,17 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   };
 };
 
+/** A handshake is part of what comes before a request. */
+const shaking = ({ headersTimeoutMs }: HttpLimits) => ({ handshakeTimeout: headersTimeoutMs });
+
 /** Whether answers end their connections, and whether those that nobody uses are left to their peers. */
-type Leaving = { hasBegun: boolean; lingers: boolean };
+type Leaving = { hasBegun: boolean; lingers: boolean; readonly elsewhere: Elsewhere };
+
+const leave = (leaving: Leaving, { inFlight }: Traffic): void => {
+  leaving.hasBegun = true;
+  leaving.elsewhere.begin();
+  for (const response of inFlight) response.shouldKeepAlive = false;
+};
 
 type Traffic = { readonly connections: ReadonlyMap<string, Socket>; readonly inFlight: ReadonlySet<ServerResponse> };
 
@@ -127,13 +138,13 @@ const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leav
   const finished = new AbortController();
   const after = (ms: number) => delay(ms, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
   const deadline = after(drainMs);
-  leaving.hasBegun = true;
-  for (const response of traffic.inFlight) response.shouldKeepAlive = false;
+  leave(leaving, traffic);
   if (lingerMs > 0) {
     leaving.lingers = true;
+    await Promise.race([leaving.elsewhere.untilNobodyComes(), deadline]);
     // Takes no new connections, and leaves those that there are, as closing an HTTP server does not.
     NetServer.prototype.close.call(server);
-    await Promise.race([closed, after(lingerMs)]);
+    await Promise.race([closed, after(lingerMs), deadline]);
     leaving.lingers = false;
     server.closeIdleConnections();
   } else {

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { until } from '../../test/engines/until.ts';
 import { captureLog, serve } from '../../test/serve.ts';
@@ -9,7 +10,7 @@ import { countNoLonger, type LoadLimits, openLoadShedder } from './shed-load.ts'
 /** Answers where it is told to, streams without an end, and blocks the process. */
 const start = async (limits: Partial<LoadLimits>) => {
   const metrics = createMetrics();
-  const shedder = openLoadShedder({ requestsMax: 100, lagMaxMs: 500, ...limits }, metrics);
+  const shedder = openLoadShedder({ ...loadConfig({}).load, requestsMax: 100, ...limits }, metrics);
   const waiting: (() => void)[] = [];
   const routes = Router()
     .get('/waits', (_request, response) => void waiting.push(() => response.json({})))

@@ -174,6 +174,24 @@ describe('the gateway over HTTP', () => {
     for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
+  test('or where one says that it stops, which does it itself where there is no other', async () => {
+    const author = await registerUser(side);
+    const asked: unknown[] = [];
+    const stopping = createServer(({ headers }, response) => {
+      asked.push(headers['x-may-move']);
+      if (headers['x-may-move'] === 'yes') response.writeHead(502).end('moved');
+      else response.writeHead(404).end('{"code":"article_not_found"}');
+    });
+    const stoppingUrl = await listen(stopping, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+    const two = createHttpGateway({ urls: [stoppingUrl, url], key, issuer: 'query' });
+    for (let turn = 0; turn < 3; turn += 1) expect(await two.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    expect(asked).toEqual(['yes']);
+    const one = createHttpGateway({ urls: [stoppingUrl], key, issuer: 'query' });
+    await expect(one.send(draft, by(as(author)))).rejects.toMatchObject({ code: 'article_not_found' });
+    stopping.close();
+    stopping.closeAllConnections();
+  });
+
   test('and waits a moment for one that is being started', async () => {
     const port = await freePort();
     const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });

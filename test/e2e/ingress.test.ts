@@ -167,7 +167,23 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect((await ask('POST', '/articles/2')).status).toBe(503);
     expect(hanging.requests() + other.requests()).toBe(before + 1);
     expect((await ask('GET', '/gone')).status).toBe(503);
-    expect(hanging.requests() + other.requests()).toBe(before + 3);
+    expect(hanging.requests() + other.requests()).toBe(before + 4);
+  });
+
+  test('has another copy write what one that is about to stop has not done, and that one where there is no other', async () => {
+    const stops: typeof special = ({ headers }, response) =>
+      headers['x-may-move'] === 'yes' && !!response.writeHead(502, { 'x-accel-redirect': '@again' }).end();
+    await using stopping = await startEchoRole('stopping', stops);
+    await using other = await startEchoRole('other');
+    const others = { query: [other.address], auth: [other.address] };
+    await nginx.lead({ ...others, command: [stopping.address, other.address] });
+    for (let times = 0; times < 4; times += 1)
+      expect(await echoOf('POST', '/articles', { body: 'text' })).toMatchObject({ role: 'other', bytes: 4 });
+    // The first request alone came there: for a while nothing does.
+    expect(stopping.requests()).toBe(1);
+    await nginx.lead({ ...others, command: [stopping.address] });
+    expect(await echoOf('POST', '/articles', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
+    expect(await echoOf('PUT', '/articles/1/cover', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
   });
 
   test('leads all requests of one token to one copy, and those of many to all', async () => {

@@ -18,9 +18,14 @@ export type Followed = {
   close(): Promise<void>;
 };
 
-type Options = { readonly headers?: Readonly<Record<string, string>>; readonly fetch?: typeof fetch };
+type Options = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+  /** Is called for whatever comes, also where that is only a sign of life. */
+  readonly onSign?: () => void;
+};
 
-export const follow = async (url: string, { headers = {}, fetch: fetchIt = fetch }: Options = {}): Promise<Followed> => {
+export const follow = async (url: string, { headers = {}, fetch: fetchIt = fetch, onSign }: Options = {}): Promise<Followed> => {
   const leaving = new AbortController();
   const response = await fetchIt(url, { headers: { accept: 'text/event-stream', ...headers }, signal: leaving.signal });
   const reading = createReading();
@@ -29,7 +34,10 @@ export const follow = async (url: string, { headers = {}, fetch: fetchIt = fetch
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
     try {
-      for await (const chunk of response.body ?? []) reading.take(decoder.decode(chunk, { stream: true }));
+      for await (const chunk of response.body ?? []) {
+        reading.take(decoder.decode(chunk, { stream: true }));
+        onSign?.();
+      }
     } catch {
       // A connection that breaks ends the stream as well.
     }

@@ -18,14 +18,21 @@ type Options = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the query. */
   readonly body?: object;
+  /** As of `follow`. */
+  readonly onSign?: () => void;
 };
 
 type At = Pick<Installation, 'url' | 'fetch'>;
 
 /** Speaks GraphQL over SSE as any program can, in distinct connections mode. */
-export const streamOf = async (at: At, query: string, { variables, token, headers, body }: Options = {}): Promise<GraphqlStream> => {
+export const streamOf = async (
+  at: At,
+  query: string,
+  { variables, token, headers, body, onSign }: Options = {},
+): Promise<GraphqlStream> => {
   const text = JSON.stringify(body ?? { query, variables });
   const stream = await follow(`${at.url}/graphql`, {
+    ...(onSign && { onSign }),
     headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
     fetch: (input, init) => at.fetch(input, { ...init, method: 'POST', body: text }),
   });

@@ -46,5 +46,6 @@ const BODIES: { readonly [id in OperationId]?: () => object } = {
     ...{ limits: { ratePerSecond: 1, concurrency: 1 }, headers: {} },
   }),
   editWebhook: () => ({ description: 'Edited.' }),
+  releaseParkedItem: () => ({ version: 1 }),
   replayWebhook: () => ({ from: new Date().toISOString() }),
 };

@@ -7,6 +7,7 @@ import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf, spanOf, traceparentOf } from '#shared/http/request-span.ts';
+import { demandRoom } from '#shared/http/shed-load.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import { readFailureOf } from '../../statement.ts';
@@ -88,6 +89,8 @@ const serve = async (
   if (runnable.operation.node.operation === OperationTypeNode.SUBSCRIPTION) await options.subscriptions.begin(runnable, exchange, place);
   else {
     const outcome = await run(options, exchange, runnable);
+    // What was done must be told of, however large the answer.
+    if (QUERIES.has(runnable.operation.node.operation)) demandRoom(request, outcome.data?.length ?? 0);
     if (place === undefined) return answerGraphql(request, response, outcome);
     place.answer(textOf(outcome));
   }

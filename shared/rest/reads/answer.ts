@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandRoom } from '#shared/http/shed-load.ts';
 import type { Link } from '../fields.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
@@ -36,6 +37,7 @@ const JSON_TYPE = 'application/json';
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
   const type = mediaTypeFor(request);
   const { text, entityTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
+  demandRoom(request, text.length);
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   response.vary('Accept, Authorization');
   response.set(answer.headers ?? {});

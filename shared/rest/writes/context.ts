@@ -20,7 +20,7 @@ export const contextOf = (request: Request, operation: RestOperation, { requireI
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-const idempotencyKeyOf = (request: Request): string | undefined => {
+export const idempotencyKeyOf = (request: Request): string | undefined => {
   const key = request.get('Idempotency-Key');
   if (key === undefined || KEY.test(key)) return key;
   throw new HttpProblem('malformed_request', { detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.' });

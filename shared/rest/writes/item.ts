@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import type { ArticleId, CommentId, EventId, UserId, WebhookId } from '#shared/brands.ts';
+import type { ArticleId, CommentId, EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { pathEventId, pathId } from '../path-id.ts';
+import { pathEventId, pathId, pathStream } from '../path-id.ts';
 
 type Ids = {
   readonly userId: UserId;
@@ -10,6 +10,8 @@ type Ids = {
   readonly webhookId: WebhookId;
   readonly deliveryId: EventId;
   readonly replayId: EventId;
+  readonly orderId: string;
+  readonly stream: StreamName;
 };
 
 /** The ids that a path holds, by name: `/articles/{articleId}/comments` has `articleId`. */
@@ -25,6 +27,8 @@ const IDS = {
   webhookId: { read: pathId, absent: 'webhook_not_found' },
   deliveryId: { read: pathEventId, absent: 'delivery_not_found' },
   replayId: { read: pathEventId, absent: 'replay_not_found' },
+  orderId: { read: pathEventId, absent: 'order_not_found' },
+  stream: { read: pathStream, absent: 'not_parked' },
 } as const satisfies Record<keyof Ids, object>;
 
 /** Reads the ids in the path of a request; what is no id is answered as the id of nothing. */

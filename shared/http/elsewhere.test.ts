@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { type Elsewhere, leadElsewhere } from './elsewhere.ts';
+
+const start = async () => {
+  const elsewhere = leadElsewhere((_request, response) => void response.end('done'));
+  const server = createServer(elsewhere.handler).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ask = (mayMove: boolean) => fetch(url, { method: 'POST', body: 'text', headers: mayMove ? { 'x-may-move': 'yes' } : {} });
+  return {
+    elsewhere,
+    ask,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+const tookMs = async (elsewhere: Elsewhere): Promise<number> => {
+  const startedMs = performance.now();
+  await elsewhere.untilNobodyComes();
+  return performance.now() - startedMs;
+};
+
+test('until it begins everything is done here, and afterwards what may not move', async () => {
+  await using server = await start();
+  expect((await server.ask(true)).status).toBe(200);
+  server.elsewhere.begin();
+  const moved = await server.ask(true);
+  expect([moved.status, moved.headers.get('x-accel-redirect')]).toEqual([502, '@again']);
+  expect((await server.ask(false)).status).toBe(200);
+});
+
+test('the listener can be closed a moment after somebody was led elsewhere, while they stay away', async () => {
+  await using server = await start();
+  server.elsewhere.begin();
+  await server.ask(true);
+  const ms = await tookMs(server.elsewhere);
+  expect(ms).toBeGreaterThan(300);
+});
+
+test('or at once where nobody can be led elsewhere', async () => {
+  await using server = await start();
+  await server.ask(false);
+  server.elsewhere.begin();
+  expect(await tookMs(server.elsewhere)).toBeLessThan(2_000);
+});
+
+test('or when nobody has come for so long that next to nobody comes', async () => {
+  await using server = await start();
+  await server.ask(true);
+  server.elsewhere.begin();
+  expect(await tookMs(server.elsewhere)).toBeGreaterThan(2_000);
+});

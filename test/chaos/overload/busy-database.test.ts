@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool } from '#shared/database/pool.ts';
+import { until } from '../../engines/until.ts';
+import { head, openMany } from './sockets.ts';
+import { startTarget, type Target } from './target.ts';
+
+const REQUESTS_MAX = 300;
+/** Together more than the process takes at once. */
+const [READERS, MORE_READERS] = [200, 300];
+/** Those who have a connection wait for the table. */
+const CONNECTED_MAX = 20;
+const PATIENCE_MS = 60_000;
+const TEST_MS = 120_000;
+const GROWTH_MAX_MIB = 200;
+const START_MS = 120_000;
+
+let target: Target;
+beforeAll(async () => {
+  target = await startTarget({ REQUESTS_MAX: String(REQUESTS_MAX) });
+}, START_MS);
+afterAll(() => target?.[Symbol.asyncDispose]());
+
+/** Keeps all readers of articles waiting, with the connections that they have, until the scope ends. */
+const lockArticles = async (databaseUrl: string): Promise<AsyncDisposable> => {
+  const pool = openPool({ url: databaseUrl, applicationName: 'test-lock', connectionsMax: 1, statementTimeoutMs: TEST_MS });
+  // An idle connection would be given up after a while.
+  const connection = await pool.connect();
+  await connection.query('begin; lock table read_model.articles in access exclusive mode');
+  return {
+    async [Symbol.asyncDispose]() {
+      await connection.query('rollback');
+      connection.release();
+      await pool[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** Things that nobody else of us needs. */
+const askElsewhere = async (): Promise<readonly (readonly [number, string | null])[]> => {
+  const headers = { authorization: `Bearer ${target.administrator.token}`, 'content-type': 'application/json' };
+  const person = JSON.stringify({ name: 'Ada', email: 'ada@example.com', role: 'reader' });
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'x' });
+  const answers = await Promise.all([
+    target.ask('/users', { method: 'POST', headers, body: person }),
+    target.ask('/token', { method: 'POST', body: form }),
+    target.ask('/clients', { headers }),
+  ]);
+  return answers.map((answer) => [answer.status, answer.headers.get('retry-after')]);
+};
+
+test(
+  'while all connections to the database are taken, readers, writers and those who ask for tokens are put off in time, and served once they are free',
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, 0);
+    // Each asks for another thing, so that none shares the statement of another.
+    const read = (count: number) => {
+      for (let asked = 0; asked < count; asked += 1)
+        many.add().socket.write(head(`GET /articles?tag=${many.all.length}`, 'Connection: close'));
+    };
+    {
+      await using _lock = await lockArticles(target.databaseUrl);
+      read(READERS);
+      await until(
+        () => target.metric('annals_database_waiting', 'pool="annals"'),
+        (waiting) => waiting > 0,
+        PATIENCE_MS,
+      );
+      const elsewhere = askElsewhere();
+      read(MORE_READERS);
+      expect((await target.ask('/livez')).status).toBe(200);
+      expect(await target.metric('annals_http_requests_in_flight')).toBeLessThanOrEqual(REQUESTS_MAX);
+      await until(
+        () => many.all.filter(({ statuses }) => statuses().length === 0).length,
+        (left) => left <= CONNECTED_MAX,
+        PATIENCE_MS,
+      );
+      const refused = many.all.filter(({ statuses }) => statuses().length > 0).map(({ text }) => text());
+      expect(refused.filter((text) => !/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n/i.test(text)).slice(0, 5)).toEqual([]);
+      // Who is too many is told at once, and who waits for a connection once that has taken too long.
+      const codes = new Set(refused.map((text) => /"code":"(\w+)"/.exec(text)?.[1]));
+      expect(codes).toEqual(new Set(['overloaded', 'unavailable']));
+      expect(await elsewhere).toEqual([
+        [503, '1'],
+        [503, '1'],
+        [503, '1'],
+      ]);
+    }
+    await Promise.all(many.all.map(({ closed }) => closed));
+    console.log(`no connections: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+    await target.recovered();
+    expect(await target.metric('annals_database_waiting')).toBe(0);
+  },
+  TEST_MS,
+);

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../engines/until.ts';
+import { allClosed, head, openMany } from './sockets.ts';
+import { startTarget, type Target } from './target.ts';
+
+const PLACES = 20;
+const WAVES = 10;
+const PER_WAVE = 100;
+const WAVE_EVERY_MS = 20;
+const PATIENCE_MS = 60_000;
+const TEST_MS = 120_000;
+const GROWTH_MAX_MIB = 200;
+const START_MS = 120_000;
+
+let target: Target;
+beforeAll(async () => {
+  target = await startTarget({ REQUESTS_MAX: String(PLACES), EVENT_LOOP_LAG_MAX_MS: '100' });
+}, START_MS);
+afterAll(() => target?.[Symbol.asyncDispose]());
+
+/** One that takes a while, and whose answer nobody shares. */
+const query = (index: number): string => {
+  const body = JSON.stringify({ query: `{ articles: posts(limit: 100) { id title body x${index}: id author { id name } } }` });
+  return head('POST /graphql', 'Content-Type: application/json', 'Connection: close', `Content-Length: ${body.length}`) + body;
+};
+
+test(
+  `${WAVES * PER_WAVE} requests that come without waiting for any answer are served or told to come again, each in time`,
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, 0);
+    for (let wave = 0; wave < WAVES; wave += 1) {
+      // An open loop: they come at their own pace, whatever becomes of those before.
+      await delay(WAVE_EVERY_MS);
+      for (let index = 0; index < PER_WAVE; index += 1) many.add().socket.write(query(many.all.length));
+    }
+    await allClosed(many, PATIENCE_MS);
+    const counts = Map.groupBy(many.all, ({ statuses }) => statuses().join());
+    const told = [...counts].map(([status, those]) => `${those.length} × ${status}`).join(', ');
+    console.log(`flood: ${told}; ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    expect(new Set(counts.keys())).toEqual(new Set(['200', '503']));
+    expect(counts.get('503')?.filter(({ text }) => !/retry-after: 1\r\n/i.test(text()))).toEqual([]);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+    await target.recovered();
+  },
+  TEST_MS,
+);
+
+test(
+  'a process that gets no processor sheds, answers whoever watches it, and recovers once it has one again',
+  async () => {
+    const before = await target.metric('annals_http_requests_shed_total', 'reason="lag"');
+    {
+      using _starved = starve(target.pid);
+      await until(
+        async () => [(await target.ask('/articles')).status, (await target.ask('/livez')).status],
+        ([status, alive]) => status === 503 && alive === 200,
+        PATIENCE_MS,
+      );
+    }
+    await target.recovered();
+    expect(await target.metric('annals_http_requests_shed_total', 'reason="lag"')).toBeGreaterThan(before);
+  },
+  TEST_MS,
+);
+
+/** Lets a process work a little now and then, until the scope ends. */
+const starve = (pid: number): Disposable => {
+  const run = () => {
+    process.kill(pid, 'SIGCONT');
+    timer = setTimeout(pause, RUN_MS);
+  };
+  const pause = () => {
+    process.kill(pid, 'SIGSTOP');
+    timer = setTimeout(run, PAUSE_MS);
+  };
+  let timer = setTimeout(pause, RUN_MS);
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      process.kill(pid, 'SIGCONT');
+    },
+  };
+};
+
+const [RUN_MS, PAUSE_MS] = [50, 300];

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../engines/until.ts';
+import { allClosed, head, type Many, openMany, trickle } from './sockets.ts';
+import { startTarget, type Target } from './target.ts';
+
+const MANY = 1_000;
+/** Far fewer than there are slow clients, so that those have to give theirs up. */
+const PLACES = 100;
+const BODY_BYTES = 100_000;
+const BYTE_EVERY_MS = 200;
+const PATIENCE_MS = 60_000;
+const ANSWERED = 20;
+const START_MS = 120_000;
+const TEST_MS = 120_000;
+/** What garbage there may be beside what is kept. */
+const GROWTH_MAX_MIB = 200;
+
+let target: Target;
+beforeAll(async () => {
+  target = await startTarget({ HEADERS_TIMEOUT_MS: '4000', REQUEST_TIMEOUT_MS: '8000', REQUESTS_MAX: String(PLACES) });
+}, START_MS);
+afterAll(() => target?.[Symbol.asyncDispose]());
+
+/** Others ask, one after the other. */
+const answersToOthers = async (): Promise<readonly number[]> => {
+  const statuses: number[] = [];
+  while (statuses.length < ANSWERED) statuses.push((await target.ask('/articles')).status);
+  return statuses;
+};
+const ALL_WELL = Array.from({ length: ANSWERED }, () => 200);
+
+const statusesOf = ({ all }: Many) => [...new Set(all.map(({ statuses }) => statuses().join()))];
+
+test(
+  `${MANY} clients who send their headers a byte at a time are told that it took too long, and others are answered meanwhile`,
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, MANY);
+    using _sending = trickle(many.all, head('GET /articles', `X-Slow: ${'x'.repeat(1_000)}`), BYTE_EVERY_MS);
+    expect(await answersToOthers()).toEqual(ALL_WELL);
+    await allClosed(many, PATIENCE_MS);
+    console.log(`slow headers: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    expect(statusesOf(many)).toEqual(['408']);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+  },
+  TEST_MS,
+);
+
+test(
+  `${MANY} clients who send their bodies a byte at a time lose their places to others`,
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, MANY);
+    const begin = head('POST /graphql', 'Content-Type: application/json', `Content-Length: ${BODY_BYTES}`);
+    for (const { socket } of many.all) socket.write(begin);
+    using _sending = trickle(many.all, ' '.repeat(BODY_BYTES), BYTE_EVERY_MS);
+    await until(
+      () => target.metric('annals_http_requests_in_flight'),
+      (count) => count === PLACES,
+    );
+    await until(
+      async () => (await target.ask('/articles')).status,
+      (status) => status === 200,
+    );
+    expect(await answersToOthers()).toEqual(ALL_WELL);
+    await allClosed(many, PATIENCE_MS);
+    console.log(`slow bodies: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    // Some have never had a place.
+    expect(statusesOf(many).filter((each) => each !== '408' && each !== '503')).toEqual([]);
+    expect(await target.metric('annals_http_slow_clients_cut_total')).toBeGreaterThan(0);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+    await target.recovered();
+  },
+  TEST_MS,
+);

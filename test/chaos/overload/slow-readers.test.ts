@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../engines/until.ts';
+import { head, openMany, readSlowly } from './sockets.ts';
+import { startTarget, type Target } from './target.ts';
+
+const READERS = 80;
+const ARTICLES = 100;
+const BODY_CHARACTERS = 100_000;
+const BYTE_EVERY_MS = 1_000;
+const PATIENCE_MS = 60_000;
+const TEST_MS = 120_000;
+/** Of 800 that they ask for, with the garbage of what is refused. */
+const GROWTH_MAX_MIB = 450;
+const START_MS = 120_000;
+
+let target: Target;
+beforeAll(async () => {
+  const room = { CLIENT_BYTES_MAX: String(32 * 1_048_576), STREAM_BUFFER_BYTES_MAX: '262144' };
+  target = await startTarget({ REQUEST_TIMEOUT_MS: '3000', STREAM_HEARTBEAT_MS: '300', ...room });
+  const headers = { authorization: authorization(), 'content-type': 'application/json' };
+  const body = JSON.stringify({ title: 'Long', body: 'x'.repeat(BODY_CHARACTERS), tags: [] });
+  const made = Array.from({ length: ARTICLES }, () => target.ask('/articles', { method: 'POST', headers, body }));
+  expect(new Set((await Promise.all(made)).map(({ status }) => status))).toEqual(new Set([201]));
+  await until(
+    async () => (await (await target.ask(LIST, { headers })).text()).length,
+    (length) => length > ARTICLES * BODY_CHARACTERS,
+  );
+}, START_MS);
+afterAll(() => target?.[Symbol.asyncDispose]());
+
+const LIST = `/articles?limit=${ARTICLES}`;
+const authorization = () => `Bearer ${target.administrator.token}`;
+const ask = (path: string, ...more: readonly string[]) =>
+  head(`GET ${path}`, `Authorization: ${authorization()}`, 'Connection: close', ...more);
+
+test(
+  `${READERS} clients who take large answers a byte at a time are refused, or cut off to make room`,
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, READERS);
+    {
+      using _reading = readSlowly(many.all, BYTE_EVERY_MS);
+      for (const { socket } of many.all) socket.write(ask(LIST));
+      await until(
+        () => target.metric('annals_http_requests_in_flight'),
+        (count) => count > 0,
+        PATIENCE_MS,
+      );
+      await target.recovered();
+    }
+    await Promise.all(many.all.map(({ closed }) => closed));
+    console.log(`large answers: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    const refused = many.all.filter(({ statuses }) => statuses().join() === '503');
+    // Which of the two, is a matter of how quickly they come.
+    const shed = await target.metric('annals_http_requests_shed_total', 'reason="bytes"');
+    expect(shed + (await target.metric('annals_http_slow_clients_cut_total'))).toBeGreaterThan(0);
+    expect(refused.filter(({ text }) => !/retry-after: 1\r\n[\s\S]*"code":"overloaded"/i.test(text()))).toEqual([]);
+    expect(many.all.filter(({ text }) => text().length > ARTICLES * BODY_CHARACTERS)).toEqual([]);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+  },
+  TEST_MS,
+);
+
+test(
+  `${READERS} clients who take a stream of events a byte at a time are closed as too slow`,
+  async () => {
+    using memory = target.watchMemory();
+    using many = openMany(target, READERS);
+    const [first] = (await (await target.ask('/events?limit=1', { headers: { authorization: authorization() } })).json()) as {
+      cursor: string;
+    }[];
+    {
+      using _reading = readSlowly(many.all, BYTE_EVERY_MS);
+      for (const { socket } of many.all) socket.write(ask(`/events?after=${first?.cursor}`, 'Accept: text/event-stream'));
+      await until(
+        () => target.metric('annals_event_stream_overflows_total'),
+        (count) => count === READERS,
+        PATIENCE_MS,
+      );
+      await until(
+        () => target.metric('annals_event_streams'),
+        (count) => count === 0,
+        PATIENCE_MS,
+      );
+    }
+    await Promise.all(many.all.map(({ closed }) => closed));
+    console.log(`streams: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
+    await target.recovered();
+  },
+  TEST_MS,
+);

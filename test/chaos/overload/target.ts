@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { type Installation, startInstallation } from '../../engines/installation.ts';
+import { openPeople, type TokenHolder } from '../../engines/installation-people.ts';
+import { until } from '../../engines/until.ts';
+
+/** All roles in one process, which is to be overloaded. */
+export type Target = AsyncDisposable & {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly databaseUrl: string;
+  readonly administrator: TokenHolder;
+  /** Asks as any client does, on a connection of its own. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** Of what the process tells of itself: the sum of all that have this name, and these labels. */
+  metric(name: string, labels?: string): Promise<number>;
+  /** What the process has in memory, now and at most while somebody watched. */
+  watchMemory(): Watched;
+  /** What the process has printed. */
+  printed(): string;
+  /** Waits until it answers as if nothing had been, with nothing in the works. */
+  recovered(): Promise<void>;
+};
+
+/** In MiB, and not known where there is no /proc. */
+type Watched = Disposable & { readonly beforeMib: number; peakMib(): number };
+
+/** What is kept alive may be closed just when it is used again. */
+const CLOSE = { connection: 'close' };
+const SAMPLE_MS = 50;
+const RECOVERS_WITHIN_MS = 60_000;
+
+export const startTarget = async (settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
+  const metricsPort = await freePort();
+  const installation = await startInstallation({ settings: { METRICS_PORT: String(metricsPort), ...settings } });
+  const { url } = installation;
+  const { administrator } = await openPeople(installation);
+  const { hostname: host, port } = new URL(url);
+  const pid = pidOf(installation);
+  const ask: Target['ask'] = (path, init) => fetch(url + path, { ...init, headers: { ...init?.headers, ...CLOSE } });
+  const metric: Target['metric'] = async (name, labels = '') => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: CLOSE })).text();
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  return {
+    ...{ url, host, port: Number(port), pid, administrator, ask, metric, printed: installation.printed },
+    databaseUrl: installation.settings.DATABASE_URL ?? '',
+    watchMemory: () => watch(pid),
+    async recovered() {
+      // This very question is in the works of nobody else.
+      const isIdle = async () => (await metric('annals_http_requests_in_flight')) === 0 && (await ask('/articles')).status === 200;
+      await until(isIdle, Boolean, RECOVERS_WITHIN_MS);
+    },
+    [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
+  };
+};
+
+const pidOf = (installation: Installation): number => Number(/"pid":(\d+)/.exec(installation.printed())?.[1]);
+
+const watch = (pid: number): Watched => {
+  const beforeMib = residentMib(pid);
+  let peakMib = beforeMib;
+  const timer = setInterval(() => {
+    peakMib = Math.max(peakMib, residentMib(pid));
+  }, SAMPLE_MS);
+  return { beforeMib, peakMib: () => Math.max(peakMib, residentMib(pid)), [Symbol.dispose]: () => clearInterval(timer) };
+};
+
+const residentMib = (pid: number): number => {
+  if (platform() !== 'linux') return 0;
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kib) / 1_024);
+};
