@@ -1,6 +1,7 @@
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { AuditSettings } from '#shared/config.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { startVerificationOrders } from './carry-out-orders.ts';
 import { startChain } from './chain/follow-chain.ts';
 import { headFilesIn } from './heads/head-files.ts';
 import { startHeads } from './heads/service.ts';
@@ -26,6 +27,7 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(await startChain(dependencies));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
+  opening.use(await startVerificationOrders(dependencies));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -10,6 +10,7 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import { withConsole } from '../auth/clients/built-in.ts';
 import type { By } from '../auth/clients/by.ts';
 import { migrateClients } from '../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../auth/clients/clients.ts';
@@ -35,7 +36,7 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
   await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, erasures, blobs, metrics: new Registry(), log });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
-  const clients = createClients({
+  const registered = createClients({
     pool,
     gateway,
     // The directory of persons follows the log.
@@ -43,6 +44,7 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
     record,
     onEnded: recordEndedGrant({ record, log }),
   });
+  const clients = withConsole(registered, config.publicUrl);
   const by: By = { caller: { kind: 'system', name: 'command-line' }, requestId: randomUUID() };
   try {
     return await work(clients, by);

@@ -1,4 +1,4 @@
-import { type Listed, listParked } from '../projector/list-parked.ts';
+import { type Listed, listParked } from '#shared/read-model/parked.ts';
 import type { Command } from './command.ts';
 import { listedLine, withProjection } from './projection.ts';
 

@@ -1,8 +1,8 @@
+import { PREVIOUS } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { Stopped } from '../projector/catch-up.ts';
 import { isOfThisRelease } from '../projector/definition.ts';
 import { rebuild } from '../projector/rebuild.ts';
-import { PREVIOUS } from '../projector/versions.ts';
 import type { Command } from './command.ts';
 import { duration, number, showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';

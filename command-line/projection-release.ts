@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
+import { findParked } from '#shared/read-model/parked.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { findParked } from '../projector/list-parked.ts';
 import { release } from '../projector/release.ts';
 import { notParked } from '../projector/retry.ts';
 import type { Command } from './command.ts';

@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
+import { listParked } from '#shared/read-model/parked.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { listParked } from '../projector/list-parked.ts';
 import { type Mending, retry } from '../projector/retry.ts';
 import type { Command, Given } from './command.ts';
 import { parkedLine, withProjection } from './projection.ts';

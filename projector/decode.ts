@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
-import type { Parked } from './parked.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { undecodable } from './refused.ts';
 
 export type Decoded = {

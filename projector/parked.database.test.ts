@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/metrics.ts';
+import { findParked } from '#shared/read-model/parked.ts';
 import {
   addComment,
   as,
@@ -14,7 +15,6 @@ import {
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
-import { findParked } from './list-parked.ts';
 import { release } from './release.ts';
 import { retry } from './retry.ts';
 
@@ -70,6 +70,11 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 
   test.each([
     ['has a type that is not known', () => ({ type: 'article.eaten', data: {} }), 'has the unknown type "article.eaten"'],
+    [
+      'has a version that only a later release knows',
+      () => ({ type: 'article.edited', data: { title: 'New' }, metadata: { ...AT_NO_TIME, at: '2026-01-02T03:04:05.678Z', version: 2 } }),
+      'is known up to version 1',
+    ],
     ['is not what its type says', () => ({ type: 'article.edited', data: { title: 5 } }), 'is malformed: '],
     [
       'belongs elsewhere',

@@ -1,16 +1,7 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { rowOf } from './aggregates.ts';
-
-/** An aggregate that is out of the read model because of an event that could not be taken in; everything else goes on. */
-export type Parked = {
-  readonly stream: StreamName;
-  readonly version: Version;
-  readonly position: Position;
-  readonly type: string;
-  /** Names fields and rules, never content, because content may be personal. */
-  readonly reason: string;
-};
 
 /** What of these streams is not to be taken in: those that are parked, and the versions that an operator left out. */
 export type Exceptions = { readonly parked: ReadonlySet<StreamName>; isSkipped(event: { stream: StreamName; version: Version }): boolean };

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
-import type { Parked } from './parked.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 
 /** Why an event could not be decoded. What is no fault of the event, such as a key store that is away, is thrown on. */
 export const undecodable = (event: RecordedEvent, error: unknown): Parked => {

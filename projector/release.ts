@@ -1,13 +1,16 @@
+import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { findParked } from './list-parked.ts';
-import type { Parked } from './parked.ts';
-import { type Mending, notParked, takeInAgain, whileProjectorStands } from './retry.ts';
+import { type Mending, notParked, type RecordMended, takeInAgain, whileProjectorStands } from './retry.ts';
 
 /**
  * Leaves the event that parks an aggregate out of every projection from now on, and takes the others in. What is to be left out
  * is named, because it may have changed since somebody looked. Answers with the event that parks the aggregate next, if one does.
  */
-export const release = (mending: Mending, { stream, version }: Pick<Parked, 'stream' | 'version'>): Promise<Parked | undefined> =>
+export const release = (
+  mending: Mending,
+  { stream, version }: Pick<Parked, 'stream' | 'version'>,
+  record?: RecordMended,
+): Promise<Parked | undefined> =>
   whileProjectorStands(mending, async (connection, upTo) => {
     const parked = await findParked(connection, stream);
     if (!parked) throw notParked(stream);
@@ -18,5 +21,7 @@ export const release = (mending: Mending, { stream, version }: Pick<Parked, 'str
       'insert into public.projection_skip (stream, version, position, reason) values ($1, $2, $3, $4) on conflict do nothing',
       [stream, version, parked.position, parked.reason],
     );
-    return takeInAgain(connection, mending, { stream, upTo });
+    const next = await takeInAgain(connection, mending, { stream, upTo });
+    await record?.(connection, next);
+    return next;
   });

@@ -4,20 +4,27 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
+import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { findParked } from './list-parked.ts';
-import { type Parked, unpark } from './parked.ts';
+import { unpark } from './parked.ts';
 import { project } from './project.ts';
 import { holdNames, useReadModel } from './service.ts';
 
 export type Mending = { readonly pool: Pool; readonly eventLog: EventLog; readonly codec: Codec };
 
+/** Writes down, in the transaction of what was mended, what parks the aggregate now. */
+export type RecordMended = (connection: Connection, parked: Parked | undefined) => Promise<void>;
+
+const NOT_RECORDED: RecordMended = async () => {};
+
 /** Takes a parked aggregate in again, from its first event on. Answers with what parks it this time, if anything does. */
-export const retry = (mending: Mending, stream: StreamName): Promise<Parked | undefined> =>
+export const retry = (mending: Mending, stream: StreamName, record = NOT_RECORDED): Promise<Parked | undefined> =>
   whileProjectorStands(mending, async (connection, position) => {
     if (!(await findParked(connection, stream))) throw notParked(stream);
-    return takeInAgain(connection, mending, { stream, upTo: position });
+    const parked = await takeInAgain(connection, mending, { stream, upTo: position });
+    await record(connection, parked);
+    return parked;
   });
 
 export const notParked = (stream: StreamName): StartRefused =>

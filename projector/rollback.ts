@@ -1,10 +1,11 @@
 import type { Position } from '#shared/brands.ts';
+import { PREVIOUS } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { comeNear, demandLive, type Work } from './catch-up.ts';
 import { isOfThisRelease } from './definition.ts';
 import { demandAsideGone, underWay } from './rebuild.ts';
 import { swapIn } from './swap.ts';
-import { lockVersions, PREVIOUS, takePrevious } from './versions.ts';
+import { lockVersions, takePrevious } from './versions.ts';
 
 /** Makes the previous version live again, brought up to date; the live one becomes the previous, so that this can be undone too. */
 export const rollback = async (work: Work): Promise<Position> => {

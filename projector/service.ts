@@ -38,6 +38,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const codec = createCodec({ keys });
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
+  const { fingerprint } = await readDefinition();
   return startFollower({
     name: PROJECTOR,
     restMs: REST_MS,
@@ -48,7 +49,9 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     prepare: (events) => prepare(codec, events),
     async write(events, connection, ready) {
       batches.begin(events);
-      await connection.query(USE_LIVE);
+      const { rows } = await connection.query<{ fingerprint: string | null }>(USE_LIVE);
+      // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
+      if (rows[0]?.fingerprint !== fingerprint) throw new Error('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
         log.error(
@@ -78,8 +81,9 @@ export const holdNames = async (connection: Connection): Promise<void> => {
 
 const NAMES = `hashtext('annals names of the read model')`;
 
-/** Both at once, because it is done for every commit. */
-const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING}`;
+/** All at once, because it is done for every commit. */
+const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
+  obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as fingerprint`;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {

@@ -1,8 +1,9 @@
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { read, Stopped, type Work } from './catch-up.ts';
-import { type Parked, park } from './parked.ts';
+import { park } from './parked.ts';
 import { projectPrepared } from './project.ts';
 import { type Mending, takeInAgain, whileProjectorStands } from './retry.ts';
 import { useReadModel } from './service.ts';

@@ -3,9 +3,9 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { ARTICLES, type ArticleEvent, projectArticle } from '#shared/read-model/articles.ts';
 import { COMMENTS, type CommentEvent, projectComment } from '#shared/read-model/comments.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { projectUser, USERS, type UserEvent } from '#shared/read-model/users.ts';
 import { projectWebhook, WEBHOOK_TYPES, WEBHOOKS, type WebhookEvent } from '#shared/read-model/webhooks.ts';
-import type { Parked } from './parked.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { write } from './rows.ts';
 

@@ -4,18 +4,10 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from './definition.ts';
 import { createTables } from './service.ts';
-
-/** A read model beside the live one, with a checkpoint of its own. */
-type Place = { readonly schema: string; readonly follower: string };
-
-/** One that is being built. */
-export const NEXT: Place = { schema: 'read_model_next', follower: 'projector_next' };
-
-/** The one that was live before the last swap. */
-export const PREVIOUS: Place = { schema: 'read_model_previous', follower: 'projector_previous' };
 
 /** Where a version waits for its name, or for its end. */
 const ASIDE_SCHEMA = 'read_model_aside';
@@ -99,28 +91,13 @@ export const dropNext = (pool: Pool, next: Held): Promise<void> =>
     await connection.query(`drop schema if exists ${NEXT.schema} cascade`);
   });
 
-/** Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from beginning. */
-export const isLocked = async (pool: Pool): Promise<boolean> => {
-  const { rows } = await pool.query<{ isHeld: boolean }>(
-    `select exists (
-       select from pg_locks
-       where locktype = 'advisory' and granted and objsubid = 1 and database = (select oid from pg_database where datname = current_database())
-         and (classid::bigint << 32) | objid::bigint = hashtext($1)
-     ) as "isHeld"`,
-    [LOCK],
-  );
-  return rows[0]?.isHeld === true;
-};
-
-const LOCK = 'annals versions of the read model';
-
 /** One rebuild or rollback at a time; undefined while there is another. The lock ends with the connection, whatever ends that. */
 export const lockVersions = async (pool: Pool): Promise<AsyncDisposable | undefined> => {
   const connection = await pool.connect();
   try {
     // The server finds out within seconds that this machine is gone.
     await connection.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3');
-    const { rows } = await connection.query<{ isHeld: boolean }>(`select pg_try_advisory_lock(hashtext($1)) as "isHeld"`, [LOCK]);
+    const { rows } = await connection.query<{ isHeld: boolean }>(`select pg_try_advisory_lock(hashtext($1)) as "isHeld"`, [VERSIONS_LOCK]);
     if (!rows[0]?.isHeld) {
       connection.release(true);
       return undefined;
@@ -131,7 +108,7 @@ export const lockVersions = async (pool: Pool): Promise<AsyncDisposable | undefi
   }
   return {
     async [Symbol.asyncDispose]() {
-      await connection.query('select pg_advisory_unlock(hashtext($1))', [LOCK]).catch(() => {});
+      await connection.query('select pg_advisory_unlock(hashtext($1))', [VERSIONS_LOCK]).catch(() => {});
       connection.release(true);
     },
   };

@@ -11,6 +11,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { Link } from '#shared/http/root.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
@@ -22,6 +23,7 @@ import { exportRoutes } from './audit/export.ts';
 import { auditReads } from './audit/reads.ts';
 import { createCommentFinder } from './comments/find-comment.ts';
 import { commentReads } from './comments/reads.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { erasureReads } from './erasure/reads.ts';
 import { eventTypeReads } from './event-types/reads.ts';
@@ -31,6 +33,8 @@ import type { HistoryOptions } from './history/history.ts';
 import { historyReads } from './history/reads.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
+import { orderRoutes } from './operations/order-routes.ts';
+import { operationsReads } from './operations/reads.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
 import { openSearches, type ReadConnections } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
@@ -70,9 +74,11 @@ export const QUERY_LINKS: readonly Link[] = [
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
   { rel: 'event-types', href: '/event-types', title: 'What events there are' },
   { rel: 'audit', href: '/audit/status', title: 'How far it is proven' },
+  { rel: 'operations', href: '/operations', title: 'How the installation does, for administrators' },
   { rel: 'webhooks', href: '/webhooks', title: 'Where changes are sent to' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
+  { rel: 'console', href: '/console', title: 'The installation, for administrators' },
 ];
 
 const VISIBLE_WITHIN_MS = 5_000;
@@ -82,6 +88,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await using opening = new AsyncDisposableStack();
   await migrateAudit(pool);
+  await migrateOperations(pool);
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
@@ -106,10 +113,12 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     events.routes,
     exportRoutes({ ...dependencies, before: beforeReads }),
     readRoutes({ ...createReads({ pool, searches }, past), ...events.reads, ...erasureReads(dependencies) }, beforeReads),
+    orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(config),
     docsRoutes(config),
+    consoleRoutes(config),
     uploadRoutes({ blobs }),
   );
   const resources = opening.move();
@@ -129,5 +138,5 @@ const createReads = (
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
     ...webhookReads({ pool, identity: past.eventLog.identity }),
   };
-  return { ...now, ...readsAsOf(now, past), ...historyReads(now, past), ...eventTypeReads, ...auditReads(past) };
+  return { ...now, ...readsAsOf(now, past), ...historyReads(now, past), ...eventTypeReads, ...auditReads(past), ...operationsReads(past) };
 };

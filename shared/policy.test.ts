@@ -73,6 +73,8 @@ const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
   ['events.trace', 'how another came to do something', theirs, '. . . A'],
   ['events.trace', 'how the system came to do something', {}, '. . . A'],
   ['events.export', 'the log', {}, '. . . A'],
+  ['operations.read', 'how the installation does', {}, '. . . A'],
+  ['operations.manage', 'what stands still', {}, '. . . A'],
 ];
 
 const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
@@ -97,6 +99,8 @@ const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
   'events.read': 'read:events',
   'events.trace': 'read:events',
   'events.export': 'read:events',
+  'operations.read': 'read:events',
+  'operations.manage': 'manage:operations',
 };
 
 const LETTERS = { n: 'anonymous', r: 'reader', a: 'author', A: 'admin' } as const;

@@ -15,6 +15,7 @@ export const SCOPES = [
   'manage:webhooks',
   'read:events',
   'manage:clients',
+  'manage:operations',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -110,6 +111,9 @@ const POLICY = {
   'events.trace': { scope: 'read:events', anonymous: never, reader: own, author: own, admin: yes },
   // the whole log as it was recorded
   'events.export': { scope: 'read:events', anonymous: never, reader: never, author: never, admin: yes },
+  // how the installation does, and what stands still
+  'operations.read': { scope: 'read:events', anonymous: never, reader: never, author: never, admin: yes },
+  'operations.manage': { scope: 'manage:operations', anonymous: never, reader: never, author: never, admin: yes },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;

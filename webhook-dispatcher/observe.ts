@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Pool } from '#shared/database/pool.ts';
+import { countDue } from '#shared/webhooks/counts.ts';
 import type { AttemptResult, Delivery } from './deliver/delivery.ts';
-import { countDue } from './ledger/count-due.ts';
 
 export type DeliveryObserver = {
   sent(delivery: Delivery, result: AttemptResult): void;

@@ -54,9 +54,17 @@ export const switchLog = (
     for (const held of POSITIONS) if (await exists(connection, held.table)) await move(connection, held);
     await moveMessages(connection);
     await moveBlocks(connection);
-    for (const table of IDENTITIES)
-      if (await exists(connection, table)) await connection.query(`update ${table} set log = $2 where log = $1`, [from, to]);
+    await renameLog(connection, { from, to });
   });
+
+/** What belonged to one log belongs to another from then on, at the positions that it has. */
+export const renameLog = async (
+  connection: Connection,
+  { from, to }: { readonly from: LogIdentity; readonly to: LogIdentity },
+): Promise<void> => {
+  for (const table of IDENTITIES)
+    if (await exists(connection, table)) await connection.query(`update ${table} set log = $2 where log = $1`, [from, to]);
+};
 
 const insertMoved = async (connection: Connection, moved: readonly Moved[]): Promise<void> => {
   await connection.query('insert into moved (old, new) select * from unnest($1::bigint[], $2::bigint[])', [

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { rebuild } from '../../projector/rebuild.ts';
 import { release } from '../../projector/release.ts';
@@ -8,7 +9,6 @@ import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../test/engines/until.ts';
 import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
-import { report as reportSchema } from './report.ts';
 import { summaryOf } from './summary.ts';
 
 /** What excuses a difference, and who only says that it does. */

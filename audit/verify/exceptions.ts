@@ -1,8 +1,8 @@
+import type { Finding, Report } from '#shared/audit/verification-report.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Findings } from './findings.ts';
-import type { Finding, Report } from './report.ts';
 
 /** The events that an operator left out of every projection. There are as many as operators had patience for. */
 export type LeftOut = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;

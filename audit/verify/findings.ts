@@ -1,4 +1,4 @@
-import type { Finding, Report } from './report.ts';
+import type { Finding, Report } from '#shared/audit/verification-report.ts';
 
 /** All are counted, and so many of each kind are kept. */
 const LISTED_PER_KIND_MAX = 20;

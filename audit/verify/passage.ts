@@ -1,9 +1,9 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { writeInParts } from '../../projector/fill.ts';
-import type { Parked } from '../../projector/parked.ts';
 import { useReadModel } from '../../projector/service.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
 import type { Findings } from './findings.ts';

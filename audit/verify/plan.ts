@@ -1,3 +1,4 @@
+import type { Finding } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
@@ -5,7 +6,6 @@ import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { isOfThisRelease } from '../../projector/definition.ts';
-import type { Finding } from './report.ts';
 import type { Verification } from './verify.ts';
 
 export type Plan = {

@@ -3,10 +3,10 @@ import { LogHole } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { followAhead } from '#shared/follower/follow-ahead.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import { isProjected } from '../../projector/aggregates.ts';
 import { Stopped } from '../../projector/catch-up.ts';
 import { decodeAround } from '../../projector/decode.ts';
-import type { Parked } from '../../projector/parked.ts';
 import { joined, type Prepared, partOf, prepare } from '../../projector/prepared.ts';
 
 /** Events that follow each other, with all that can be told of them without a database. */

@@ -1,3 +1,4 @@
+import type { Report } from '#shared/audit/verification-report.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -18,7 +19,6 @@ import { checkLeftOut } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import type { Proving } from './proving.ts';
 import { readableOf, readLeaving } from './readable.ts';
-import type { Report } from './report.ts';
 import { compareRows } from './row-findings.ts';
 
 type Checked = Pick<Report, 'readModel' | 'parked' | 'leftOut'>;

@@ -1,10 +1,10 @@
+import type { EventBehind, RowFinding } from '#shared/audit/verification-report.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Comparison, compare, type Difference } from './compare.ts';
 import type { Findings } from './findings.ts';
 import { isPersonal } from './readable.ts';
-import type { EventBehind, RowFinding } from './report.ts';
 
 type Against = 'row' | 'fold';
 

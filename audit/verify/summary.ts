@@ -1,4 +1,4 @@
-import type { Finding, Report, RowFinding } from './report.ts';
+import type { Finding, Report, RowFinding } from '#shared/audit/verification-report.ts';
 
 /** The report as lines for people: what was proven and up to where, what was not, and everything that differs. */
 export const summaryOf = (report: Report): readonly string[] => [

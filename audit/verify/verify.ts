@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { migrateAudit } from '#shared/audit/migrate.ts';
+import type { Report } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -18,7 +19,6 @@ import { planOf } from './plan.ts';
 import type { Proving } from './proving.ts';
 import { readLog } from './read-log.ts';
 import { checkReadModel } from './read-model.ts';
-import type { Report } from './report.ts';
 
 export type Verification = Mending &
   Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
@@ -28,6 +28,8 @@ export type Verification = Mending &
     readonly isOfReadModel: boolean;
     readonly showPersonal: boolean;
     readonly signal: AbortSignal;
+    /** Lets others have their turn, after so much work. */
+    readonly pause?: (workedMs: number) => Promise<void>;
     onProgress(progress: Progress | { readonly step: 'check'; readonly what: string }): void;
   };
 
@@ -95,13 +97,16 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
 };
 
 const takeUpTo = async ({ verification, passage, findings, holes }: Proving, upTo: Position, isOfReadModel: boolean): Promise<void> => {
-  const { eventLog, codec, signal, onProgress } = verification;
+  const { eventLog, codec, signal, pause, onProgress } = verification;
   const onHole = ({ after, found }: { after: Position; found: Position }) => {
     if (!holes.has(after)) findings.add({ kind: 'position_gap', after, found });
     holes.add(after);
   };
+  let beganMs = performance.now();
   for await (const page of readLog({ eventLog, codec, signal, onHole }, { after: passage.position(), upTo })) {
     await passage.take(page, isOfReadModel);
+    await pause?.(performance.now() - beganMs);
+    beganMs = performance.now();
     onProgress({ step: 'events', events: passage.events(), position: passage.position(), from: START, upTo });
   }
 };

@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<Scope | IdentityScope, string>> = {
   'manage:webhooks': 'Have changes of what else is allowed here sent to other servers by webhooks',
   'read:events': 'Follow what changes, and look at the history',
   'manage:clients': 'Register, change and delete applications',
+  'manage:operations': 'Take in again or leave out what stands still, and have the log verified',
   openid: 'Know that it is you',
   profile: 'See your name',
   email: 'See your e-mail address',

@@ -1,4 +1,5 @@
 import type { AdapterPayload, Client } from 'oidc-provider';
+import { CONSOLE } from '../clients/built-in.ts';
 import { hasSecret, type StoredClient } from '../clients/client.ts';
 import { areNative } from '../clients/redirect-uri.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
@@ -12,7 +13,8 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   client_name: client.name,
   // It only has to be there: `compareClientSecret` compares digests.
   ...(hasSecret(client.tokenEndpointAuthMethod) && { client_secret: client.secretHash?.toString('base64url') }),
-  application_type: areNative(client.redirectUris) ? 'native' : 'web',
+  // The console is ours also where we are reached without TLS; a native application would be asked about each time.
+  application_type: client.clientId !== CONSOLE && areNative(client.redirectUris) ? 'native' : 'web',
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...client.postLogoutRedirectUris],
   grant_types: [...client.grantTypes],

@@ -83,6 +83,8 @@ const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHead
       return ['Cache-Control', 'Vary'];
     case 'written':
       return [...(status === 201 || location ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
+    case 'order':
+      return ['Location', 'Cache-Control'];
     case 'nothing':
       return ['Consistency-Token'];
   }

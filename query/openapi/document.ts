@@ -31,7 +31,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.audit],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.audit, TAGS.operations],
     paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
@@ -52,6 +52,7 @@ const TAGS = {
   webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
   'event-types': { name: 'Events' },
   audit: { name: 'Audit', description: 'How far what is read is proven, and by what.' },
+  operations: { name: 'Operations', description: 'How the installation does, what stands still, and what operators have asked for.' },
   me: { name: 'Users' },
 } as const;
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
+import { OPERATOR_EXAMPLES } from './operator-examples.ts';
 
 const written = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 const author = { id: 1001, name: 'Ada Lovelace' };
@@ -153,6 +154,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     readModel: { cursor: '6f9619ff-15o' },
     verified: { count: 1200, cursor: '6f9619ff-xc', began: '2026-11-21T10:10:00.000Z', finished: null, differences: 0 },
   },
+  ...OPERATOR_EXAMPLES,
   EventType: {
     type: 'article.published',
     version: 1,

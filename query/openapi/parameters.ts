@@ -43,12 +43,12 @@ export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, req
   ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch)),
 ];
 
-const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: OF_EVENTS.has(name) ? EVENT_ID : ID });
+const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: IN_PATH[name] ?? ID });
 
 const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
-/** What has the id of an event. */
-const OF_EVENTS: ReadonlySet<string> = new Set(['deliveryId', 'replayId']);
-const EVENT_ID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
+const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
+const STREAM: JsonObject = { type: 'string', pattern: '^[a-z]{1,20}-[\\w-]{1,100}$', examples: ['article-8001'] };
+const IN_PATH: Readonly<Record<string, JsonObject>> = { deliveryId: UUID, replayId: UUID, orderId: UUID, stream: STREAM };
 
 type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
 
@@ -68,7 +68,7 @@ const headersOf = ({ method, answer }: RestOperation): readonly HeaderParameter[
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
   return [
     ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
-    ...(answer.status === 201 ? [] : (['IfMatch', 'IfNoneMatch'] as const)),
+    ...(answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const)),
   ];
 };
 

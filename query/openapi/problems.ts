@@ -24,6 +24,8 @@ const ABSENT = {
   webhookId: ['webhook_not_found', 'webhook_deleted'],
   deliveryId: ['delivery_not_found'],
   replayId: ['replay_not_found'],
+  orderId: ['order_not_found'],
+  stream: ['not_parked'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
 /** What follows from the rules of the domain rather than from the form of the request. */
@@ -47,6 +49,14 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   replayWebhook: ['webhook_disabled', 'too_many_replays'],
   redeliver: ['webhook_disabled'],
   redriveWebhook: ['webhook_disabled'],
+  getOperations: ['forbidden'],
+  getOperationsSamples: ['forbidden'],
+  listParkedItems: ['forbidden'],
+  listOrders: ['forbidden'],
+  getOrder: ['forbidden'],
+  retryParkedItem: ['too_many_orders'],
+  releaseParkedItem: ['parked_at_other_version', 'too_many_orders'],
+  verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 
 /** The refusals of an operation by their status. */
@@ -87,14 +97,18 @@ const asOf = (operation: RestOperation): readonly ProblemCode[] => {
 
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [
   'forbidden',
-  'conflict',
+  ...(isOrder(operation) ? [] : (['conflict'] as const)),
   'invalid_parameter',
   ...absentOf(operation),
   ...ofBody(operation.body),
-  ...(operation.method === 'POST' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
-  ...(operation.answer.status === 201 ? [] : (['version_mismatch'] as const)),
-  ...(operation.answer.status !== 201 && requireIfMatch ? (['precondition_required'] as const) : []),
+  ...(operation.method === 'POST' ? (['idempotency_key_reused'] as const) : []),
+  ...(operation.method === 'POST' && !isOrder(operation) ? (['idempotency_key_in_use'] as const) : []),
+  ...(isNew(operation) ? [] : (['version_mismatch'] as const)),
+  ...(!isNew(operation) && requireIfMatch ? (['precondition_required'] as const) : []),
 ];
+
+const isOrder = ({ answer }: RestOperation): boolean => answer.kind === 'order';
+const isNew = (operation: RestOperation): boolean => operation.answer.status === 201 || isOrder(operation);
 
 const absentOf = ({ path }: RestOperation): readonly ProblemCode[] =>
   [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => ABSENT[name as keyof typeof ABSENT]);

@@ -13,6 +13,7 @@ const SCOPES = {
   'manage:webhooks': 'Manage webhooks',
   'read:events': 'Read events and histories',
   'manage:clients': 'Manage applications',
+  'manage:operations': 'Give orders to the operation of the installation',
 } as const satisfies Record<Scope, string>;
 
 /** The ways to a token, and the token alone. Device codes stand in an extension, because OpenAPI knows them from 3.2 on. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { START } from '#shared/event-log/event-log.ts';
+import { secondsSince } from './behind.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import type { FollowerOptions } from './follower.ts';
 
@@ -52,7 +53,7 @@ const createGauges = (observed: Observed): void => {
     async collect() {
       const tell = async (each: Observed) => {
         const seconds = await orUnknown(() => secondsBehind(each));
-        if (seconds !== undefined) this.set({ follower: each.name }, seconds);
+        if (seconds !== null) this.set({ follower: each.name }, seconds);
       };
       await Promise.all(all.map(tell));
     },
@@ -72,15 +73,8 @@ const behindOf = async ({ name, pool, eventLog }: Observed) => {
   return { position, positions: Math.max(head - position, 0) };
 };
 
-/** So long the log may take over its next event; after that, what was told last goes on standing. */
-const NEXT_MS = 5_000;
-
-const secondsBehind = async (observed: Observed): Promise<number | undefined> => {
+/** Where the log takes too long over its next event, what was told last goes on standing. */
+const secondsBehind = async (observed: Observed): Promise<number | null> => {
   const { position, positions } = await behindOf(observed);
-  if (positions === 0) return 0;
-  for await (const [oldest] of observed.eventLog.follow(position, AbortSignal.timeout(NEXT_MS))) {
-    // The two clocks may differ a little.
-    if (oldest) return Math.max(Date.now() - oldest.recordedAt.getTime(), 0) / 1_000;
-  }
-  return undefined;
+  return positions === 0 ? 0 : secondsSince(observed.eventLog, position);
 };

@@ -25,8 +25,8 @@ export type RestOperation = {
 export type Answer = {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
-  /** Lists also come as HAL, with links to the pages around; lines come as they are read, without an entity tag. */
-  readonly kind: 'item' | 'list' | 'lines' | 'written' | 'nothing';
+  /** Lists also come as HAL, with links to the pages around; lines come as they are read, without an entity tag. An order is no write to an item. */
+  readonly kind: 'item' | 'list' | 'lines' | 'written' | 'order' | 'nothing';
   /** Of the item, or of each item of the list. */
   readonly schema?: z.ZodType;
   /** Of what was asked for and is carried out later: where it is seen, by the ids of the request and `eventId`, that of its event. */

@@ -7,6 +7,7 @@ import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
 import type { RestOperation } from './operation.ts';
+import { OPERATOR_OPERATIONS } from './operator.ts';
 import { USER_OPERATIONS } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
@@ -22,6 +23,7 @@ export const OPERATIONS = {
   ...AUDIT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
+  ...OPERATOR_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;
 
 export type OperationId = keyof typeof OPERATIONS;

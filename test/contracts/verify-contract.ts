@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CommentId, EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { report as reportSchema } from '../../audit/verify/report.ts';
+import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import { release } from '../../projector/release.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';

@@ -12,6 +12,8 @@ type Rights = { readonly scope: Scope; readonly rows: { readonly [situation in S
 /** Another's is absent for all but administrators. */
 const ownWebhook = (status: number): Row => [401, 404, status, 404, status, status, 403];
 
+const ADMINISTRATORS: Row = [401, 403, 403, 403, 200, 403, 403];
+
 /** Who may do what over REST (DESIGN §3), and what others are told, written down by hand. */
 const RIGHTS = {
   listUsers: { scope: 'read:users', rows: { '': [200, 200, 200, 200, 200, 200, 403] } },
@@ -114,6 +116,16 @@ const RIGHTS = {
   getAuditStatus: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
   listAuditHeads: { scope: 'read:events', rows: { '': [401, 403, 403, 403, 200, 403, 403] } },
   listAuditKeys: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
+
+  getOperations: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
+  getOperationsSamples: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
+  listParkedItems: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
+  listOrders: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
+  getOrder: { scope: 'read:events', rows: { 'no order': [401, 403, 403, 403, 404, 403, 403] } },
+  // What is parked, other tests try.
+  retryParkedItem: { scope: 'manage:operations', rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] } },
+  releaseParkedItem: { scope: 'manage:operations', rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] } },
+  verifyLog: { scope: 'manage:operations', rows: { '': [401, 403, 403, 403, 202, 403, 403] } },
 
   listWebhooks: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
   createWebhook: {

@@ -13,6 +13,9 @@ export type Person = TokenHolder & { readonly email: string; readonly name: stri
 
 type Service = { readonly clientId: string; readonly secret: string };
 
+/** One that its users are not asked about. */
+type Application = { readonly clientId: string; readonly redirectUri: string };
+
 /** How people and programs come to an installation, over HTTP alone. */
 export type People = {
   readonly administrator: TokenHolder;
@@ -20,6 +23,8 @@ export type People = {
   signUp(name: string): Promise<Person>;
   /** Signs in once more, after a change of role, until the token has it. */
   signIn(person: Person, role: Role): Promise<Person>;
+  /** Signs in once more, at another application. */
+  signInAt(application: Application, person: Person): Promise<Person>;
   /** Answers once the authorization server gives tokens to it. */
   registerClient(settings: object): Promise<Service>;
   registerService(role: Role): Promise<Service>;
@@ -28,9 +33,9 @@ export type People = {
 
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
-const APPLICATION = 'journal-app';
+const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
-export const openPeople = async (installation: Installation): Promise<People> => {
+export const openPeople = async (installation: Pick<Installation, 'url' | 'fetch' | 'admin'>): Promise<People> => {
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
@@ -50,8 +55,12 @@ export const openPeople = async (installation: Installation): Promise<People> =>
     return made.body as Service;
   };
   const registerService: People['registerService'] = (role) => register({ ...SERVICE, serviceAccountRole: role });
-  await register({ ...WEB_APPLICATION, clientId: APPLICATION });
-  const visit = visitorOf(installation);
+  await register({ ...WEB_APPLICATION, clientId: JOURNAL.clientId });
+  const visit = visitorOf(installation, JOURNAL);
+  const signInAs =
+    ({ email }: Person) =>
+    (browser: Browser, page: Page) =>
+      browser.post(page.action, { ...page.hidden, email, password: PASSWORD });
   return {
     administrator,
     async signUp(name) {
@@ -60,8 +69,7 @@ export const openPeople = async (installation: Installation): Promise<People> =>
       return { name, email, ...holding(tokens) };
     },
     async signIn(person, role) {
-      const enter = (browser: Browser, page: Page) =>
-        browser.post(page.action, { ...page.hidden, email: person.email, password: PASSWORD });
+      const enter = signInAs(person);
       const { iat } = await until(
         async () => claimsOf((await visit(enter)).access_token),
         (claims) => claims.role === role,
@@ -70,6 +78,7 @@ export const openPeople = async (installation: Installation): Promise<People> =>
       await until(Date.now, (nowMs) => nowMs >= iat * 1_000 + REVOCATION_SETTLES_MS);
       return { ...person, ...holding(await visit(enter)) };
     },
+    signInAt: async (application, person) => ({ ...person, ...holding(await visitorOf(installation, application)(signInAs(person))) }),
     async registerClient(settings) {
       const client = await register(settings);
       // Where it has heard of the second, it has heard of the first, whose way of proving itself need not be ours.
@@ -105,23 +114,24 @@ type Page = Awaited<ReturnType<Browser['get']>>;
 type Tokens = { readonly access_token: string; readonly refresh_token: string };
 
 /** The code flow with PKCE, as far as the tokens; what is done on the sign-in page is the caller's. */
-const visitorOf = (installation: Installation) => {
+const visitorOf = (installation: Pick<Installation, 'url' | 'fetch'>, { clientId, redirectUri }: Application) => {
   const ask = restClientOf(installation);
   return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<Tokens> => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const browser = openHandBrowser(installation.fetch);
-    const query = new URLSearchParams({ client_id: APPLICATION, redirect_uri: CALLBACK, code_challenge: challenge });
+    const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri, code_challenge: challenge });
     const signInPage = await browser.follow(await browser.get(`${installation.url}/authorize?${query}`));
     const last = await browser.follow(await enter(browser, signInPage));
-    const code = last.location && new URL(last.location).searchParams.get('code');
+    // An application of our own is where we are.
+    const code = new URL(last.location ?? last.url).searchParams.get('code');
     if (!code) throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);
     const form = new URLSearchParams({
       grant_type: 'authorization_code',
-      client_id: APPLICATION,
+      client_id: clientId,
       code,
       code_verifier: verifier,
-      redirect_uri: CALLBACK,
+      redirect_uri: redirectUri,
     });
     const { status, body } = await ask('POST', '/token', { body: form.toString(), type: 'application/x-www-form-urlencoded' });
     if (status !== 200) throw new Error(`there is no token: ${JSON.stringify(body)}`);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
+import type { Report } from '#shared/audit/verification-report.ts';
 import type { ArticleId, UserId, WebhookId } from '#shared/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { startAudit } from '../../audit/service.ts';
-import type { Report } from '../../audit/verify/report.ts';
 import { type Verification, verify } from '../../audit/verify/verify.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';

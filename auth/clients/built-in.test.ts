@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { withConsole } from './built-in.ts';
+import type { StoredClient } from './client.ts';
+import type { Clients } from './clients.ts';
+
+/** Of an installation with two clients, where nothing is to be changed. */
+const registered = ['a-robot', 'zebra'].map((clientId) => ({ clientId }) as StoredClient);
+const refuse = async () => {
+  throw new Error('the client was looked for among those that are registered');
+};
+const clients: Clients = {
+  find: refuse,
+  verifySecret: refuse,
+  list: async (after, limit) => registered.filter(({ clientId }) => clientId > after).slice(0, limit),
+  register: refuse,
+  change: refuse,
+  rotateSecret: refuse,
+  remove: refuse,
+};
+const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
+
+test.each([
+  ['https://annals.example', ['https://annals.example/console']],
+  // Where resources are under a path, pages are at the root all the same.
+  ['https://annals.example/api', ['https://annals.example/api/console', 'https://annals.example/console']],
+  ['http://localhost:4000', ['http://localhost:4000/console']],
+])('of an installation at %s it is sent back to %j', async (publicUrl, redirectUris) => {
+  expect(await withConsole(clients, publicUrl).find('console')).toMatchObject({
+    redirectUris,
+    firstParty: true,
+    tokenEndpointAuthMethod: 'none',
+  });
+});
+
+test('it stands among the others, in the order of their ids', async () => {
+  const all = withConsole(clients, 'https://annals.example');
+  const idsOf = async (after: string, limit: number) => (await all.list(after, limit)).map(({ clientId }) => clientId);
+  expect(await idsOf('', 10)).toEqual(['a-robot', 'console', 'zebra']);
+  expect(await idsOf('', 2)).toEqual(['a-robot', 'console']);
+  expect(await idsOf('console', 10)).toEqual(['zebra']);
+});
+
+test('nobody takes its id, changes it, or takes it away', async () => {
+  const all = withConsole(clients, 'https://annals.example');
+  const settings = (await all.find('console')) as never;
+  await expect(all.register({ clientId: 'console', settings }, by)).rejects.toMatchObject({ code: 'client_id_taken' });
+  await expect(all.change('console', { apply: (same) => same }, by)).rejects.toMatchObject({ code: 'client_built_in' });
+  await expect(all.rotateSecret('console', by)).rejects.toMatchObject({ code: 'client_built_in' });
+  await expect(all.remove('console', undefined, by)).rejects.toMatchObject({ code: 'client_built_in' });
+});

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import { askFor, type NewOrder } from '#shared/operations/ask.ts';
+import { migrateOperations } from '#shared/operations/migrate.ts';
+import { findOrder, finishOrder, LostOrder, takeOrder } from '#shared/operations/orders.ts';
+import { findParked } from '#shared/read-model/parked.ts';
+import { type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { until } from '../test/engines/until.ts';
+import { startProjectionOrders } from './carry-out-orders.ts';
+import { retry } from './retry.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+let projector: AsyncDisposable;
+let author: UserId;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  projector = await startProjecting(side);
+  author = await registerUser(side);
+  await migrateOperations(side.pool);
+});
+afterAll(async () => {
+  await projector?.[Symbol.asyncDispose]();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const KINDS = ['retry', 'release'] as const;
+const start = () => startProjectionOrders({ ...side, log: pino({ level: 'silent' }) });
+
+const parkedArticle = async (): Promise<StreamName> => {
+  const stream = `article-${await draftArticle(side, author)}` as StreamName;
+  await appendRaw(side, stream, { type: 'article.engraved', data: {} }, 2);
+  await untilProjected(side);
+  return stream;
+};
+
+/** What parks it is gone, as with a release that knows the event. */
+const mend = (stream: StreamName) =>
+  side.pool.query(`insert into projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`, [stream]);
+
+const ask = (order: NewOrder) =>
+  askFor(side.pool, order, { by: 'user:1', client: 'console', request: randomUUID(), key: undefined }, async () => {});
+
+const finished = (id: string) =>
+  until(
+    () => findOrder(side.pool, id),
+    (order) => order?.finishedAt != null,
+  );
+
+test('an order says whether the item is back, or by what it stays parked', async () => {
+  const [mended, damaged] = [await parkedArticle(), await parkedArticle()];
+  await mend(mended);
+  await using _orders = await start();
+  expect(await finished(await ask({ kind: 'retry', stream: mended }))).toMatchObject({ state: 'done', by: 'user:1' });
+  const stays = await finished(await ask({ kind: 'retry', stream: damaged }));
+  expect(stays).toMatchObject({ state: 'failed', outcome: expect.stringContaining('version 3, article.engraved') });
+  const early = await finished(await ask({ kind: 'release', stream: damaged, version: 2 as Version }));
+  expect(early).toMatchObject({ state: 'failed', outcome: expect.stringContaining('parked at version 3') });
+  expect(await finished(await ask({ kind: 'release', stream: damaged, version: 3 as Version }))).toMatchObject({ state: 'done' });
+  expect(await finished(await ask({ kind: 'retry', stream: damaged }))).toMatchObject({ state: 'failed' });
+});
+
+test('what a process has begun that died is begun anew, and what it does after all is void', async () => {
+  const stream = await parkedArticle();
+  await mend(stream);
+  const id = await ask({ kind: 'retry', stream });
+  const left = await takeOrder(side.pool, KINDS);
+  expect(left).toMatchObject({ id, attempt: 1 });
+  const again = await takeOrder(side.pool, KINDS);
+  if (!left || !again) throw new Error('the order was not taken up');
+  // The process was paused, and wakes up: what it does is not done, because it cannot say so.
+  const late = retry({ ...side }, stream, (connection) => finishOrder(connection, left, { state: 'done', outcome: 'Too late.' }));
+  await expect(late).rejects.toThrow(LostOrder);
+  expect(await findParked(side.pool, stream)).toBeDefined();
+  await using _orders = await start();
+  expect(await finished(id)).toMatchObject({ state: 'done', outcome: `${stream} is in the read model again.` });
+  expect(await findParked(side.pool, stream)).toBeUndefined();
+});
+
+test('an order that never comes to an end does not hold up the others for ever', async () => {
+  const stream = await parkedArticle();
+  const id = await ask({ kind: 'retry', stream });
+  for (let attempt = 1; attempt <= 5; attempt += 1) expect(await takeOrder(side.pool, KINDS)).toMatchObject({ id, attempt });
+  expect(await takeOrder(side.pool, KINDS)).toBeUndefined();
+  expect(await findOrder(side.pool, id)).toMatchObject({ state: 'failed', outcome: expect.stringContaining('5 times') });
+});

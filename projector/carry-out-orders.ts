@@ -1,0 +1,47 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Log } from '#shared/log.ts';
+import { startCarryingOut } from '#shared/operations/carry-out.ts';
+import { migrateOperations } from '#shared/operations/migrate.ts';
+import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/orders.ts';
+import { tellFingerprint } from '#shared/operations/standing.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
+import { readDefinition } from './definition.ts';
+import { release } from './release.ts';
+import { type Mending, type RecordMended, retry } from './retry.ts';
+
+type OrderDependencies = { readonly pool: Pool; readonly eventLog: EventLog; readonly keys: KeyStore; readonly log: Log };
+
+/** Does for operators with a browser what the command line does for those at the machine. */
+export const startProjectionOrders = async ({ pool, eventLog, keys, log }: OrderDependencies): Promise<AsyncDisposable> => {
+  await migrateOperations(pool);
+  await tellFingerprint(pool, (await readDefinition()).fingerprint);
+  const mending: Mending = { pool, eventLog, codec: createCodec({ keys }) };
+  return startCarryingOut({
+    name: 'operations-projection',
+    pool,
+    log,
+    kinds: ['retry', 'release'],
+    carryOut: async (order) => mend(mending, order),
+  });
+};
+
+/** What came of it is in the same transaction: an order whose process dies was carried out and says so, or is begun anew. */
+const mend = async (mending: Mending, order: TakenOrder): Promise<void> => {
+  const { kind, stream, version } = order;
+  if (stream === null) throw new Error(`the order ${order.id} names no stream`);
+  const record: RecordMended = (connection, parked) => finishOrder(connection, order, outcomeOf(order, parked));
+  if (kind === 'retry') await retry(mending, stream, record);
+  else if (version !== null) await release(mending, { stream, version }, record);
+  else throw new Error(`the order ${order.id} names no version`);
+};
+
+const outcomeOf = ({ kind, stream, version }: TakenOrder, parked: Parked | undefined): Outcome => {
+  const left = kind === 'release' ? `Version ${version} of ${stream} is left out for good. ` : '';
+  if (!parked) return { state: 'done', outcome: `${left}${stream} is in the read model again.` };
+  const { version: at, type, reason } = parked;
+  // An event that was left out stays so.
+  return { state: 'failed', outcome: `${left}${stream} stays parked, by version ${at}, ${type}: ${reason}` };
+};

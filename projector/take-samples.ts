@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Log } from '#shared/log.ts';
+import { readFollowers } from '#shared/operations/followers.ts';
+import { migrateOperations } from '#shared/operations/migrate.ts';
+import { keepSample, readLatestAt, SAMPLE_EVERY_S, type Sample } from '#shared/operations/samples.ts';
+import { countLeftOut } from '#shared/operations/standing.ts';
+import { countDelivered, countWebhooks } from '#shared/webhooks/counts.ts';
+
+type SamplingOptions = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly log: Log;
+};
+
+/** Notes every few seconds how the installation does, in one process at a time. */
+export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): Promise<AsyncDisposable> => {
+  await migrateLeases(pool);
+  await migrateOperations(pool);
+  await migrateAudit(pool);
+  const stopping = new AbortController();
+  const onFailure = (err: unknown) => log.warn({ err }, 'How the installation does could not be noted.');
+  const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
+    let before = await readLatestAt(pool);
+    while (!signal.aborted) {
+      // On the beat, so that the points of a plot stand alike, whoever takes them.
+      const waitMs = EVERY_MS - ((Date.now() + EARLY_MS) % EVERY_MS);
+      await delay(before === undefined ? 0 : waitMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const sample = await measure(pool, eventLog, before);
+      await keepSample(pool, sample);
+      before = sample.at;
+    }
+  };
+  const running = runUnderLease({ pool, name: 'operations-samples', onFailure }, work, stopping.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const EVERY_MS = SAMPLE_EVERY_S * 1_000;
+/** A timer may come a little early, and its beat is not to come twice. */
+const EARLY_MS = 100;
+
+const measure = async (pool: Pool, eventLog: SamplingOptions['eventLog'], before: Date | undefined): Promise<Sample> => {
+  const at = new Date();
+  const sinceMs = Math.min(before === undefined ? EVERY_MS : Math.max(at.getTime() - before.getTime(), 1_000), 2 * EVERY_MS);
+  const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
+  const { due, dead } = await countWebhooks(pool);
+  const { parked } = await countLeftOut(pool);
+  const { count: events } = await readChainEnd(pool);
+  const followers = (await readFollowers(pool, eventLog)).map(({ name, behindSeconds }) => [name, behindSeconds] as const);
+  return { at, events, followers: Object.fromEntries(followers), parked, due, dead, deliveredPerSecond: delivered / (sinceMs / 1_000) };
+};

@@ -1,0 +1,39 @@
+import type { JsonObject } from '#shared/json.ts';
+
+const AT = '2026-11-21T10:15:00.000Z';
+const ORDER_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+
+/** As `EXAMPLES`, of what operators see. */
+export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
+  OperationsStatus: {
+    at: AT,
+    log: { cursor: '6f9619ff-15o' },
+    readModel: {
+      ...{ cursor: '6f9619ff-15o', behindSeconds: 0, parked: 1, skipped: 0, bytes: 1_081_344 },
+      ...{ isOfThisRelease: true, rebuild: null },
+    },
+    followers: [{ name: 'projector', cursor: '6f9619ff-15o', behindSeconds: 0, isRunning: true }],
+    webhooks: { endpoints: 3, enabled: 2, due: 4, dead: 0 },
+    _links: { self: { href: '/operations' }, verify: { href: '/audit/verifications', method: 'POST' } },
+  },
+  OperationsSamples: {
+    everySeconds: 10,
+    samples: [{ at: AT, events: 1440, followers: { projector: 0.02 }, parked: 1, due: 4, dead: 0, deliveredPerSecond: 12.3 }],
+  },
+  ParkedItem: {
+    ...{ stream: 'article-8001', version: 2, type: 'article.engraved', cursor: '6f9619ff-15n', since: AT },
+    reason: 'its type is not known',
+    _links: {
+      item: { href: '/articles/8001' },
+      retry: { href: '/operations/parked/article-8001/retry', method: 'POST' },
+      release: { href: '/operations/parked/article-8001/release', method: 'POST' },
+    },
+  },
+  NewRelease: { version: 2 },
+  Order: {
+    ...{ id: ORDER_ID, kind: 'release', stream: 'article-8001', version: 2, by: 'user:1001', state: 'done' },
+    ...{ requestedAt: AT, startedAt: AT, finishedAt: AT },
+    outcome: 'Version 2 of article-8001 is left out for good. article-8001 is in the read model again.',
+    _links: { self: { href: `/operations/orders/${ORDER_ID}` } },
+  },
+};

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Order, ParkedItem } from '#shared/rest/operator.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+/** What is asked for here nobody carries out. */
+let world: ReadWorld;
+let admin: Asker;
+let streams: readonly string[];
+beforeAll(async () => {
+  world = await createReadWorld();
+  admin = await world.person('admin');
+  streams = [8001, 8002, 8003].map((id) => `article-${id}`);
+  for (const stream of streams) await appendRaw(world.side, stream, { type: 'article.engraved', data: {} });
+  await untilProjected(world.side);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const post = (path: string, { key, body }: { key?: string; body?: object } = {}) =>
+  world.ask(path, { by: admin, method: 'POST', ...(body && { body }), headers: key ? { 'idempotency-key': key } : {} });
+
+/** The ids of all pages, from link to link. */
+const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => {
+  const { body } = await world.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
+  const page = body as { _links: Record<string, { href: string }>; _embedded: { items: (Partial<ParkedItem> & Partial<Order>)[] } };
+  const ids = page._embedded.items.map(({ stream, id }) => id ?? stream ?? '');
+  const href = page._links[rel]?.href;
+  return [ids, ...(href === undefined ? [] : await walk(rel, href))];
+};
+
+test('what is parked is told in pages, the latest first, with what may be done', async () => {
+  const [one, two, three] = streams;
+  expect(await walk('next', '/operations/parked?limit=2')).toEqual([[three, two], [one]]);
+  const { body } = await world.ask('/operations/parked?limit=1', { by: admin });
+  expect(body).toMatchObject([{ stream: three, version: 1, _links: { item: { href: '/articles/8003' }, release: { method: 'POST' } } }]);
+  const { body: seen } = await world.ask('/operations/parked?limit=1', { by: { ...admin, scopes: ['read:events'] } });
+  expect((seen as ParkedItem[])[0]?._links).not.toHaveProperty('release');
+  expect(await world.ask('/operations', { by: admin })).toMatchObject({ status: 200, body: { readModel: { parked: 3, rebuild: null } } });
+});
+
+test('the same key is the same order, and none for something else', async () => {
+  const key = randomUUID();
+  const first = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
+  const again = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
+  expect([first.status, again.status]).toEqual([202, 202]);
+  expect(again.body).toEqual(first.body);
+  expect(again.headers.get('location')).toBe(`/operations/orders/${(first.body as Order).id}`);
+  const other = await post('/operations/parked/article-8002/retry', { key });
+  expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+});
+
+test('what is of no use is refused at once', async () => {
+  expect(await post('/operations/parked/article-7/retry')).toMatchObject({ status: 404, body: { code: 'not_parked' } });
+  expect(await post('/operations/parked/nothing/retry')).toMatchObject({ status: 404, body: { code: 'not_parked' } });
+  const other = await post('/operations/parked/article-8001/release', { body: { version: 2 } });
+  expect(other).toMatchObject({ status: 409, body: { code: 'parked_at_other_version', details: { version: 1 } } });
+  const { body } = await post('/audit/verifications');
+  const second = await post('/audit/verifications');
+  expect(second).toMatchObject({ status: 409, body: { code: 'verification_under_way', details: { order: (body as Order).id } } });
+});
+
+test('orders are told in pages, the latest first, and each by itself', async () => {
+  await post('/operations/parked/article-8002/retry');
+  const pages = await walk('next', '/operations/orders?limit=2');
+  const ids = pages.flat();
+  expect(ids).toEqual(ids.toSorted().toReversed());
+  expect(pages.map(({ length }) => length)).toEqual([2, 1]);
+  const { body } = await world.ask(`/operations/orders/${ids[0]}`, { by: admin });
+  expect(body).toMatchObject({ kind: 'retry', stream: 'article-8002', state: 'waiting', by: `user:${admin.id}`, outcome: null });
+  const forged = Buffer.from(JSON.stringify(['forged', 'no id'])).toString('base64url');
+  expect(await world.ask(`/operations/orders?after=${forged}`, { by: admin })).toMatchObject({ status: 400 });
+  expect(await world.ask(`/operations/orders/${randomUUID()}`, { by: admin })).toMatchObject({
+    status: 404,
+    body: { code: 'order_not_found' },
+  });
+});

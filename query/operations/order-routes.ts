@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { type Request, type Response, Router } from 'express';
+import type { Version } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { type Asking, askFor, type NewOrder } from '#shared/operations/ask.ts';
+import { findOrder } from '#shared/operations/orders.ts';
+import { actorOf, authorize } from '#shared/policy.ts';
+import { findParked } from '#shared/read-model/parked.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
+import { mediaTypeFor } from '#shared/rest/media-type.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
+import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
+import { itemOf } from '#shared/rest/writes/item.ts';
+import { readFailureOf } from '../statement.ts';
+import { representOrder } from './representation.ts';
+
+type OrderDependencies = { readonly pool: Pool; readonly bodyBytesMax: number };
+
+const { retryParkedItem: RETRY, releaseParkedItem: RELEASE, verifyLog: VERIFY } = OPERATOR_OPERATIONS;
+
+/** What operators ask for is put down, and carried out by the roles whose work it is. */
+export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router => {
+  const put = async (request: Request, response: Response, order: NewOrder): Promise<void> => {
+    const id = await askFor(pool, order, askingOf(request, order), (connection) => demandParked(connection, order)).catch(tellFailure);
+    const asked = await findOrder(pool, id);
+    if (asked === undefined) throw new Error(`the order ${id} was put down and is not there`);
+    response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
+    response.type(mediaTypeFor(request)).send(JSON.stringify(representOrder(asked)));
+  };
+  return Router()
+    .post(routeOf(RETRY), demandAdmission(RETRY), demandOperator, async (request, response) =>
+      put(request, response, { kind: 'retry', ...itemOf(RETRY, request) }),
+    )
+    .post(
+      routeOf(RELEASE),
+      demandAdmission(RELEASE),
+      demandOperator,
+      ...readJsonBody(bodyBytesMax, Object.keys(RELEASE.body)),
+      async (request, response) => {
+        if (request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
+        const { version } = parseInput(NewRelease, request.body);
+        await put(request, response, { kind: 'release', ...itemOf(RELEASE, request), version: version as Version });
+      },
+    )
+    .post(routeOf(VERIFY), demandAdmission(VERIFY), async (request, response) => put(request, response, { kind: 'verify' }));
+};
+
+/** Of what is parked, nobody else is told whether it is. */
+const demandOperator = (request: Request, _response: Response, next: () => void): void => {
+  const answer = authorize(callerOf(request), 'operations.manage', {});
+  if (answer !== 'allowed') throw answer;
+  next();
+};
+
+/** Said at once; whoever carries it out looks again. */
+const demandParked = async (connection: Connection, { kind, stream, version }: NewOrder): Promise<void> => {
+  if (stream === undefined) return;
+  const parked = await findParked(connection, stream);
+  if (!parked) throw new Rejection('not_parked');
+  if (kind === 'release' && parked.version !== version) throw new Rejection('parked_at_other_version', { version: parked.version });
+};
+
+const askingOf = (request: Request, order: NewOrder): Asking => {
+  const caller = callerOf(request);
+  const by = actorOf(caller);
+  const client = caller.kind === 'user' ? caller.client : null;
+  const key = idempotencyKeyOf(request);
+  const digest = (value: readonly unknown[]) => hash('sha256', JSON.stringify(value), 'base64url');
+  // Two users of one client, and one user with two clients, do not share their keys.
+  return {
+    by,
+    client,
+    request: requestIdOf(request),
+    key: key === undefined ? undefined : { digest: digest([by, client, key]), content: digest([order.kind, order.stream, order.version]) },
+  };
+};
+
+const tellFailure = (cause: unknown): never => {
+  throw readFailureOf(cause);
+};

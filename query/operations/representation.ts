@@ -1,0 +1,66 @@
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import type { Standing } from '#shared/operations/standing.ts';
+import type { Listed } from '#shared/read-model/parked.ts';
+import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
+import type { OrderRow } from './lists.ts';
+
+type Shown = { readonly identity: LogIdentity; readonly mayOrder: boolean };
+
+export const representStanding = (
+  { head, readModel, followers, webhooks }: Standing,
+  { identity, mayOrder, at }: Shown & { readonly at: Date },
+): OperationsStatus => {
+  const cursorAt = (position: Position) => formatCursor(identity, position);
+  const { position, rebuild, ...rest } = readModel;
+  return {
+    at: at.toISOString(),
+    log: { cursor: cursorAt(head) },
+    readModel: { cursor: cursorAt(position), ...rest, rebuild: rebuild === null ? null : { cursor: cursorAt(rebuild) } },
+    followers: followers.map(({ name, position: reached, behindSeconds, isRunning }) => ({
+      name,
+      cursor: reached === null ? null : cursorAt(reached),
+      behindSeconds,
+      isRunning,
+    })),
+    webhooks,
+    _links: {
+      self: { href: '/operations' },
+      samples: { href: '/operations/samples' },
+      parked: { href: '/operations/parked' },
+      orders: { href: '/operations/orders' },
+      audit: { href: '/audit/status' },
+      ...(mayOrder && { verify: { href: '/audit/verifications', method: 'POST' } }),
+    },
+  };
+};
+
+export const representParked = ({ stream, version, type, position, reason, since }: Listed, { identity, mayOrder }: Shown): ParkedItem => {
+  const [, kind = '', id = ''] = /^([a-z]+)-(\d+)$/.exec(stream) ?? [];
+  return {
+    ...{ stream, version, type, cursor: formatCursor(identity, position), reason, since: since.toISOString() },
+    _links: {
+      // The collections are named by what is in them.
+      ...(kind !== '' && { item: { href: `/${kind}s/${id}` }, history: { href: `/${kind}s/${id}/history` } }),
+      ...(mayOrder && {
+        retry: { href: `/operations/parked/${stream}/retry`, method: 'POST' },
+        release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
+      }),
+    },
+  };
+};
+
+export const representOrder = (order: OrderRow): Order => {
+  const { id, kind, stream, version, by, requestedAt, startedAt, finishedAt, state, outcome, done, of, report = null } = order;
+  return {
+    ...{ id, kind, ...(stream !== null && { stream }), ...(version !== null && { version }), by: by as Order['by'] },
+    requestedAt: requestedAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    state,
+    outcome,
+    ...(done !== null && { progress: { done, of } }),
+    ...(report !== null && { report: JSON.parse(report) }),
+    _links: { self: { href: `/operations/orders/${id}` } },
+  };
+};

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { migrateOperations } from './migrate.ts';
+import { dropOldOrders, finishOrder, LostOrder, type OrderKind, type TakenOrder, takeOrder } from './orders.ts';
+
+export type OrderTaker = {
+  /** Of the lease: one process at a time carries these kinds out. */
+  readonly name: string;
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly kinds: readonly OrderKind[];
+  /**
+   * Carries it out and records what came of it. What it refuses is recorded for it; any other failure has the order begun anew.
+   * Where the signal aborts it leaves off, and somebody else begins anew.
+   */
+  carryOut(order: TakenOrder, signal: AbortSignal): Promise<void>;
+};
+
+/** How long somebody waits for an order to be begun. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Carries out what operators have asked for, one after the other, in one process at a time. */
+export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposable> => {
+  const { name, pool, log, kinds } = taker;
+  await migrateLeases(pool);
+  await migrateOperations(pool);
+  const stopping = new AbortController();
+  const onFailure = (err: unknown) => log.error({ err }, 'An order of an operator could not be carried out, and is begun anew.');
+  const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
+    await dropOldOrders(pool);
+    while (!signal.aborted) {
+      const order = await takeOrder(pool, kinds);
+      if (order) await carryOutOne(taker, order, signal);
+      else await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = runUnderLease({ pool, name, onFailure }, work, stopping.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const carryOutOne = async ({ pool, log, carryOut }: OrderTaker, order: TakenOrder, signal: AbortSignal): Promise<void> => {
+  log.info({ order }, 'An order of an operator is carried out.');
+  try {
+    await carryOut(order, signal);
+  } catch (error) {
+    if (signal.aborted || error instanceof LostOrder) return;
+    if (!(error instanceof StartRefused)) throw error;
+    await finishOrder(pool, order, { state: 'failed', outcome: error.message });
+  }
+};

@@ -1,0 +1,51 @@
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { secondsSince } from '#shared/follower/behind.ts';
+import { NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
+
+export type FollowerStanding = {
+  readonly name: string;
+  /** Nothing where it has followed another log. */
+  readonly position: Position | null;
+  /** How long its oldest event has been waiting; nothing where the log does not say so in time. */
+  readonly behindSeconds: number | null;
+  /** Whether some process has it in hand. */
+  readonly isRunning: boolean;
+};
+
+type Row = { readonly name: string; readonly log: LogIdentity; readonly position: Position; readonly isRunning: boolean };
+
+/** How far all followers of the log are that there ever were, by their names. */
+export const readFollowers = async (pool: Pool, eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>): Promise<FollowerStanding[]> => {
+  const rows = await readCheckpoints(pool);
+  // After the positions, so that none is beyond it.
+  const head = await eventLog.head();
+  const waited = new Map<Position, Promise<number | null>>();
+  const behind = (position: Position): Promise<number | null> => {
+    const known = waited.get(position) ?? (position >= head ? Promise.resolve(0) : secondsSince(eventLog, position).catch(() => null));
+    waited.set(position, known);
+    return known;
+  };
+  return Promise.all(
+    rows.map(async ({ name, log, position, isRunning }) => {
+      const isOurs = log === eventLog.identity;
+      return { name, position: isOurs ? position : null, behindSeconds: isOurs ? await behind(position) : null, isRunning };
+    }),
+  );
+};
+
+/** Versions of the read model that are not in use have checkpoints, too, and follow nothing. */
+const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
+  const found = await pool.query<{ isThere: boolean }>(
+    `select to_regclass('follower_checkpoint') is not null and to_regclass('lease') is not null as "isThere"`,
+  );
+  if (!found.rows[0]?.isThere) return [];
+  const { rows } = await pool.query<Row>(
+    `select follower as name, log, position, coalesce(l.expires_at > clock_timestamp(), false) as "isRunning"
+     from follower_checkpoint c left join lease l on l.name = c.follower
+     where follower <> all ($1) order by follower`,
+    [[NEXT.follower, PREVIOUS.follower]],
+  );
+  return rows;
+};

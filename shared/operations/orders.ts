@@ -1,0 +1,101 @@
+import type { StreamName, Version } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+
+export type OrderKind = 'retry' | 'release' | 'verify';
+type OrderState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** What an operator has asked for, and what has come of it. */
+export type Order = {
+  readonly id: string;
+  readonly kind: OrderKind;
+  readonly stream: StreamName | null;
+  readonly version: Version | null;
+  readonly by: string;
+  readonly requestedAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly state: OrderState;
+  /** In words, once it is finished. */
+  readonly outcome: string | null;
+  readonly done: number | null;
+  readonly of: number | null;
+};
+
+/** In the hands of one process: whoever takes it up later has a higher attempt, and this one then records nothing more. */
+export type TakenOrder = Pick<Order, 'id' | 'kind' | 'stream' | 'version' | 'by'> & { readonly attempt: number };
+
+export type Outcome = { readonly state: 'done' | 'failed'; readonly outcome: string; readonly report?: object };
+
+/** Somebody else has taken the order up: whatever this one was about to write is void. */
+export class LostOrder extends Error {
+  constructor(id: string) {
+    super(`another process has taken up the order ${id}`);
+    this.name = 'LostOrder';
+  }
+}
+
+type Queryable = Pick<Pool | Connection, 'query'>;
+
+/** Of an order, but for its report. */
+export const ORDER_COLUMNS = `id, kind, stream, version, asked_by as by, requested_at as "requestedAt", started_at as "startedAt",
+  finished_at as "finishedAt", state, outcome, progress_done as done, progress_of as of`;
+
+export const findOrder = async (pool: Pool, id: string): Promise<(Order & { readonly report: string | null }) | undefined> => {
+  const { rows } = await pool.query<Order & { report: string | null }>(
+    `select ${ORDER_COLUMNS}, report from operations.asked where id = $1`,
+    [id],
+  );
+  return rows[0];
+};
+
+/** After so many times it is not the processes that are at fault. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Takes up the oldest order of these kinds that is not finished. Under the lease nobody else has any in hand, so that one that is
+ * running was left by a process that died, and is begun anew.
+ */
+export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promise<TakenOrder | undefined> => {
+  await pool.query(
+    `update operations.asked set state = 'failed', finished_at = now(), outcome = $3
+     where kind = any($1) and state = 'running' and attempt >= $2`,
+    [kinds, ATTEMPTS_MAX, `It was begun ${ATTEMPTS_MAX} times, and never came to an end.`],
+  );
+  const { rows } = await pool.query<TakenOrder>(
+    `update operations.asked set state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
+       progress_done = null, progress_of = null
+     where id = (
+       select id from operations.asked where kind = any($1) and state in ('waiting', 'running') order by id limit 1 for update skip locked)
+     returning id, kind, stream, version, asked_by as by, attempt`,
+    [kinds],
+  );
+  return rows[0];
+};
+
+/** Says how far it is; nothing comes of it where the order is in other hands. */
+export const tellProgress = async (
+  pool: Pool,
+  { id, attempt }: TakenOrder,
+  progress: { done: number; of: number | null },
+): Promise<void> => {
+  await pool.query(
+    `update operations.asked set progress_done = $3, progress_of = $4 where id = $1 and attempt = $2 and state = 'running'`,
+    [id, attempt, progress.done, progress.of],
+  );
+};
+
+/** On a connection of whoever carries it out, what came of it is recorded with what was done, or neither is. */
+export const finishOrder = async (database: Queryable, { id, attempt }: TakenOrder, { state, outcome, report }: Outcome): Promise<void> => {
+  const { rowCount } = await database.query(
+    `update operations.asked set state = $3, outcome = $4, report = $5, finished_at = now()
+     where id = $1 and attempt = $2 and state = 'running'`,
+    [id, attempt, state, outcome, report === undefined ? null : JSON.stringify(report)],
+  );
+  if (rowCount !== 1) throw new LostOrder(id);
+};
+
+const KEPT_DAYS = 365;
+
+export const dropOldOrders = async (pool: Pool): Promise<void> => {
+  await pool.query(`delete from operations.asked where finished_at < now() - interval '${KEPT_DAYS} days'`);
+};

@@ -1,0 +1,74 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import { areVersionsLocked, LIVE, NEXT, readVersion } from '#shared/read-model/versions.ts';
+import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
+import { type FollowerStanding, readFollowers } from './followers.ts';
+
+/** How the installation does, as the database tells it: whichever process asks, and whatever other processes there are. */
+export type Standing = {
+  readonly head: Position;
+  readonly readModel: {
+    readonly position: Position;
+    readonly behindSeconds: number | null;
+    readonly parked: number;
+    readonly skipped: number;
+    readonly bytes: number;
+    readonly isOfThisRelease: boolean;
+    /** How far a rebuild is that is under way. */
+    readonly rebuild: Position | null;
+  };
+  readonly followers: readonly FollowerStanding[];
+  readonly webhooks: WebhookCounts;
+};
+
+export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>): Promise<Standing> => {
+  const followers = await readFollowers(pool, eventLog);
+  const [live, next, isUnderWay, counts, isOfThisRelease, webhooks] = await Promise.all([
+    readVersion(pool, LIVE),
+    readVersion(pool, NEXT),
+    areVersionsLocked(pool),
+    countLeftOut(pool),
+    isOfProjectorsRelease(pool),
+    countWebhooks(pool),
+  ]);
+  const projector = followers.find(({ name }) => name === PROJECTOR);
+  return {
+    head: await eventLog.head(),
+    readModel: {
+      position: live?.position ?? START,
+      behindSeconds: projector === undefined ? null : projector.behindSeconds,
+      bytes: live?.bytes ?? 0,
+      ...counts,
+      isOfThisRelease,
+      rebuild: isUnderWay && next ? next.position : null,
+    },
+    followers,
+    webhooks,
+  };
+};
+
+/** What is parked, and what operators have left out for good. */
+export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: number; readonly skipped: number }> => {
+  const { rows } = await pool.query<{ parked: number; skipped: number }>(
+    `select (select count(*) from ${LIVE_SCHEMA}.parked) as parked, (select count(*) from projection_skip) as skipped`,
+  );
+  return rows[0] ?? { parked: 0, skipped: 0 };
+};
+
+/** What is told of a read model is told by the projector, whose release another process need not have. */
+const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
+  const { rows } = await pool.query<{ isOf: boolean }>(
+    `select fingerprint = coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '') as "isOf" from operations.projection`,
+    [LIVE_SCHEMA],
+  );
+  return rows[0]?.isOf ?? true;
+};
+
+/** Says what the tables of the read model are by the release of this projector. */
+export const tellFingerprint = async (pool: Pool, fingerprint: string): Promise<void> => {
+  await pool.query(`insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`, [
+    fingerprint,
+  ]);
+};

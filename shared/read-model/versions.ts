@@ -1,0 +1,45 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { LIVE_SCHEMA, PROJECTOR } from './read-model.ts';
+
+/** A read model, with a checkpoint of its own. */
+export type Place = { readonly schema: string; readonly follower: string };
+
+/** The one that reads are served from. */
+export const LIVE: Place = { schema: LIVE_SCHEMA, follower: PROJECTOR };
+
+/** One that is being built. */
+export const NEXT: Place = { schema: 'read_model_next', follower: 'projector_next' };
+
+/** The one that was live before the last swap. */
+export const PREVIOUS: Place = { schema: 'read_model_previous', follower: 'projector_previous' };
+
+export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
+
+/** How far it is, and how large. */
+export const readVersion = async (pool: Pool, { schema, follower }: Place): Promise<VersionOfReadModel | undefined> => {
+  const checkpoint = await readCheckpoint(pool, follower);
+  const { rows } = await pool.query<{ bytes: number }>(
+    `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint as bytes
+     from pg_class c where relnamespace = to_regnamespace($1) and relkind = 'r' having to_regnamespace($1) is not null`,
+    [schema],
+  );
+  return checkpoint && rows[0] && { position: checkpoint.position, bytes: rows[0].bytes };
+};
+
+/** Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from beginning. */
+export const areVersionsLocked = async (pool: Pool): Promise<boolean> => {
+  const { rows } = await pool.query<{ isHeld: boolean }>(
+    `select exists (
+       select from pg_locks
+       where locktype = 'advisory' and granted and objsubid = 1 and database = (select oid from pg_database where datname = current_database())
+         and (classid::bigint << 32) | objid::bigint = hashtext($1)
+     ) as "isHeld"`,
+    [VERSIONS_LOCK],
+  );
+  return rows[0]?.isHeld === true;
+};
+
+/** The advisory lock of whoever rebuilds or rolls back. */
+export const VERSIONS_LOCK = 'annals versions of the read model';

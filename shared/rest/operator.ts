@@ -1,0 +1,186 @@
+import * as z from 'zod';
+import { report } from '#shared/audit/verification-report.ts';
+import { timestamp } from '#shared/events/fields.ts';
+import { actor } from '#shared/events/metadata.ts';
+import { Links } from './fields.ts';
+import { PAGE } from './lists.ts';
+import type { RestOperation } from './operation.ts';
+
+/** What operators see and ask for: administrators, whatever the installation is made of. */
+
+const count = z.int().nonnegative();
+const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
+const stream = z.string().meta({ examples: ['article-8001'] });
+const seconds = z.number().nonnegative().nullable();
+const version = z.int().positive();
+
+const OperationsStatus = z
+  .strictObject({
+    at: timestamp,
+    log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
+    readModel: z.strictObject({
+      cursor: cursor.meta({ description: 'What reads stand for.' }),
+      behindSeconds: seconds.meta({
+        description: 'How long the oldest event that it has not yet has been in the log; null where nobody can say.',
+      }),
+      parked: count.meta({ description: 'Items that cannot be read, because of one of their events.' }),
+      skipped: count.meta({ description: 'Events that operators have left out for good.' }),
+      bytes: count,
+      isOfThisRelease: z.boolean().meta({ description: 'Whether its tables are those of the projector; a rebuild makes them so.' }),
+      rebuild: z.strictObject({ cursor }).nullable().meta({ description: 'How far a rebuild is that is under way.' }),
+    }),
+    followers: z
+      .array(
+        z.strictObject({
+          name: z.string().meta({ examples: ['process-manager'] }),
+          cursor: cursor.nullable().meta({ description: 'How far it is; null where it followed another log.' }),
+          behindSeconds: seconds,
+          isRunning: z.boolean().meta({ description: 'Whether some process has it in hand.' }),
+        }),
+      )
+      .meta({ description: 'All that ever followed the log here, by name.' }),
+    webhooks: z.strictObject({
+      endpoints: count,
+      enabled: count,
+      due: count.meta({ description: 'Deliveries that wait for their first or next attempt, up to 100,000.' }),
+      dead: count.meta({ description: 'Deliveries that were given up, up to 100,000.' }),
+    }),
+    _links: Links,
+  })
+  .meta({ id: 'OperationsStatus' });
+export type OperationsStatus = Readonly<z.infer<typeof OperationsStatus>>;
+
+const OperationsSamples = z
+  .strictObject({
+    everySeconds: z.int().positive().meta({ description: 'How far apart they are.' }),
+    samples: z.array(
+      z.strictObject({
+        at: timestamp,
+        events: count.meta({ description: 'How many events there were, as the chain of hashes counts them.' }),
+        followers: z.record(z.string(), seconds).meta({ description: 'How many seconds each was behind.' }),
+        parked: count,
+        due: count,
+        dead: count,
+        deliveredPerSecond: z.number().nonnegative().meta({ description: 'Deliveries to webhooks that arrived.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'OperationsSamples' });
+export type OperationsSamples = Readonly<z.infer<typeof OperationsSamples>>;
+
+const ParkedItem = z
+  .strictObject({
+    stream,
+    version: version.meta({ description: 'Of the event that parks it.' }),
+    type: z.string().meta({ examples: ['article.edited'] }),
+    cursor: cursor.meta({ description: 'The place of that event in the log.' }),
+    reason: z.string().meta({ description: 'Names fields and rules, and nothing of what is in them.' }),
+    since: timestamp,
+    _links: Links,
+  })
+  .meta({ id: 'ParkedItem' });
+export type ParkedItem = Readonly<z.infer<typeof ParkedItem>>;
+
+const Order = z
+  .strictObject({
+    id: z.uuid(),
+    kind: z.enum(['retry', 'release', 'verify']),
+    stream: stream.exactOptional().meta({ description: 'Of `retry` and `release`.' }),
+    version: version.exactOptional().meta({ description: 'Of `release`: the event that is to be left out.' }),
+    by: actor.meta({ description: 'Who asked for it.' }),
+    requestedAt: timestamp,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+    state: z.enum(['waiting', 'running', 'done', 'failed']).meta({
+      description: '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
+    }),
+    outcome: z.string().nullable().meta({ description: 'What came of it, in words, once it is finished.' }),
+    progress: z
+      .strictObject({ done: count, of: count.nullable() })
+      .exactOptional()
+      .meta({ description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.' }),
+    report: report
+      .exactOptional()
+      .meta({ description: 'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.' }),
+    _links: Links,
+  })
+  .meta({ id: 'Order' });
+export type Order = z.infer<typeof Order>;
+
+export const NewRelease = z
+  .strictObject({ version: version.meta({ description: 'The version that the item is parked at: it may be another by now.' }) })
+  .meta({ id: 'NewRelease' });
+
+/** As RFC 3339 writes it. */
+const moment = z.iso.datetime({ offset: true });
+
+const read = { role: 'query', method: 'GET', right: 'operations.read' } as const;
+const ordered = {
+  role: 'query',
+  method: 'POST',
+  right: 'operations.manage',
+  answer: {
+    status: 202,
+    description: 'It is carried out behind the answer: `Location` says how far that is.',
+    kind: 'order',
+    schema: Order,
+    location: { rel: 'self', path: '/operations/orders/{orderId}' },
+  },
+} as const;
+
+export const OPERATOR_OPERATIONS = {
+  getOperations: {
+    ...read,
+    path: '/operations',
+    summary: 'How the installation does, for administrators',
+    answer: { status: 200, description: 'How far everything is that follows the log.', kind: 'item', schema: OperationsStatus },
+  },
+  getOperationsSamples: {
+    ...read,
+    path: '/operations/samples',
+    summary: 'How the installation did over the last day, for administrators',
+    query: z.strictObject({ since: moment.optional().meta({ description: 'Only what was noted later.' }) }),
+    answer: { status: 200, description: 'Every ten seconds, or less often: at most 720.', kind: 'item', schema: OperationsSamples },
+  },
+  listParkedItems: {
+    ...read,
+    path: '/operations/parked',
+    summary: 'Items that stand still because of one of their events, for administrators',
+    query: z.strictObject(PAGE),
+    answer: {
+      status: 200,
+      description: 'A page of items, by the place of that event, the latest first.',
+      kind: 'list',
+      schema: ParkedItem,
+    },
+  },
+  listOrders: {
+    ...read,
+    path: '/operations/orders',
+    summary: 'What operators have asked for, latest first, for administrators',
+    query: z.strictObject(PAGE),
+    answer: { status: 200, description: 'A page of orders, without their reports.', kind: 'list', schema: Order },
+  },
+  getOrder: {
+    ...read,
+    path: '/operations/orders/{orderId}',
+    summary: 'What has come of an order, for administrators',
+    answer: { status: 200, description: 'The order.', kind: 'item', schema: Order },
+  },
+  retryParkedItem: {
+    ...ordered,
+    path: '/operations/parked/{stream}/retry',
+    summary: 'Have an item taken in again, once what parks it is mended',
+  },
+  releaseParkedItem: {
+    ...ordered,
+    path: '/operations/parked/{stream}/release',
+    summary: 'Have the event that parks an item left out for good',
+    body: { 'application/json': NewRelease },
+  },
+  verifyLog: {
+    ...ordered,
+    path: '/audit/verifications',
+    summary: 'Have everything verified: the log, its chain and heads, and all that is read',
+  },
+} as const satisfies Record<string, RestOperation>;
