@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chown, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Binaries, SYSTEM_FOLDER } from './binaries.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
@@ -24,12 +24,21 @@ export const readCluster = async (dataDir: string): Promise<Cluster | undefined>
   if (text === undefined) return undefined;
   try {
     const record = Record.parse(JSON.parse(text));
-    return { ...record, uid: (await stat(record.pgdata)).uid };
+    const pgdata = whereNow(dataDir, record);
+    return { ...record, pgdata, uid: (await stat(pgdata)).uid };
   } catch (cause) {
     const advice = `restore it from a backup, or set DATA_DIR to another folder`;
     throw new EmbeddedPostgresFailed(`The database that ${path} names is missing or damaged: ${advice}.`, { cause });
   }
 };
+
+/** What was made in a data folder is looked for in that folder alone: a copy, as of a backup, must never open the database of the original. */
+const whereNow = (dataDir: string, { pgdata }: z.infer<typeof Record>): string => {
+  const home = basename(dirname(pgdata));
+  return home.startsWith(INSIDE) ? join(dataDir, home, basename(pgdata)) : pgdata;
+};
+
+const INSIDE = 'postgres-';
 
 type NewCluster = {
   readonly dataDir: string;
@@ -66,7 +75,7 @@ export const createCluster = async ({ dataDir, binaries, durable, log }: NewClus
 const makeHome = async (dataDir: string, { user }: Binaries): Promise<string> => {
   const inside = user === undefined || (await canEnter(user, dataDir));
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  const home = inside ? join(dataDir, `postgres-${randomSuffix()}`) : join(SYSTEM_FOLDER, `${hash}-${randomSuffix()}`);
+  const home = inside ? join(dataDir, `${INSIDE}${randomSuffix()}`) : join(SYSTEM_FOLDER, `${hash}-${randomSuffix()}`);
   if (!inside) await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
   await mkdir(home, { mode: 0o700 });
   if (user !== undefined) await chown(home, user.uid, user.gid);

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { isPostgres } from '#shared/event-log/open-configured.ts';
+import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { demandStopped, renameLog } from '../audit/export/switch-log.ts';
+import type { Command } from './command.ts';
+import { openInstallation } from './installation.ts';
+
+const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 };
+
+/**
+ * A log that was restored to an earlier time gives positions a second time: a cursor of what was lost would be taken for one of what came
+ * instead, and its holder would miss that without a word.
+ */
+export const logRenew: Command = {
+  name: 'log renew',
+  summary: 'After the log was restored to an earlier time, with Annals stopped: what refers to what was lost is refused from then on.',
+  positionals: [],
+  options: {},
+  examples: ['log renew'],
+  async run(_given, terminal) {
+    await using installation = await openInstallation(terminal);
+    const { config, databaseUrl, eventLog } = installation;
+    const logUrl = config.eventLogUrl ?? databaseUrl;
+    if (!isPostgres(logUrl))
+      throw new StartRefused('The log is in EventStoreDB: have it copied into an empty one by log copy --switch, which is another log.');
+    await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
+    await untilStopped(pool);
+    await using logPool = openPool({ url: logUrl, ...CONNECTIONS });
+    const from = eventLog.identity;
+    const to = await inTransaction(logPool, async (connection) => {
+      const renewed = await renewIdentity(connection);
+      // Beside a log in a database of its own, this one goes first: a process that dies in between leaves a start that is refused.
+      const rename = (rows: typeof connection) => renameLog(rows, { from, to: renewed });
+      await (logUrl === databaseUrl ? rename(connection) : inTransaction(pool, rename));
+      return renewed;
+    });
+    await terminal.write(`The log ${from} is the log ${to} from now on.`);
+    await terminal.write(
+      'Cursors that clients have are of the former one, and are refused. A topic in Kafka is of it as well: name another one.',
+    );
+  },
+};
+
+/** A backup has the leases of the moment that it was made in; nobody renews them, so that they run out. */
+const LEASES_END_WITHIN_MS = 8_000;
+const LOOK_AGAIN_MS = 250;
+
+const untilStopped = async (pool: Pool): Promise<void> => {
+  for (const deadline = performance.now() + LEASES_END_WITHIN_MS; ; await delay(LOOK_AGAIN_MS)) {
+    try {
+      return await demandStopped(pool);
+    } catch (error) {
+      if (!(error instanceof StartRefused) || performance.now() > deadline) throw error;
+    }
+  }
+};

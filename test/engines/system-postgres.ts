@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { runProgram } from '#shared/database/embedded/programs.ts';
+import { findServerUser } from '#shared/database/embedded/server-user.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { inDatabase } from './search-everywhere.ts';
+import { until } from './until.ts';
+
+/** A PostgreSQL of the system's packages, with the tools that operators make backups with; the embedded one has none. */
+export type SystemPostgres = AsyncDisposable & {
+  readonly url: string;
+  /** Where its files are. */
+  readonly pgdata: string;
+  /** Makes the files of a new one. */
+  initialize(): Promise<void>;
+  start(): Promise<void>;
+  createDatabase(): Promise<void>;
+  /** The machine is gone, with its disk. */
+  destroy(): Promise<void>;
+  /** Makes the files in `pgdata` those of the server's user. */
+  handOver(): Promise<void>;
+};
+
+const DEBIAN = '/usr/lib/postgresql';
+const TOOLS = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
+const MAJOR_MIN = 15;
+
+const findTools = async (): Promise<string | undefined> => {
+  const majors = (await readdir(DEBIAN).catch(() => [])).map(Number).filter((major) => major >= MAJOR_MIN);
+  for (const major of majors.toSorted((one, other) => other - one)) {
+    const bin = join(DEBIAN, String(major), 'bin');
+    const present = new Set(await readdir(bin).catch(() => []));
+    if (TOOLS.every((tool) => present.has(tool))) return bin;
+  }
+  return undefined;
+};
+
+/** The folder of its programs. */
+export const systemPostgresBin = await findTools();
+
+/** Why there can be none here, for tests that are then left out. CI has no excuse: there they fail. */
+export const systemPostgresMissing: string | undefined =
+  systemPostgresBin !== undefined || process.env.CI === 'true'
+    ? undefined
+    : `there is no PostgreSQL of ${MAJOR_MIN} or newer in ${DEBIAN} (Debian: apt-get install postgresql)`;
+
+const PASSWORD = 'of-a-test';
+
+export const startSystemPostgres = async (): Promise<SystemPostgres> => {
+  if (systemPostgresBin === undefined) throw new Error('PostgreSQL is not installed, and with CI=true it must be');
+  const bin = systemPostgresBin;
+  await using opening = new AsyncDisposableStack();
+  const { path: folder } = opening.use(await temporaryDataDir());
+  const user = await findServerUser(undefined);
+  if (user !== undefined) await chown(folder, user.uid, user.gid);
+  const pgdata = join(folder, 'data');
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, PASSWORD);
+  const access = ['--username=annals', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const initialize = () =>
+    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync'], user);
+  await initialize();
+  const port = await freePort();
+  const urlOf = (database: string) => `postgres://annals:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  let server: ChildProcess | undefined;
+  const kill = async (): Promise<void> => {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = once(server, 'exit');
+    server.kill('SIGQUIT');
+    await gone;
+  };
+  opening.defer(kill);
+  const start = async (): Promise<void> => {
+    const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200 };
+    const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    server = spawn(join(bin, 'postgres'), ['-D', pgdata, ...settings], { ...user, cwd: '/', stdio: 'ignore' });
+    await until(() => answers(urlOf('postgres')), Boolean, 60_000);
+  };
+  const resources = opening.move();
+  return {
+    url: urlOf('annals'),
+    pgdata,
+    initialize,
+    start,
+    createDatabase: () => inDatabase(urlOf('postgres'), async (client) => void (await client.query('create database annals'))),
+    destroy: async () => {
+      await kill();
+      await rm(pgdata, { recursive: true, force: true });
+    },
+    handOver: async () => {
+      if (user !== undefined && spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, pgdata]).status !== 0) throw new Error('chown failed');
+      await chmod(pgdata, 0o700);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** As soon as it takes writes: a restored one first takes in what it is to be brought up to. */
+const answers = (url: string): Promise<boolean> =>
+  inDatabase(url, async (client) => {
+    const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');
+    return rows[0]?.recovering === false;
+  }).catch(() => false);

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemPostgresBin } from '../engines/system-postgres.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PAGE = readFileSync(new URL('../../docs/backup.md', import.meta.url), 'utf8');
+const BLOCKS = new Map([...PAGE.matchAll(/^```sh ([\w-]+)\n(.*?)^```$/gms)].map(([, name = '', commands = '']) => [name, commands]));
+
+/** The one statement that the page has for the database. */
+export const STATEMENT = /^```sql\n(.*?)^```$/ms.exec(PAGE)?.[1] ?? '';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The commands that the page has under this name. */
+const commandsOf = (name: string): string => {
+  const commands = BLOCKS.get(name);
+  if (commands === undefined) throw new Error(`docs/backup.md has no block ${name}, but ${[...BLOCKS.keys()].join(', ')}`);
+  return commands;
+};
+
+const spawnBlock = (name: string, environment: Environment): ChildProcess => {
+  const paths = [systemPostgresBin, dirname(process.execPath), process.env.PATH].filter((path) => path !== undefined);
+  const env = { HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment, PATH: paths.join(':') };
+  return spawn('bash', ['-euo', 'pipefail', '-c', commandsOf(name)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+};
+
+/** Runs them as an operator does, to their end, and answers with what they print. */
+export const runBlock = async (name: string, environment: Environment): Promise<string> => {
+  const child = spawnBlock(name, environment);
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${name} ended with ${code}:\n${printed.join('')}`);
+  return printed.join('');
+};
+
+/** Starts what the page has as a service; it is told to stop at the end, if it still runs. */
+export const startBlock = (name: string, environment: Environment): AsyncDisposable => {
+  const child = spawnBlock(name, environment);
+  const exited = once(child, 'exit');
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+};

@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
+
+const root = join(import.meta.dirname, '..');
+const settingsOf = (name: string) => parseEnv(readFileSync(join(root, 'deploy/systemd', `${name}.env`), 'utf8'));
+const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
+const secrets = {
+  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  CLIENT_CERT_SECRET: 'x'.repeat(48),
+  DATABASE_URL: 'postgres://annals:x@127.0.0.1:5432/annals',
+};
+
+test('the units have settings for every role, which it accepts', () => {
+  const named = globSync('deploy/systemd/*.env', { cwd: root }).map((path) => basename(path, '.env'));
+  expect(named.toSorted()).toEqual([...roles, 'annals'].toSorted());
+  for (const role of roles)
+    expect(() => loadConfig({ ...secrets, ...settingsOf('annals'), ...settingsOf(role) } as Record<string, string>), role).not.toThrow();
+});
+
+test('each runs a role that there is', () => {
+  for (const role of roles) expect(settingsOf(role).ROLE).toBe(role);
+});
+
+test('on one machine no two processes of the units want the same port', () => {
+  const ports = roles.flatMap((role) =>
+    Object.entries(settingsOf(role)).flatMap(([name, value]) => (name.endsWith('PORT') ? [value] : [])),
+  );
+  expect(new Set(ports).size).toBe(ports.length);
+  expect(ports).toHaveLength(roles.length * 2 + 1);
+});
+
+test('the shared settings lead to the ports that auth and command have', () => {
+  const { JWKS_URL, COMMAND_URL } = settingsOf('annals');
+  expect(new URL(JWKS_URL ?? '').port).toBe(settingsOf('auth').PORT);
+  expect(new URL(COMMAND_URL ?? '').port).toBe(settingsOf('command').INTERNAL_PORT);
+});
