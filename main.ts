@@ -11,8 +11,10 @@ import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
+import { startProjectionOrders } from './projector/carry-out-orders.ts';
 import { startConfiguredPublisher } from './projector/publish.ts';
 import { startProjector } from './projector/service.ts';
+import { startSampling } from './projector/take-samples.ts';
 import { QUERY_LINKS, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
@@ -26,6 +28,8 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
+  context.resources.use(await startProjectionOrders({ ...foundation, log }));
+  context.resources.use(await startSampling({ ...foundation, log }));
   context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
   context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
@@ -53,6 +57,8 @@ const banner = (url: string, { author }: FirstMinute): string => `
   Try next:
     ${url}/docs                      the REST interface, to read and to try
     ${url}/graphql                   GraphQL, in a browser
+    ${url}/account                   your own account, signed in as below
+    ${url}/console                   what happens, for administrators
     curl ${url}/                     what is there
     npm run -s token -- --scope 'read:articles write:articles'
                                                 an access token, as an administrator

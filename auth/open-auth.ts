@@ -3,6 +3,7 @@ import type { Foundation } from '#shared/foundation.ts';
 import { openResourceServer, type ResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import { forgetFirstMinute } from './first-minute.ts';
+import { openMail } from './mail/open.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
 /** The authorization server of a process, and the check of its tokens, which asks it for its keys directly. */
@@ -11,7 +12,9 @@ export const openAuth = async (
   foundation: Foundation,
   gateway: CommandGateway,
 ): Promise<{ readonly auth: AuthService; readonly authentication: ResourceServer }> => {
-  const auth = resources.use(await startAuthService({ ...foundation, config, log, gateway }));
+  const mail = await openMail({ config, log });
+  if (mail !== undefined) resources.use(mail);
+  const auth = resources.use(await startAuthService({ ...foundation, config, log, gateway, mail }));
   if (config.environment === 'production' && (await forgetFirstMinute({ ...auth, pool: foundation.pool }))) {
     log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
   }

@@ -11,10 +11,15 @@ import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
 import { openDirectory, type Persons } from './accounts/directory.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { withConsole } from './clients/built-in.ts';
 import { migrateClients } from './clients/client-table.ts';
 import { type Clients, createClients } from './clients/clients.ts';
 import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
+import type { Mail } from './mail/mail.ts';
+import { createPost } from './mail/post.ts';
+import { withAccountClient } from './own-account/account-client.ts';
+import { migratePasswordResets } from './password-reset/reset-table.ts';
 import { recordEndedGrant } from './provider/ended-grants.ts';
 import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
@@ -28,10 +33,12 @@ import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
 /** What the authorization server works with; all of it is the caller's own, and outlives the service. */
-export type AuthDependencies = Pick<Foundation, 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics'> & {
+export type AuthDependencies = Pick<Foundation, 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'> & {
   readonly config: AuthConfig;
   readonly log: Log;
   readonly gateway: CommandGateway;
+  /** Undefined where nobody gets any. */
+  readonly mail?: Mail | undefined;
   /** How often the signing keys are looked at. */
   readonly keysPollMs?: number;
 };
@@ -63,12 +70,15 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
-  const clients = createClients({ pool, gateway, persons, record, onEnded });
+  const registered = createClients({ pool, gateway, persons, record, onEnded });
+  const clients = withAccountClient(withConsole(registered, config.publicUrl), config.issuerUrl);
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
   opening.use(startCleanUp({ pool, log }));
   const credentials = await createCredentials(pool);
   const accounts = accountRoutes({
     ...dependencies,
+    ...ender,
+    post: opening.use(createPost({ mail: dependencies.mail, log })),
     issuerUrl: config.issuerUrl,
     signUp: config.signUp,
     provider: provider.provider,
@@ -102,6 +112,7 @@ const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Pro
   await migrateAuthStorage(pool);
   await migrateSigningKeys(pool);
   await migrateClients(pool);
+  await migratePasswordResets(pool);
   if (config.environment !== 'production') await ensureSigningKey({ pool, masterKey });
   else if (!(await hasSigningKey(pool))) throw new StartRefused(NO_SIGNING_KEY);
 };

@@ -39,7 +39,7 @@ test.each([
   [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
-  [['log'], '“log” needs one more word: log tail, log show, log append, log export, log import, log copy.'],
+  [['log'], '“log” needs one more word: log tail, log show, log append, log export, log import, log copy, log renew.'],
   [['log', 'tail', '--form', '3'], "Unknown option '--form' (more: npm run annals -- help log tail)."],
   [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, and is “x”'],
   [['log', 'tail', '--type', 'article.eaten'], 'there is no event type “article.eaten”'],

@@ -9,13 +9,16 @@ import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
 import { erasureReport } from './erasure-report.ts';
 import { helpOn, helpOnCommands, nearest } from './help.ts';
+import { invite } from './invite.ts';
 import { keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
 import { logCopy } from './log-copy.ts';
 import { logExport } from './log-export.ts';
 import { logImport } from './log-import.ts';
+import { logRenew } from './log-renew.ts';
 import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
+import { passwordLink } from './password-link.ts';
 import { projectionParked } from './projection-parked.ts';
 import { projectionRebuild } from './projection-rebuild.ts';
 import { projectionRelease } from './projection-release.ts';
@@ -35,6 +38,7 @@ const COMMANDS: readonly Command[] = [
   logExport,
   logImport,
   logCopy,
+  logRenew,
   settings,
   token,
   clientCreate,
@@ -42,6 +46,8 @@ const COMMANDS: readonly Command[] = [
   clientShow,
   clientRotateSecret,
   clientDelete,
+  invite,
+  passwordLink,
   keysRotate,
   auditRotateKey,
   erasureList,

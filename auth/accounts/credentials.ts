@@ -8,6 +8,8 @@ export type Credentials = {
   /** Whether it is this person's password. Nobody, or somebody without one, takes as long as somebody with one. */
   verify(userId: UserId | undefined, password: string): Promise<boolean>;
   set(userId: UserId, password: string): Promise<void>;
+  /** When it was set; undefined for who has none. */
+  changedAt(userId: UserId): Promise<Date | undefined>;
   /** Only the hash, for what is not yet somebody's. */
   hash(password: string): Promise<string>;
   matches(password: string, phc: string): Promise<boolean>;
@@ -31,6 +33,7 @@ export const createCredentials = async (pool: Pool): Promise<Credentials> => {
       return true;
     },
     set: async (userId, password) => upsertPhc(pool, userId, await inTurn(() => hashPassword(password))),
+    changedAt: (userId) => selectChangedAt(pool, userId),
     hash: (password) => inTurn(() => hashPassword(password)),
     matches: (password, phc) => inTurn(() => verifyPassword(password, phc)),
   };
@@ -48,12 +51,28 @@ const selectPhc = async (pool: Pool, userId: UserId): Promise<string | undefined
   return rows[0]?.phc;
 };
 
+/** Answers false where the person was deleted. Nobody comes to have a password between that and the end of this. */
+export const setPhc = async (database: Pick<Pool, 'query'>, userId: UserId, phc: string): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    `insert into auth.credential (user_id, phc)
+     select user_id, $2 from auth.person where user_id = $1 and status = 'active' for share
+     on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`,
+    [userId, phc],
+  );
+  return rowCount === 1;
+};
+
 const upsertPhc = async (pool: Pool, userId: UserId, phc: string): Promise<void> => {
   await pool.query(
     `insert into auth.credential (user_id, phc) values ($1, $2)
      on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`,
     [userId, phc],
   );
+};
+
+const selectChangedAt = async (pool: Pool, userId: UserId): Promise<Date | undefined> => {
+  const { rows } = await pool.query<{ changed_at: Date }>('select changed_at from auth.credential where user_id = $1', [userId]);
+  return rows[0]?.changed_at;
 };
 
 /** A password that was changed meanwhile stays changed. */

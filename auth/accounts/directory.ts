@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
 import type { UserId, Version } from '#shared/brands.ts';
-import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -12,8 +11,9 @@ import { migrateRevocations, revoke } from '#shared/http/authenticate/revocation
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { createEmailHash } from './email-hash.ts';
-import { deletePerson, type Person, selectPersonByEmail, selectPersonById, writePerson } from './person-table.ts';
+import { deletePerson, migrateAccounts, type Person, selectPersonByEmail, selectPersonById, writePerson } from './person-table.ts';
 import { deleteOldSignUps, settleSignUp } from './sign-up-table.ts';
 
 /** Who there is, by e-mail address and by id; it follows the log within moments. */
@@ -45,7 +45,7 @@ const REST_MS = 20;
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
   const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
-  await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+  await migrateAccounts(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
   const codec = createCodec({ keys });
@@ -118,6 +118,8 @@ const hear = async (connection: Connection, event: DecodedEvent<Followed>, email
   const { version } = event;
   const { userId, email, role } = event.data;
   await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role });
+  // Who has an account needs no invitation, whichever way they came by it.
+  if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
   // Where the process that had begun the sign-up is gone, the person still gets the password.
   if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
   // A token says what role its user had. Those of before end, and the next refresh says what they have now.

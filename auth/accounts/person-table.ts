@@ -1,9 +1,12 @@
 import type { UserId, Version } from '#shared/brands.ts';
-import type { Connection } from '#shared/database/pool.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 
 /** Somebody who can sign in, or could. */
 export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
+
+export const migrateAccounts = (pool: Pool): Promise<void> => migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
 
 type Queryable = Pick<Connection, 'query'>;
 

@@ -2,9 +2,13 @@ import { Router } from 'express';
 import type { Provider } from 'oidc-provider';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import type { Post } from '../mail/post.ts';
+import { ownAccountRoutes } from '../own-account/routes.ts';
 import { createFormTokens } from '../pages/form-token.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
@@ -25,6 +29,8 @@ import { signUpRoutes } from './sign-up-routes.ts';
 
 export type AccountDependencies = InteractionDependencies & {
   readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly erasures: Pick<ErasureList, 'read'>;
   readonly masterKey: MasterKey;
   readonly gateway: CommandGateway;
   readonly persons: Persons;
@@ -32,7 +38,9 @@ export type AccountDependencies = InteractionDependencies & {
   readonly signUp: 'off' | Role;
   readonly record: RecordSecurityEvent;
   readonly readProfile: ReadProfile;
+  readonly post: Post;
   readonly log: Log;
+  endGrantsOfUser(userId: number): Promise<void>;
 };
 
 /** What the pages need of each provider that is made, before its `callback()`, after which what is added is ignored. */
@@ -55,6 +63,6 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     isSignUpOpen: dependencies.signUp !== 'off',
   };
   return Router()
-    .use(signUpRoutes(shared), signInRoutes(shared), consentRoutes(shared), deviceGuesses(attempts))
-    .use(['/sign-in', '/sign-up', '/consent', '/device'], answerPageErrors(log));
+    .use(signUpRoutes(shared), signInRoutes(shared), consentRoutes(shared), deviceGuesses(attempts), ownAccountRoutes(shared))
+    .use(['/sign-in', '/sign-up', '/consent', '/device', '/account'], answerPageErrors(log));
 };

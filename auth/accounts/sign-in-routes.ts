@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
@@ -7,6 +8,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED } from '../pages/message-page.ts';
 import { EMAIL_MAX, PASSWORD_MAX, type SignInView, signInPage } from '../pages/sign-in-page.ts';
+import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
@@ -32,6 +34,7 @@ export type SignInDependencies = InteractionDependencies & {
   readonly limits: SignInLimits;
   readonly emailHash: (email: string) => string;
   readonly isSignUpOpen: boolean;
+  readonly readProfile: ReadProfile;
   readonly record: RecordSecurityEvent;
 };
 
@@ -49,11 +52,15 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
   Router()
     .get('/sign-in/:uid', async (request, response) => {
       const asked = await askedOf(dependencies, 'login', request, response);
-      const email = (textOf(asked.interaction.params.login_hint) ?? '').slice(0, EMAIL_MAX);
+      const email = (textOf(asked.interaction.params.login_hint) ?? (await knownEmail(dependencies, asked)) ?? '').slice(0, EMAIL_MAX);
       answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems: {} })));
     })
     .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))
     .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
+
+/** Of who is signed in and is asked for the password again. */
+const knownEmail = async ({ readProfile }: SignInDependencies, { interaction }: Asked): Promise<string | undefined> =>
+  interaction.session === undefined ? undefined : (await readProfile(Number(interaction.session.accountId) as UserId)).email;
 
 const signIn = async (dependencies: SignInDependencies, request: Request, response: Response): Promise<void> => {
   const { tokens, limits, emailHash } = dependencies;

@@ -39,7 +39,7 @@ const KNOWN = new Set([
   'letmein123',
 ]);
 
-const passwordProblem = ({ name, email, password }: Pick<SignUp, 'name' | 'email' | 'password'>): string | undefined => {
+export const passwordProblem = ({ name, email, password }: Pick<SignUp, 'name' | 'email' | 'password'>): string | undefined => {
   if ([...password].length < PASSWORD_MIN) return `Choose a password of at least ${PASSWORD_MIN} characters.`;
   const plain = password.toLowerCase();
   const isGuessable = KNOWN.has(plain) || new Set(plain).size <= 2 || plain === email.toLowerCase() || plain === name.toLowerCase();

@@ -32,6 +32,29 @@ ${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
 const plain = html` autocapitalize="none" autocorrect="off" spellcheck="false"`;
 const KEYBOARD = { text: html``, email: plain, password: plain } as const;
 
+/** A box to tick, with its label beside it. */
+export const checkbox = ({ name, label, isTicked = false }: { name: string; label: string; isTicked?: boolean }): Html =>
+  html`<p class="tick"><input id="${name}" name="${name}" type="checkbox" value="yes"${isTicked && html` checked`}>
+<label for="${name}">${label}</label></p>`;
+
+type Choices = {
+  readonly name: string;
+  readonly legend: string;
+  readonly options: readonly (readonly [string, string])[];
+  readonly chosen: string;
+};
+
+/** One of a few. */
+export const choices = ({ name, legend, options, chosen }: Choices): Html => html`<fieldset class="field">
+<legend>${legend}</legend>
+${options.map(
+  ([
+    value,
+    label,
+  ]) => html`<p class="tick"><input id="${name}-${value}" name="${name}" type="radio" value="${value}"${value === chosen && html` checked`}>
+<label for="${name}-${value}">${label}</label></p>\n`,
+)}</fieldset>`;
+
 /** Says first what is wrong, with a link to each field; it takes the focus, so that it is read out. */
 export const summaryOf = (problems: Problems<string>): Html => {
   const entries = Object.entries(problems).filter(([, problem]) => problem !== undefined);

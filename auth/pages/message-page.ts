@@ -1,12 +1,15 @@
 import { html } from './html.ts';
 import type { Page } from './page.ts';
 
-/** A page that only says something. */
-export const messagePage = ({ title, text, status }: { title: string; text: string; status: number }): Page => ({
+type MessageView = { readonly title: string; readonly text: string; readonly status: number; readonly link?: Link };
+type Link = { readonly url: string; readonly text: string };
+
+/** A page that only says something, and where to go on. */
+export const messagePage = ({ title, text, status, link }: MessageView): Page => ({
   status,
   title,
   main: html`<h1>${title}</h1>
-<p>${text}</p>`,
+<p>${text}</p>${link !== undefined && html`\n<p><a href="${link.url}">${link.text}</a></p>`}`,
 });
 
 export const EXPIRED = messagePage({

@@ -6,6 +6,10 @@ export type Page = {
   readonly title: string;
   readonly main: Html;
   readonly status?: number;
+  /** Holds more than a form. */
+  readonly isWide?: boolean;
+  /** The way to the other pages of its kind. */
+  readonly nav?: Html;
   /** Stands at the foot. */
   readonly note?: string;
   /** Where a form of the page may end up after redirects, beside this server itself: sources of `form-action`. */
@@ -46,7 +50,7 @@ const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   ].join('; ');
 
 /** The style is a constant of ours; a tag's text cannot be escaped, so it stands in the literal by replacement. */
-const documentOf = ({ title, main, note }: Pick<Page, 'title' | 'main' | 'note'>): string =>
+const documentOf = ({ title, main, isWide, nav, note }: Pick<Page, 'title' | 'main' | 'isWide' | 'nav' | 'note'>): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,9 +60,9 @@ const documentOf = ({ title, main, note }: Pick<Page, 'title' | 'main' | 'note'>
 <title>${title} · Annals</title>
 <style>${STYLE_MARK}</style>
 </head>
-<body>
-<header>Annals</header>
-<main>
+<body${isWide && html` class="wide"`}>
+${nav !== undefined && html`<a class="skip" href="#main">Skip to the content</a>\n`}<header>Annals</header>
+${nav !== undefined && html`${nav}\n`}<main${nav !== undefined && html` id="main" tabindex="-1"`}>
 ${main}
 </main>
 ${note !== undefined && html`<footer>${note}</footer>`}

@@ -51,5 +51,6 @@ ${field({
 <button type="submit" name="cancel" value="yes">Cancel</button>
 </div>
 </form>
+<p><a href="/account/reset">Forgotten your password?</a></p>
 ${signUpUrl !== undefined && html`<p>New here? <a href="${signUpUrl}">Create an account</a></p>`}`,
 });

@@ -16,8 +16,9 @@ export type SignUpView = {
   readonly status?: number;
 };
 
-const NAME_MAX = 100;
+export const NAME_MAX = 100;
 export const PASSWORD_MIN = 10;
+export const PASSWORD_HINT = `At least ${PASSWORD_MIN} characters. A few words in a row are easy to remember.`;
 
 export const signUpPage = ({ action, token, formId, name, email, problems, signInUrl, ...page }: SignUpView): Page => ({
   ...page,
@@ -52,7 +53,7 @@ ${field({
 ${field({
   name: 'password',
   label: 'Password',
-  hint: `At least ${PASSWORD_MIN} characters. A few words in a row are easy to remember.`,
+  hint: PASSWORD_HINT,
   type: 'password',
   autocomplete: 'new-password',
   problem: problems.password,

@@ -55,9 +55,49 @@ button:hover { text-decoration: underline; text-underline-offset: .2em; }
 .scopes { margin: 0 0 1rem; padding: 0; list-style: none; border-top: 1px solid var(--line); }
 .scopes li { padding: .625rem 0; border-bottom: 1px solid var(--line); }
 .scopes small { display: block; color: var(--soft); font-size: .875rem; }
+body:has(> nav) { grid-template-rows: auto auto 1fr auto; }
+.wide > :is(header, footer, main, nav) { max-width: 44rem; }
+.wide > header { padding-bottom: .5rem; }
+nav { width: 100%; padding: 0 1.75rem 1rem; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: 0; padding: 0; list-style: none; }
+nav a { display: inline-block; padding: .375rem 0; color: var(--soft); text-decoration: none; border-bottom: 2px solid transparent; }
+nav a:hover { color: var(--ink); border-color: var(--edge); }
+nav a[aria-current] { color: var(--ink); font-weight: 600; border-color: var(--accent); }
+main:focus { outline: none; }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 1rem; top: .5rem; padding: .25rem .5rem; background: var(--card); }
+.done { margin: 0 0 1.25rem; padding: .75rem 1rem; border: 1px solid var(--accent); border-radius: .5rem; }
+.items { margin: 0 0 1rem; padding: 0; list-style: none; border-top: 1px solid var(--line); }
+.items > li { padding: 1rem 0; border-bottom: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: .5rem 1.5rem;
+  align-items: start; justify-content: space-between; }
+.items > li > div { flex: 1 1 18rem; }
+.items :is(h2, h3, p, form) { margin: 0; font-size: 1.0625rem; }
+.done > :last-child { margin-bottom: 0; }
+.items p + p { margin-top: .125rem; }
+.items small, .items p.small, .small { color: var(--soft); font-size: .9375rem; }
+.items button, button.small { width: auto; min-height: 2.75rem; }
+.items .scopes { margin: .375rem 0 0; padding-left: 1.125rem; border: 0; list-style: disc; }
+.items .scopes li { padding: 0; border: 0; color: var(--soft); font-size: .9375rem; }
+dl { margin: 0 0 1rem; }
+dt { color: var(--soft); font-size: .9375rem; }
+dd { margin: 0 0 .75rem; }
+.wide form:not(.items form) { max-width: 27rem; }
+.tick { display: flex; gap: .625rem; align-items: start; margin: 0 0 .75rem; }
+.tick input { flex: none; width: 1.375rem; min-height: 1.375rem; margin: .125rem 0 0; accent-color: var(--accent); }
+.tick label { font-weight: 400; margin: 0; }
+fieldset { border: 0; padding: 0; margin: 0; }
+legend { padding: 0; font-weight: 600; margin-bottom: .375rem; }
+button.danger { border-color: var(--bad); color: var(--bad); }
+.link-shown { font: .9375rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; padding: .75rem; border: 1px dashed var(--edge);
+  border-radius: .5rem; user-select: all; }
+caption { text-align: left; color: var(--soft); font-size: .9375rem; }
+table { width: 100%; border-collapse: collapse; margin: 0 0 1rem; }
+th, td { padding: .5rem .5rem .5rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--soft); font-weight: 600; font-size: .9375rem; }
+@media print { nav, .actions, .skip { display: none; } }
 @media (max-width: 30rem) {
   body { background: var(--card); }
-  header, footer { padding-inline: 1.25rem; }
+  header, footer, nav { padding-inline: 1.25rem; }
   main { border-width: 1px 0; border-radius: 0; padding: 1.5rem 1.25rem; }
 }
 `;

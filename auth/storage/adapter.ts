@@ -16,6 +16,7 @@ import {
   selectRecordByOtherName,
   upsertRecord,
 } from './statements.ts';
+import { currentVisit } from './visit.ts';
 
 export type StorageDependencies = {
   readonly pool: Pool;
@@ -109,8 +110,11 @@ const grantAdapter = (dependencies: StorageDependencies): Adapter => ({
 /** Requests that are under way would otherwise bring back a session from which somebody signs out. */
 const sessionAdapter = (dependencies: StorageDependencies): Adapter => {
   const { pool, seal } = dependencies;
+  const records = recordAdapter('Session', dependencies);
   return {
-    ...recordAdapter('Session', dependencies),
+    ...records,
+    // Beside what oidc-provider keeps of it: it gives back as little as it wants, and every request of its own saves the session.
+    upsert: (id, payload, expiresInS) => records.upsert(id, { ...payload, seen: currentVisit() }, expiresInS),
     destroy: (id) => buryRecord(pool, { kind: 'Session', idHash: seal.hash('Session', id) }),
   };
 };

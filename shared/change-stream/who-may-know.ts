@@ -57,6 +57,11 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
   'client.changed': 'private',
   'client.secret_rotated': 'private',
   'client.deleted': 'private',
+  'account.password_changed': 'private',
+  'account.reset_requested': 'private',
+  'invitation.made': 'private',
+  'invitation.accepted': 'private',
+  'invitation.revoked': 'private',
 };
 
 export const concernOf = (type: EventType): Concern => CONCERNS[type];

@@ -107,6 +107,11 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'client.changed': fc.record({ clientId: token, changed: names }),
   'client.secret_rotated': fc.record({ clientId: token }),
   'client.deleted': fc.record({ clientId: token }),
+  'account.password_changed': fc.record({ userId, by: fc.constantFrom('password' as const, 'link' as const) }),
+  'account.reset_requested': fc.record({ userId }),
+  'invitation.made': fc.record({ invitationId: token, role }),
+  'invitation.accepted': fc.record({ invitationId: token, userId }),
+  'invitation.revoked': fc.record({ invitationId: token }),
 };
 
 /** The type and the data come from one line of the table. */

@@ -17,6 +17,8 @@ import { streamName } from './streams.ts';
  * fixture is never changed, nor its hash: a log that has such events is out there. What it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
  */
 const FIXTURES = [
+  'account.password_changed.v1.json',
+  'account.reset_requested.v1.json',
   'article.deleted.v1.json',
   'article.drafted.v1.json',
   'article.edited.v1.json',
@@ -36,6 +38,9 @@ const FIXTURES = [
   'grant.consented.v1.json',
   'grant.reuse_detected.v1.json',
   'grant.revoked.v1.json',
+  'invitation.accepted.v1.json',
+  'invitation.made.v1.json',
+  'invitation.revoked.v1.json',
   'session.sign_in_failed.v1.json',
   'session.signed_in.v1.json',
   'session.signed_out.v1.json',

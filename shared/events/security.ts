@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEvent } from './define-event.ts';
-import { token, userId } from './fields.ts';
+import { role, token, userId } from './fields.ts';
 
 /**
  * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold
@@ -9,6 +9,9 @@ import { token, userId } from './fields.ts';
 const session = { kind: 'session', key: 'sessionId' } as const;
 const grant = { kind: 'grant', key: 'grantId' } as const;
 const client = { kind: 'client', key: 'clientId' } as const;
+/** Of a person as somebody who signs in, apart from their profile. */
+const account = { kind: 'account', key: 'userId' } as const;
+const invitation = { kind: 'invitation', key: 'invitationId' } as const;
 
 const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
 
@@ -109,4 +112,50 @@ const CLIENT_EVENTS = {
   }),
 };
 
-export const SECURITY_EVENTS = { ...SESSION_EVENTS, ...GRANT_EVENTS, ...CLIENT_EVENTS };
+const ACCOUNT_EVENTS = {
+  'account.password_changed': defineEvent({
+    ...common,
+    type: 'account.password_changed',
+    description: 'Somebody changed their password, by the one before it or by a link that was sent to them.',
+    stream: account,
+    schema: z.strictObject({ userId, by: z.enum(['password', 'link']) }),
+    example: { userId: 7001, by: 'password' },
+  }),
+  'account.reset_requested': defineEvent({
+    ...common,
+    type: 'account.reset_requested',
+    description: 'A link by which a new password can be chosen was made for somebody.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+};
+
+const INVITATION_EVENTS = {
+  'invitation.made': defineEvent({
+    ...common,
+    type: 'invitation.made',
+    description: 'Somebody was invited to create an account with a role.',
+    stream: invitation,
+    schema: z.strictObject({ invitationId: token, role }),
+    example: { invitationId: 'rT5w', role: 'author' },
+  }),
+  'invitation.accepted': defineEvent({
+    ...common,
+    type: 'invitation.accepted',
+    description: 'Somebody who was invited created their account.',
+    stream: invitation,
+    schema: z.strictObject({ invitationId: token, userId }),
+    example: { invitationId: 'rT5w', userId: 7001 },
+  }),
+  'invitation.revoked': defineEvent({
+    ...common,
+    type: 'invitation.revoked',
+    description: 'An invitation was taken back before it was accepted.',
+    stream: invitation,
+    schema: z.strictObject({ invitationId: token }),
+    example: { invitationId: 'rT5w' },
+  }),
+};
+
+export const SECURITY_EVENTS = { ...SESSION_EVENTS, ...GRANT_EVENTS, ...CLIENT_EVENTS, ...ACCOUNT_EVENTS, ...INVITATION_EVENTS };

@@ -15,12 +15,14 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createMetrics } from '#shared/metrics.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { ClientSettings } from '../../auth/clients/client.ts';
+import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';
 import { by, registerUser, system } from './command-side.ts';
 import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
+import type { SmtpReceiver } from './smtp-receiver.ts';
 
 export type AccountsSite = AsyncDisposable & {
   readonly url: string;
@@ -32,30 +34,37 @@ export type AccountsSite = AsyncDisposable & {
   readonly gateway: CommandGateway;
   readonly codec: Codec;
   addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
-  addPerson(person: { email: string; password: string; role?: 'reader' | 'author' | 'admin' }): Promise<UserId>;
+  addPerson(person: { email: string; password?: string; role?: 'reader' | 'author' | 'admin' }): Promise<UserId>;
   deletePerson(userId: UserId): Promise<void>;
 };
 
-type Options = { readonly signUp?: 'off' | 'reader' | 'author'; readonly trustProxy?: number; readonly issuerUrl?: string };
+type Options = {
+  readonly signUp?: 'off' | 'reader' | 'author';
+  readonly trustProxy?: number;
+  readonly issuerUrl?: string;
+  /** Where its mail arrives; without it there is none. */
+  readonly smtp?: SmtpReceiver;
+};
 
 const silent = pino({ level: 'silent' });
 
 /** The authorization server with its pages and the command side behind it, on a database of its own, by HTTP. */
-export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issuerUrl }: Options = {}): Promise<AccountsSite> => {
+export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issuerUrl, smtp }: Options = {}): Promise<AccountsSite> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
   const eventLog = opening.use(await openEventLog({ url: database.url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics() };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS, erasures: NO_ERASURES }));
+  const base = { pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics(), erasures: NO_ERASURES };
+  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = opening.use(await serve((request, response) => app(request, response)));
   const application = opening.use(await serve(answerAsApplication));
   const config = { ...CONFIG, issuerUrl: issuerUrl ?? server.url, publicUrl: server.url, signUp, trustProxy };
-  const auth = opening.use(await startAuthService({ ...base, config, gateway }));
+  const mail = smtp && opening.use(openSmtpMail({ url: smtp.url, from: 'annals@example.com' }));
+  const auth = opening.use(await startAuthService({ ...base, config, gateway, mail }));
   app = createApp({ log: silent, metrics: createMetrics(), routes: [auth.routes], trustProxy });
   const credentials = await createCredentials(pool);
 
@@ -75,7 +84,7 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
     async addPerson({ email, password, role = 'author' }) {
       const userId = await registerUser(gateway, { email, role });
       await auth.persons.register({ userId, version: 1 as never, email, role });
-      await credentials.set(userId, password);
+      if (password !== undefined) await credentials.set(userId, password);
       return userId;
     },
     async deletePerson(userId) {

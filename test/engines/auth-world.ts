@@ -71,8 +71,8 @@ const openInstance = async ({ url, masterKey }: { url: string; masterKey: Master
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
   const eventLog = opening.use(await openEventLog({ url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { pool, eventLog, keys, masterKey, log, metrics: createMetrics() };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS, erasures: NO_ERASURES }));
+  const base = { pool, eventLog, keys, masterKey, log, metrics: createMetrics(), erasures: NO_ERASURES };
+  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
   const service = opening.use(await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }));
   const handler = createApp({ log, metrics: base.metrics, routes: [service.routes], trustProxy: config.trustProxy });

@@ -19,6 +19,12 @@ export const chromiumMissing = (): string | undefined => {
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: EXECUTABLE, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [], handleSIGINT: false });
 
+/** On what our pages are looked at: each in one size and one scheme of colours. */
+export const SIZES = [
+  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+] as const;
+
 /** Keeps a picture where SCREENSHOTS names a folder, for somebody to look at. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS;

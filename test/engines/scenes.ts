@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SCOPES, type Scope } from '#shared/policy.ts';
 import type { Installation } from './installation.ts';
 import { openPeople, type People, type TokenHolder } from './installation-people.ts';
@@ -20,6 +21,8 @@ type Ids = {
   readonly webhookId?: number;
   readonly deliveryId?: string;
   readonly replayId?: string;
+  readonly orderId?: string;
+  readonly stream?: string;
 };
 
 /** Who asks, and for what, which is there for this one attempt. */
@@ -142,6 +145,8 @@ const SITUATIONS = {
   'for another': async (_workshop, { third }) => ({ body: { ownerId: third } }),
   webhook: async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId) }),
   'disabled webhook': async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId, false) }),
+  'no order': async () => ({ orderId: randomUUID() }),
+  'not parked': async () => ({ stream: 'article-8001' }),
   delivery: async ({ webhookOf, write, firstOf }, { ownerId }) => {
     const webhookId = await webhookOf(ownerId);
     await write('POST', `/webhooks/${webhookId}/test`);

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);
@@ -11,11 +11,6 @@ const password = 'correct horse battery';
 const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
 
 const DEADLINE_MS = 15_000;
-
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
-] as const;
 
 describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
   let site: AccountsSite;

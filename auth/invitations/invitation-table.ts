@@ -1,0 +1,70 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+
+type Queryable = Pick<Pool, 'query'>;
+
+export type InvitationRow = {
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly sealed: Buffer;
+  readonly role: Role;
+  readonly expiresAt: Date;
+};
+
+export type NewInvitation = Omit<InvitationRow, 'expiresAt'> & { readonly emailHash: string; readonly lifetimeS: number };
+
+const COLUMNS = 'id, digest, sealed, role, expires_at as "expiresAt"';
+/** After it has expired, somebody may still want to see whom to invite again. */
+const EXPIRED_KEPT_S = 7 * 86_400;
+const LISTED_MAX = 500;
+
+export const insertInvitation = async (database: Queryable, invitation: NewInvitation): Promise<void> => {
+  const { id, digest, emailHash, sealed, role, lifetimeS } = invitation;
+  await database.query(
+    `insert into auth.invitation (id, digest, email_hash, sealed, role, expires_at)
+     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
+    [id, digest, emailHash, sealed, role, lifetimeS],
+  );
+};
+
+export const selectInvitation = async (database: Queryable, digest: Buffer): Promise<InvitationRow | undefined> => {
+  const { rows } = await database.query<InvitationRow>(
+    `select ${COLUMNS} from auth.invitation where digest = $1 and state = 'open' and expires_at > now()`,
+    [digest],
+  );
+  return rows[0];
+};
+
+export const selectOpenInvitations = async (database: Queryable): Promise<readonly InvitationRow[]> => {
+  const { rows } = await database.query<InvitationRow>(
+    `select ${COLUMNS} from auth.invitation where state = 'open' order by made_at desc, id limit ${LISTED_MAX}`,
+  );
+  return rows;
+};
+
+/** Ends one that is open; answers whether it was. */
+export const closeInvitation = async (database: Queryable, id: string, state: 'accepted' | 'revoked'): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    `update auth.invitation set state = $2, digest = null, email_hash = null, sealed = null where id = $1 and state = 'open'`,
+    [id, state],
+  );
+  return rowCount === 1;
+};
+
+/** Answers with the one that there was to this address. */
+export const closeInvitationTo = async (
+  database: Queryable,
+  emailHash: string,
+  state: 'accepted' | 'revoked',
+): Promise<string | undefined> => {
+  const { rows } = await database.query<{ id: string }>(
+    `update auth.invitation set state = $2, digest = null, email_hash = null, sealed = null
+     where email_hash = $1 and state = 'open' returning id`,
+    [emailHash, state],
+  );
+  return rows[0]?.id;
+};
+
+export const deleteExpiredInvitations = async (database: Queryable): Promise<void> => {
+  await database.query(`delete from auth.invitation where expires_at < now() - ${EXPIRED_KEPT_S} * interval '1 second'`);
+};

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anAddress, password, titleOf } from '../../test/engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
+import { minutesLater, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+
+let smtp: SmtpReceiver;
+let site: AccountsSite;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await smtp?.[Symbol.asyncDispose]();
+});
+
+const aPerson = (role?: 'admin') => somebodyAt(site, role);
+
+describe('an invitation', () => {
+  const invite = async (email: string, role = 'author') => {
+    const admin = await signInToAccount(site, await aPerson('admin'));
+    const page = await admin.fill('/account/invitations', { do: 'invite', email, role });
+    return { admin, page };
+  };
+  const accept = async (link: string, fields: Record<string, string> = {}) => {
+    const account = openOwnAccount(site);
+    const page = await account.browser.get(link);
+    return page.status === 200 ? account.browser.follow(await account.send(page, { name: 'Grace Hopper', password, ...fields })) : page;
+  };
+
+  test('leads to an account with its role, also where nobody can sign up, and once', async () => {
+    const email = anAddress();
+    const { admin, page } = await invite(email, 'admin');
+    expect(page.body).toContain(`${email} is invited. The link is on its way by mail.`);
+    const link = linkIn(await smtp.mailTo(email));
+    expect((await openHandBrowser().get(link)).body).toContain(`You were invited as <strong>${email}</strong>`);
+    expect(titleOf(await accept(link))).toBe('Your account is ready');
+    expect(await site.auth.persons.byEmail(email)).toMatchObject({ role: 'admin', status: 'active' });
+    await signInToAccount(site, { email, password });
+    expect((await accept(link)).status).toBe(410);
+    expect((await admin.get('/account/invitations')).body).toContain('There are none.');
+    const { rows } = await site.pool.query(`select email_hash, digest, sealed from auth.invitation where state = 'accepted'`);
+    expect(rows).toContainEqual({ email_hash: null, digest: null, sealed: null });
+  });
+
+  test('keeps to the address and the role that it is for', async () => {
+    const email = anAddress();
+    await invite(email, 'reader');
+    await accept(linkIn(await smtp.mailTo(email)), { email: anAddress(), role: 'admin' });
+    expect(await site.auth.persons.byEmail(email)).toMatchObject({ role: 'reader' });
+  });
+
+  test('of many who accept it at once, makes one account', async () => {
+    const email = anAddress();
+    await invite(email);
+    const link = linkIn(await smtp.mailTo(email));
+    const pages = await Promise.all(['one', 'two', 'three'].map((word) => accept(link, { name: word, password: `${password} ${word}` })));
+    expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('is taken back, or replaced by another one, and is not good any more', async () => {
+    const email = anAddress();
+    const { admin } = await invite(email);
+    const first = linkIn(await smtp.mailTo(email));
+    await admin.fill('/account/invitations', { do: 'invite', email, role: 'reader' });
+    expect((await openHandBrowser().get(first)).status).toBe(410);
+    const second = linkIn(await smtp.mailTo(email, 1));
+    const page = await admin.get('/account/invitations');
+    const id = new RegExp(`name="id" value="([^"]+)">\\s*<button[^>]*${email}`).exec(page.body)?.[1] ?? '';
+    expect((await admin.browser.follow(await admin.send(page, { do: 'revoke', id }))).body).toContain('The invitation is taken back.');
+    expect((await accept(second)).status).toBe(410);
+    expect(await site.auth.persons.byEmail(email)).toBeUndefined();
+  });
+
+  test('ends after a week', async () => {
+    const email = anAddress();
+    const { admin } = await invite(email);
+    await site.pool.query(`update auth.invitation set expires_at = expires_at - interval '7 days' where state = 'open'`);
+    expect((await accept(linkIn(await smtp.mailTo(email)))).status).toBe(410);
+    expect((await admin.get('/account/invitations')).body).toContain('Expired on');
+  });
+
+  test('to who has an account is refused', async () => {
+    const { email } = await aPerson();
+    const { page } = await invite(email);
+    expect([page.status, page.body.includes('This address has an account already.')]).toEqual([409, true]);
+  });
+
+  test('shows its link to who invites where no mail is sent, and the address to nobody who reads the database', async () => {
+    await using without = await openAccountsSite({ signUp: 'off' });
+    const email = anAddress();
+    await without.addPerson({ email, password, role: 'admin' });
+    const admin = await signInToAccount(without, { email, password });
+    const guest = anAddress();
+    const page = await admin.fill('/account/invitations', { do: 'invite', email: guest, role: 'author' });
+    expect((await openHandBrowser().get(linkIn({ text: page.body.replaceAll('<', ' ') }))).body).toContain(guest);
+    const { rows } = await without.pool.query<{ row: string }>(
+      `select invitation::text || encode(sealed, 'escape') as row from auth.invitation`,
+    );
+    expect(rows.map(({ row }) => row.includes(guest))).toEqual([false]);
+  });
+
+  test('is made by administrators alone, and not from a browser that was left open', async () => {
+    const author = await signInToAccount(site, await aPerson());
+    expect((await author.get('/account/invitations')).status).toBe(404);
+    expect((await author.get('/account')).body).not.toContain('/account/invitations');
+    const admin = await signInToAccount(site, await aPerson('admin'));
+    using _ = minutesLater(11);
+    expect(titleOf(await admin.get('/account/invitations'))).toBe('Sign in');
+  });
+});

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { Persons } from '../accounts/directory.ts';
+import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSeal } from '../storage/seal-record.ts';
+import {
+  closeInvitation,
+  closeInvitationTo,
+  deleteExpiredInvitations,
+  type InvitationRow,
+  insertInvitation,
+  selectInvitation,
+  selectOpenInvitations,
+} from './invitation-table.ts';
+
+type Invitation = { readonly id: string; readonly email: string; readonly role: Role; readonly expiresAt: Date };
+type Wanted = Pick<Invitation, 'email' | 'role'>;
+
+/** Who may create an account with a role, by a link that is good once. */
+export type Invitations = {
+  /** What stands in the link, which is kept nowhere; undefined where the address has an account. Another one to this address ends. */
+  make(wanted: Wanted, by: SecurityCircumstances): Promise<string | undefined>;
+  find(link: string): Promise<Invitation | undefined>;
+  /** Those that were neither accepted nor revoked, the newest first. */
+  list(): Promise<readonly Invitation[]>;
+  /** Answers false where it is over already. */
+  revoke(id: string, by: SecurityCircumstances): Promise<boolean>;
+  accept(invitation: Invitation, guest: Guest): Promise<SignedUp>;
+};
+
+type Guest = { readonly name: string; readonly password: string; readonly requestId: string; readonly trace?: string | undefined };
+
+export type InvitationDependencies = {
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+  readonly persons: Pick<Persons, 'byEmail'>;
+  readonly emailHash: (email: string) => string;
+  readonly record: RecordSecurityEvent;
+};
+
+const LIFETIME_S = 7 * 86_400;
+/** As long as a form's id, which it becomes where the invitation is accepted. */
+const ID_BYTES = 16;
+const LINK_BYTES = 32;
+const KIND = 'invitation';
+
+export const createInvitations = (
+  dependencies: InvitationDependencies & Omit<SignUpDependencies, 'persons'> & { persons: Persons },
+): Invitations => {
+  const { pool, seal, record } = dependencies;
+  return {
+    make: (wanted, by) => makeInvitation(dependencies, wanted, by),
+    async find(link) {
+      const row = await selectInvitation(pool, seal.hash(KIND, link));
+      return row === undefined ? undefined : opened(seal, row);
+    },
+    async list() {
+      await deleteExpiredInvitations(pool);
+      return (await selectOpenInvitations(pool)).map((row) => opened(seal, row));
+    },
+    async revoke(id, by) {
+      const isRevoked = await closeInvitation(pool, id, 'revoked');
+      if (isRevoked) await record({ type: 'invitation.revoked', data: { invitationId: id } }, by);
+      return isRevoked;
+    },
+    async accept({ id, email, role }, { requestId, ...guest }) {
+      // The invitation is the form: whoever sends it again, or at once, comes to the same account or to none.
+      const signedUp = await signUp(dependencies, { ...guest, requestId, email, role, formId: `${KIND}-${id}` });
+      if (signedUp.outcome !== 'done') return signedUp;
+      const { userId } = signedUp.person;
+      // The directory may have done this already, because there is an account with the address now.
+      await closeInvitation(pool, id, 'accepted');
+      const by: SecurityCircumstances = { actor: `user:${userId}`, client: null, requestId };
+      await record({ type: 'invitation.accepted', data: { invitationId: id, userId } }, by);
+      return signedUp;
+    },
+  };
+};
+
+/** For who only invites: the account itself is made by who is invited. */
+export const makeInvitation = async (
+  { pool, seal, persons, emailHash, record }: InvitationDependencies,
+  { email, role }: Wanted,
+  by: SecurityCircumstances,
+): Promise<string | undefined> => {
+  if ((await persons.byEmail(email)) !== undefined) return undefined;
+  const id = randomBytes(ID_BYTES).toString('base64url');
+  const link = randomBytes(LINK_BYTES).toString('base64url');
+  const digest = seal.hash(KIND, link);
+  const sealed = seal.seal(KIND, digest, { email });
+  const hash = emailHash(email);
+  const replaced = await inTransaction(pool, async (connection) => {
+    await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.invitation ' || $1, 0))`, [hash]);
+    const earlier = await closeInvitationTo(connection, hash, 'revoked');
+    await insertInvitation(connection, { id, digest, sealed, role, emailHash: hash, lifetimeS: LIFETIME_S });
+    return earlier;
+  });
+  if (replaced !== undefined) await record({ type: 'invitation.revoked', data: { invitationId: replaced } }, by);
+  await record({ type: 'invitation.made', data: { invitationId: id, role } }, by);
+  return link;
+};
+
+const opened = (seal: RecordSeal, { id, digest, sealed, role, expiresAt }: InvitationRow): Invitation => {
+  const { email } = seal.unseal(KIND, digest, sealed) as { email: string };
+  return { id, email, role, expiresAt };
+};

@@ -1,0 +1,56 @@
+import type { Message } from './mail.ts';
+
+type Addressed = { readonly to: string; readonly name: string | undefined };
+
+const greeting = (name: string | undefined): string => (name === undefined ? 'Hello,' : `Hello ${name},`);
+
+const IGNORE = 'If it was not you who asked for it, you need not do anything: without this link nothing changes.';
+
+export const resetMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
+  to,
+  subject: 'Choose a new password',
+  text: `${greeting(name)}
+
+by this link you choose a new password for your account. It is good for half an hour, and once:
+
+${link}
+
+${IGNORE}
+`,
+});
+
+export const passwordChangedMessage = ({ to, name, accountUrl }: Addressed & { readonly accountUrl: string }): Message => ({
+  to,
+  subject: 'Your password was changed',
+  text: `${greeting(name)}
+
+the password of your account was changed just now.
+
+If it was not you, choose a new one at once: ${accountUrl}/reset
+`,
+});
+
+/** To the address of before: whoever took the account over does not get it. */
+export const addressChangedMessage = ({ to, name }: Addressed): Message => ({
+  to,
+  subject: 'Your e-mail address was changed',
+  text: `${greeting(name)}
+
+your account has another e-mail address now, and mail about it goes there.
+
+If it was not you who changed it, tell whoever runs this.
+`,
+});
+
+export const invitationMessage = ({ to, link }: Pick<Addressed, 'to'> & { readonly link: string }): Message => ({
+  to,
+  subject: 'You are invited',
+  text: `Hello,
+
+you are invited to create an account. This link is good for a week, and once:
+
+${link}
+
+If you do not know what this is about, you need not do anything.
+`,
+});

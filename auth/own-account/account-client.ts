@@ -1,0 +1,46 @@
+import { Rejection } from '#shared/rejection.ts';
+import type { StoredClient } from '../clients/client.ts';
+import type { Clients } from '../clients/clients.ts';
+
+/** By which people sign in to the pages of their own account; also named in the events of what they do there. */
+export const ACCOUNT_CLIENT_ID = 'annals-account';
+
+export const SIGNED_IN_PATH = '/account/signed-in';
+
+/**
+ * The pages of one's own account, as a client like any other to the sign-in: it is in no table and in no list. The code that it
+ * gets is of no use to anybody, because nobody has the verifier: what counts is the session that the sign-in has opened.
+ */
+export const withAccountClient = (clients: Clients, issuerUrl: string): Clients => {
+  const client = accountClient(issuerUrl);
+  return {
+    ...clients,
+    find: async (clientId) => (clientId === ACCOUNT_CLIENT_ID ? client : clients.find(clientId)),
+    verifySecret: async (clientId, secret) => clientId !== ACCOUNT_CLIENT_ID && clients.verifySecret(clientId, secret),
+    async register(wanted, by) {
+      if (wanted.clientId === ACCOUNT_CLIENT_ID) throw new Rejection('client_id_taken');
+      return clients.register(wanted, by);
+    },
+  };
+};
+
+const ALWAYS = new Date(0);
+
+const accountClient = (issuerUrl: string): StoredClient => ({
+  clientId: ACCOUNT_CLIENT_ID,
+  name: 'your account',
+  tokenEndpointAuthMethod: 'none',
+  grantTypes: ['authorization_code'],
+  redirectUris: [`${issuerUrl}${SIGNED_IN_PATH}`],
+  postLogoutRedirectUris: [],
+  scopes: ['openid'],
+  defaultScopes: ['openid'],
+  firstParty: true,
+  requireDpop: false,
+  requirePar: false,
+  disabled: false,
+  selfRegistered: false,
+  version: 1,
+  createdAt: ALWAYS,
+  updatedAt: ALWAYS,
+});

@@ -1,0 +1,40 @@
+import { clientAddress } from '#shared/http/client-address.ts';
+import type { Credentials } from '../accounts/credentials.ts';
+import { type SignInLimits, waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
+import type { ReadProfile } from '../provider/profile.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+export type ConfirmDependencies = {
+  readonly credentials: Pick<Credentials, 'verify'>;
+  readonly limits: SignInLimits;
+  readonly emailHash: (email: string) => string;
+  readonly readProfile: ReadProfile;
+  readonly record: RecordSecurityEvent;
+};
+
+/** What is wrong with a password that somebody types to confirm something; undefined where nothing is. */
+export type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
+
+/** Counted together with the attempts to sign in, so that an open browser is no way around their limits. */
+export const confirmPassword = async (dependencies: ConfirmDependencies, visitor: Visitor, password: string): Promise<Unconfirmed> => {
+  const { credentials, limits, emailHash, readProfile, record } = dependencies;
+  const { userId, request, response } = visitor;
+  if (password === '') return { text: 'Enter your password.', status: 422 };
+  const { email } = await readProfile(userId);
+  const tried = { emailHash: email === undefined ? `user ${userId}` : emailHash(email), address: clientAddress(request) };
+  const admitted = await limits.admit(tried);
+  if (!admitted.granted) {
+    response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
+    return { text: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.`, status: 429 };
+  }
+  if (await credentials.verify(userId, password)) {
+    await limits.succeeded(tried);
+    return undefined;
+  }
+  if (admitted.locksIfWrong) {
+    const data = { sessionId: visitor.sessionUid, userId, attempts: admitted.attempts };
+    await record({ type: 'session.sign_in_failed', data }, circumstancesOf(visitor));
+  }
+  return { text: 'This is not your password.', status: 422 };
+};

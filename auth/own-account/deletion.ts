@@ -1,0 +1,111 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type Request, type Response, Router } from 'express';
+import * as z from 'zod';
+import type { UserId } from '#shared/brands.ts';
+import { reportErasure } from '#shared/erasure/report.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { fieldsOf } from '../accounts/form.ts';
+import { PageRefusal } from '../accounts/page-refusal.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { CONFIRMATION, type DeletionView, deletionPage } from '../pages/account/deletion-page.ts';
+import { erasedPage } from '../pages/account/erased-page.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { PASSWORD_MAX } from '../pages/sign-in-page.ts';
+import type { RecordSeal } from '../storage/seal-record.ts';
+import { confirmPassword } from './confirm-password.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { dropSession } from './end-access.ts';
+import { type AccountPage, viewOf } from './pages.ts';
+import { contextOf, type Visitor } from './visitor.ts';
+
+type Dependencies = Pick<
+  OwnAccountDependencies,
+  | 'provider'
+  | 'tokens'
+  | 'gateway'
+  | 'credentials'
+  | 'limits'
+  | 'emailHash'
+  | 'readProfile'
+  | 'record'
+  | 'seal'
+  | 'endGrantsOfUser'
+  | 'issuerUrl'
+>;
+
+const TYPED_MAX = 50;
+const Deletion = z.object({ confirmation: z.string().max(TYPED_MAX), password: z.string().max(PASSWORD_MAX) });
+
+const ERASED_PATH = '/account/erased';
+
+export const deletion = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.deletion,
+  isSensitive: true,
+  async show(visitor) {
+    answer(dependencies, visitor, { problems: {}, confirmation: '' });
+  },
+  async submit(visitor) {
+    const { confirmation, password } = fieldsOf(Deletion, visitor.request);
+    if (confirmation.trim().toLowerCase() !== CONFIRMATION)
+      return answer(dependencies, visitor, { problems: { confirmation: `Type “${CONFIRMATION}”.` }, confirmation, status: 422 });
+    const unconfirmed = await confirmPassword(dependencies, visitor, password);
+    if (unconfirmed !== undefined)
+      return answer(dependencies, visitor, { problems: { password: unconfirmed.text }, confirmation, status: unconfirmed.status });
+    await dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor));
+    // The directory does the same when it comes to it, which may take a moment.
+    await dependencies.endGrantsOfUser(visitor.userId);
+    dropSession(dependencies.provider, visitor);
+    visitor.response.redirect(303, `${ERASED_PATH}?${receiptOf(dependencies.seal, visitor.userId)}`);
+  },
+});
+
+const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>): void =>
+  answerPage(visitor.response, deletionPage({ ...viewOf(dependencies, visitor), ...filled }));
+
+/** Shows that somebody may see what was erased of whom; it is good for ever, and nothing has to be kept for it. */
+const receiptOf = (seal: RecordSeal, userId: UserId): URLSearchParams =>
+  new URLSearchParams({ user: String(userId), receipt: macOf(seal, userId).toString('base64url') });
+
+const macOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('erasure receipt', String(userId));
+
+/** How long the log is read for one report. */
+const REPORT_MAX_MS = 30_000;
+const RETRY_AFTER_S = 5;
+
+type ReportDependencies = Pick<OwnAccountDependencies, 'seal' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'>;
+
+/** The report of an erasure, for who has its receipt: whom it is about cannot sign in any more. */
+export const erasedRoutes = (dependencies: ReportDependencies): Router => {
+  let isReporting = false;
+  const show = async (request: Request, response: Response): Promise<void> => {
+    const userId = holderOf(dependencies.seal, request);
+    if (userId === undefined) throw new PageRefusal(NO_RECEIPT);
+    // It reads much of the log, so there is one at a time, and no queue.
+    if (isReporting) {
+      response.set('Retry-After', String(RETRY_AFTER_S));
+      throw new PageRefusal(BUSY);
+    }
+    isReporting = true;
+    const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(() => {
+      isReporting = false;
+    });
+    if (report === undefined) throw new PageRefusal(NO_RECEIPT);
+    const receiptUrl = `${dependencies.issuerUrl}${ERASED_PATH}?${receiptOf(dependencies.seal, userId)}`;
+    answerPage(response, erasedPage({ report, receiptUrl }));
+  };
+  return Router().get(ERASED_PATH, show).all(ERASED_PATH, refuseOtherMethods('GET', 'HEAD'));
+};
+
+const holderOf = (seal: RecordSeal, { query: { user, receipt } }: Request): UserId | undefined => {
+  if (typeof user !== 'string' || typeof receipt !== 'string') return undefined;
+  const userId = pathId(user) as UserId | undefined;
+  if (userId === undefined) return undefined;
+  const given = Buffer.from(receipt, 'base64url');
+  const expected = macOf(seal, userId);
+  return given.length === expected.length && timingSafeEqual(given, expected) ? userId : undefined;
+};
+
+const NO_RECEIPT = messagePage({ status: 404, title: 'There is no such receipt', text: 'Its address must be whole, as it was shown.' });
+const BUSY = messagePage({ status: 503, title: 'Too much at once', text: 'Another report is being made. Try again in a moment.' });

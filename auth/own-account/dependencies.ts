@@ -1,0 +1,48 @@
+import type { Provider } from 'oidc-provider';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Attempts } from '../accounts/attempts.ts';
+import type { Credentials } from '../accounts/credentials.ts';
+import type { Persons } from '../accounts/directory.ts';
+import type { FormCookie } from '../accounts/form-cookie.ts';
+import type { SignInLimits } from '../accounts/sign-in-limits.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { Invitations } from '../invitations/invitations.ts';
+import type { Post } from '../mail/post.ts';
+import type { FormTokens } from '../pages/form-token.ts';
+import type { PasswordResets } from '../password-reset/password-reset.ts';
+import type { ReadProfile } from '../provider/profile.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import type { AllowedClient } from '../storage/grants.ts';
+import type { RecordSeal } from '../storage/seal-record.ts';
+import type { Sessions } from '../storage/sessions.ts';
+import type { Visitor } from './visitor.ts';
+
+/** What the pages of one's own account work with; each names what it needs of it. */
+export type OwnAccountDependencies = {
+  readonly provider: Provider;
+  readonly issuerUrl: string;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly gateway: CommandGateway;
+  readonly persons: Persons;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly credentials: Credentials;
+  readonly seal: RecordSeal;
+  readonly sessions: Sessions;
+  readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
+  readonly endGrantsOfUser: (userId: number) => Promise<void>;
+  readonly attempts: Attempts;
+  readonly limits: SignInLimits;
+  readonly emailHash: (email: string) => string;
+  readonly tokens: FormTokens;
+  readonly cookie: FormCookie;
+  readonly readProfile: ReadProfile;
+  readonly record: RecordSecurityEvent;
+  readonly post: Post;
+  readonly resets: PasswordResets;
+  readonly invitations: Invitations;
+};

@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { email as emailField, role } from '#shared/events/fields.ts';
+import type { Allowance } from '../accounts/attempts.ts';
+import { fieldsOf } from '../accounts/form.ts';
+import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
+import { invitationMessage } from '../mail/messages.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { type InvitationsView, invitationsPage } from '../pages/account/invitations-page.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { INVITED_PATH } from '../pages/invited-pages.ts';
+import { EMAIL_MAX } from '../pages/sign-in-page.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+type Dependencies = Pick<OwnAccountDependencies, 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+
+const ID_MAX = 50;
+const Form = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('invite'), email: z.string().max(EMAIL_MAX), role }),
+  z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
+]);
+
+/** Mail that others get. */
+const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
+
+export const invitationLink = (issuerUrl: string, link: string): string => `${issuerUrl}${INVITED_PATH}?link=${link}`;
+
+export const invitations = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.invitations,
+  isForAdmins: true,
+  isSensitive: true,
+  show: (visitor) => answer(dependencies, visitor),
+  async submit(visitor) {
+    const form = fieldsOf(Form, visitor.request);
+    if (form.do === 'invite') return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
+    await dependencies.invitations.revoke(form.id, circumstancesOf(visitor));
+    goTo(visitor, PATHS.invitations, 'revoked');
+  },
+});
+
+const DONE = { revoked: 'The invitation is taken back.' };
+
+type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'problems' | 'made' | 'status'>>;
+
+const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
+  const shown = (await dependencies.invitations.list()).map((invitation) => ({ ...invitation, isOver: invitation.expiresAt < new Date() }));
+  const view = { email: '', role: 'author', problems: {}, ...filled } as const;
+  answerPage(visitor.response, invitationsPage({ ...viewOf(dependencies, visitor, DONE), ...view, invitations: shown }));
+};
+
+const invite = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  wanted: { email: string; role: InvitationsView['role'] },
+): Promise<void> => {
+  const { attempts, post, issuerUrl } = dependencies;
+  const again = (problems: InvitationsView['problems'], status: number) => answer(dependencies, visitor, { ...wanted, problems, status });
+  if (!emailField.safeParse(wanted.email).success) return again({ email: 'Enter an e-mail address, such as name@example.com.' }, 422);
+  const taken = await attempts.take(PER_INVITER, String(visitor.userId));
+  if (!taken.granted) {
+    visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));
+    return again({ form: `Too many invitations. Try again in ${waitText(taken.waitMs)}.` }, 429);
+  }
+  const made = await dependencies.invitations.make(wanted, circumstancesOf(visitor));
+  if (made === undefined) return again({ email: 'This address has an account already.' }, 409);
+  const link = invitationLink(issuerUrl, made);
+  post.send(async () => invitationMessage({ to: wanted.email, link }));
+  // Not by a redirect: the link is in this answer and nowhere else.
+  return answer(dependencies, visitor, { made: { email: wanted.email, link, isMailed: post.isThere } });
+};

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AccountVisit, openAccountVisit, titleOf } from '../../test/engines/account-visit.ts';
+import type { AccountsSite } from '../../test/engines/accounts-site.ts';
+import { openHandBrowser, type Seen } from '../../test/engines/browser-by-hand.ts';
+import {
+  credentialsOf,
+  minutesLater,
+  type OwnAccount,
+  openOwnAccount,
+  type Somebody,
+  signInToAccount,
+  somebodyAt,
+} from '../../test/engines/own-account.ts';
+import { until } from '../../test/engines/until.ts';
+
+let visit: AccountVisit;
+let site: AccountsSite;
+beforeAll(async () => {
+  visit = await openAccountVisit();
+  site = visit.site;
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const aPerson = () => somebodyAt(site);
+const signedIn = async (agent?: string) => {
+  const person = await aPerson();
+  return { person, account: await signInToAccount(site, person, agent) };
+};
+
+const PAGES = [
+  '/account',
+  '/account/profile',
+  '/account/security',
+  '/account/password',
+  '/account/applications',
+  '/account/sessions',
+  '/account/delete',
+];
+
+describe('coming in', () => {
+  test('each page asks who is not signed in to do so, and then shows itself', async () => {
+    const account = openOwnAccount(site);
+    for (const path of PAGES) {
+      const { status, location } = await account.browser.get(`${site.url}${path}`);
+      expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([303, path]);
+    }
+    const signIn = await account.get('/account/profile');
+    const first = await account.browser.follow(await account.send(signIn, credentialsOf(await aPerson())));
+    expect(new URL(first.url).pathname).toBe('/account/profile');
+    for (const path of PAGES) {
+      const page = await account.get(path);
+      expect([page.status, new URL(page.url).pathname]).toEqual([200, path]);
+      expect(page.headers.get('cache-control')).toContain('no-store');
+      expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; /);
+    }
+  });
+
+  test('leads nowhere else, whatever the address says', async () => {
+    const { account } = await signedIn();
+    for (const state of ['https://evil.example/', '//evil.example', '/account/../token', '/account//evil.example', '/sign-out', '']) {
+      const { location } = await account.browser.get(`${site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`);
+      expect(location, state).toBe(`${site.url}/account`);
+    }
+    const twice = await account.browser.get(`${site.url}/account/signed-in?state=/account/profile&state=/account`);
+    expect(twice.location).toBe(`${site.url}/account`);
+  });
+
+  test('can be cancelled', async () => {
+    const account = openOwnAccount(site);
+    const page = await account.fill('/account', { email: '', password: '', cancel: 'yes' });
+    expect([page.status, titleOf(page)]).toEqual([403, 'You are not signed in']);
+  });
+
+  test('is not repeated where an application has signed somebody in', async () => {
+    const browser = openHandBrowser();
+    const person = await aPerson();
+    await browser.follow(await visit.signInWith(browser, await visit.begin(browser), credentialsOf(person)));
+    expect(titleOf(await openOwnAccount(site, browser).get('/account'))).toBe('Your account');
+  });
+
+  test('gives a code that nobody can use, and the client is in nobody’s hands', async () => {
+    const account = openOwnAccount(site);
+    const signIn = await account.get('/account');
+    let answered = await account.send(signIn, credentialsOf(await aPerson()));
+    while (!answered.location?.includes('code=')) answered = await account.browser.get(answered.location ?? '');
+    const code = new URL(answered.location).searchParams.get('code') ?? '';
+    const form = { grant_type: 'authorization_code', client_id: 'annals-account', redirect_uri: `${site.url}/account/signed-in`, code };
+    const response = await fetch(`${site.url}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...form, code_verifier: 'x'.repeat(43) }),
+    });
+    expect(response.status).toBe(400);
+    await expect(site.addClient('annals-account')).rejects.toMatchObject({ code: 'client_id_taken' });
+  });
+
+  test('of somebody who was deleted ends', async () => {
+    const { person, account } = await signedIn();
+    await site.deletePerson(person.userId);
+    await until(
+      () => account.get('/account'),
+      (page) => titleOf(page) === 'Sign in',
+    );
+  });
+});
+
+describe('every form', () => {
+  const fields = { name: 'Mallory', email: 'mallory@example.com' };
+  let person: Somebody;
+  let account: OwnAccount;
+  let other: OwnAccount;
+  beforeAll(async () => {
+    ({ person, account } = await signedIn());
+    ({ account: other } = await signedIn());
+  });
+
+  test.each<[string, (page: Seen) => Promise<Seen>, number]>([
+    ['without a token', ({ action }) => account.browser.post(action, fields), 400],
+    ['with a wrong token', (page) => account.send(page, { ...fields, token: 'x'.repeat(43) }), 403],
+    [
+      'with the token of another page',
+      async (page) => account.send(page, { ...fields, ...(await account.get('/account/password')).hidden }),
+      403,
+    ],
+    [
+      'with the token of another person',
+      async (page) => account.send(page, { ...fields, ...(await other.get('/account/profile')).hidden }),
+      403,
+    ],
+    ['from another site', (page) => account.send(page, fields, { 'sec-fetch-site': 'cross-site' }), 403],
+    ['from another browser', (page) => openOwnAccount(site).send(page, fields), 303],
+  ])('%s changes nothing', async (_what, send, status) => {
+    expect((await send(await account.get('/account/profile'))).status).toBe(status);
+    expect(await visit.eventOf('user.updated', person.userId)).toBeUndefined();
+  });
+
+  test('that is sent late asks for the password again, and shows the address', async () => {
+    using _ = minutesLater(11);
+    const again = await account.get('/account/profile');
+    expect(titleOf(again)).toBe('Sign in');
+    expect(again.body).toContain(`value="${person.email}"`);
+    expect(titleOf(await account.get('/account/sessions'))).toBe('Sessions');
+    const page = await account.browser.follow(await account.send(again, credentialsOf(person)));
+    expect(new URL(page.url).pathname).toBe('/account/profile');
+  });
+});

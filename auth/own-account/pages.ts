@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { type RequestHandler, type Response, Router } from 'express';
+import * as z from 'zod';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { fieldsOf, formToken, readForm } from '../accounts/form.ts';
+import { PageRefusal } from '../accounts/page-refusal.ts';
+import type { AccountView } from '../pages/account/account-page.ts';
+import type { FormTokens } from '../pages/form-token.ts';
+import { FORGED, messagePage } from '../pages/message-page.ts';
+import { ACCOUNT_CLIENT_ID, SIGNED_IN_PATH } from './account-client.ts';
+import { type Visitor, visitorOf } from './visitor.ts';
+
+/** One page of one's own account. Its form goes to where the page is. */
+export type AccountPage = {
+  readonly path: string;
+  /** Only for who has signed in a few minutes ago: whoever finds an open browser cannot do it. */
+  readonly isSensitive?: boolean;
+  readonly isForAdmins?: boolean;
+  show(visitor: Visitor): Promise<void>;
+  submit?(visitor: Visitor): Promise<void>;
+};
+
+export type PageDependencies = Parameters<typeof visitorOf>[0] & { readonly tokens: FormTokens; readonly issuerUrl: string };
+
+const MINUTE_S = 60;
+/** A form may be looked at for a while before it is sent. */
+const FRESH_S = { show: 10 * MINUTE_S, submit: 30 * MINUTE_S } as const;
+const MS_PER_SECOND = 1_000;
+
+/** Lets those to a page who are signed in, and takes only forms that were made for them; others sign in and come back. */
+export const routesOf = (dependencies: PageDependencies, { path, show, submit, ...page }: AccountPage): Router => {
+  const admit =
+    (step: keyof typeof FRESH_S, handle: AccountPage['show']): RequestHandler =>
+    async (request, response) => {
+      const visitor = await visitorOf(dependencies, { request, response, path });
+      const isFresh = visitor !== undefined && Date.now() / MS_PER_SECOND - visitor.signedInAtS < FRESH_S[step];
+      if (visitor === undefined || (page.isSensitive && !isFresh))
+        return goToSignIn(dependencies, response, { path, again: visitor !== undefined });
+      if (page.isForAdmins && visitor.role !== 'admin') throw new PageRefusal(NOT_THERE);
+      if (step === 'submit') demandToken(dependencies, visitor);
+      return handle(visitor);
+    };
+  const router = Router().get(path, admit('show', show));
+  if (submit !== undefined) router.post(path, ...readForm, admit('submit', submit));
+  return router.all(path, refuseOtherMethods('GET', 'HEAD', ...(submit ? ['POST'] : [])));
+};
+
+const NOT_THERE = messagePage({ status: 404, title: 'There is no such page', text: 'Go back to your account.' });
+
+const Token = z.object({ token: formToken });
+
+/** Of this session, this person and this page. */
+const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [sessionUid, String(userId), path];
+
+const demandToken = ({ tokens }: PageDependencies, visitor: Visitor): void => {
+  const { token } = fieldsOf(Token, visitor.request);
+  if (!tokens.verify(token, 'account', boundTo(visitor))) throw new PageRefusal(FORGED);
+};
+
+/** What every page shows. `done` are the words for what was just done, by the name that stands in the address after it. */
+export const viewOf = (
+  { tokens }: Pick<PageDependencies, 'tokens'>,
+  visitor: Visitor,
+  done: Readonly<Record<string, string>> = {},
+): AccountView => {
+  const { done: what } = visitor.request.query;
+  return {
+    token: tokens.issue('account', boundTo(visitor)),
+    isAdmin: visitor.role === 'admin',
+    done: typeof what === 'string' && Object.hasOwn(done, what) ? done[what] : undefined,
+  };
+};
+
+/** Shows the page again, by a request that can be repeated, and says what was done. */
+export const goTo = ({ response }: Pick<Visitor, 'response'>, path: string, done?: string): void =>
+  response.redirect(303, done === undefined ? path : `${path}?done=${done}`);
+
+const CHALLENGE_BYTES = 32;
+
+/** `again`: with the password, though somebody is signed in. */
+const goToSignIn = ({ issuerUrl }: PageDependencies, response: Response, { path, again }: { path: string; again: boolean }): void => {
+  const query = new URLSearchParams({
+    client_id: ACCOUNT_CLIENT_ID,
+    redirect_uri: `${issuerUrl}${SIGNED_IN_PATH}`,
+    code_challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
+    state: path,
+    ...(again && { prompt: 'login' }),
+  });
+  response.set('Cache-Control', 'no-store').redirect(303, `${issuerUrl}/authorize?${query}`);
+};
+
+const OWN_PATH = /^\/account(?:\/[a-z-]{1,40}){0,2}$/;
+
+const NOT_SIGNED_IN = messagePage({
+  status: 403,
+  title: 'You are not signed in',
+  text: 'Your account can only be looked at by who is signed in.',
+  link: { url: '/account', text: 'Sign in' },
+});
+
+/** Where the sign-in leads: on to the page that was asked for, which is one of these whatever the address says. */
+export const signedInRoutes = (): Router =>
+  Router()
+    .get(SIGNED_IN_PATH, ({ query: { error, state } }, response) => {
+      if (error !== undefined) throw new PageRefusal(NOT_SIGNED_IN);
+      const path = typeof state === 'string' && OWN_PATH.test(state) && state !== SIGNED_IN_PATH ? state : '/account';
+      response.set('Cache-Control', 'no-store').redirect(303, path);
+    })
+    .all(SIGNED_IN_PATH, refuseOtherMethods('GET', 'HEAD'));

@@ -1,0 +1,81 @@
+import * as z from 'zod';
+import { setPhc } from '../accounts/credentials.ts';
+import { fieldsOf } from '../accounts/form.ts';
+import { passwordProblem } from '../accounts/sign-up-form.ts';
+import { passwordChangedMessage } from '../mail/messages.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { type PasswordView, passwordPage } from '../pages/account/password-page.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { PASSWORD_MAX } from '../pages/sign-in-page.ts';
+import { deleteResetsOf } from '../password-reset/reset-table.ts';
+import { confirmPassword } from './confirm-password.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { endApplications, endSessions, renewSession } from './end-access.ts';
+import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+type Dependencies = Pick<
+  OwnAccountDependencies,
+  | 'provider'
+  | 'pool'
+  | 'tokens'
+  | 'readProfile'
+  | 'credentials'
+  | 'limits'
+  | 'emailHash'
+  | 'record'
+  | 'sessions'
+  | 'readAllowedClients'
+  | 'post'
+  | 'issuerUrl'
+>;
+
+const Password = z.object({
+  current: z.string().max(PASSWORD_MAX),
+  password: z.string().max(PASSWORD_MAX),
+  everywhere: z.literal('yes').optional(),
+});
+
+export const password = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.password,
+  isSensitive: true,
+  async show(visitor) {
+    // Who has none gets one by a link, which shows that the address is theirs.
+    if ((await dependencies.credentials.changedAt(visitor.userId)) === undefined) return goTo(visitor, PATHS.security);
+    answer(dependencies, visitor, { problems: {} });
+  },
+  async submit(visitor) {
+    const form = fieldsOf(Password, visitor.request);
+    const { name = '', email = '' } = await dependencies.readProfile(visitor.userId);
+    const isWeak = passwordProblem({ name, email, password: form.password });
+    if (isWeak !== undefined) return answer(dependencies, visitor, { problems: { password: isWeak }, status: 422 });
+    const unconfirmed = await confirmPassword(dependencies, visitor, form.current);
+    if (unconfirmed !== undefined)
+      return answer(dependencies, visitor, { problems: { current: unconfirmed.text }, status: unconfirmed.status });
+    await change(dependencies, visitor, { password: form.password, everywhere: form.everywhere !== undefined });
+    if (email !== '')
+      dependencies.post.send(async () => passwordChangedMessage({ to: email, name, accountUrl: `${dependencies.issuerUrl}${PATHS.home}` }));
+    goTo(visitor, PATHS.security, form.everywhere ? 'everywhere' : 'password');
+  },
+});
+
+const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<PasswordView, 'problems' | 'status'>): void =>
+  answerPage(visitor.response, passwordPage({ ...viewOf(dependencies, visitor), ...filled }));
+
+const change = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { password, everywhere }: { readonly password: string; readonly everywhere: boolean },
+): Promise<void> => {
+  const { provider, pool, credentials, record } = dependencies;
+  const { userId, sessionUid } = visitor;
+  // Not where the account was deleted meanwhile: nothing of it is to come back.
+  await setPhc(pool, userId, await credentials.hash(password));
+  await deleteResetsOf(pool, userId);
+  await record({ type: 'account.password_changed', data: { userId, by: 'password' } }, circumstancesOf(visitor));
+  if (everywhere) {
+    await endSessions(dependencies, visitor, ({ uid }) => uid !== sessionUid);
+    await endApplications(dependencies, visitor, () => true);
+  }
+  await renewSession(provider, visitor);
+};

@@ -1,0 +1,55 @@
+import type { Request, Response } from 'express';
+import type { Provider } from 'oidc-provider';
+import type { UserId } from '#shared/brands.ts';
+import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { traceparentOf } from '#shared/http/request-span.ts';
+import type { Persons } from '../accounts/directory.ts';
+import type { SecurityCircumstances } from '../security-log.ts';
+import type { Sessions } from '../storage/sessions.ts';
+import { visitOf } from '../storage/visit.ts';
+import { ACCOUNT_CLIENT_ID } from './account-client.ts';
+
+/** Somebody who is signed in and looks at their own account. */
+export type Visitor = {
+  readonly request: Request;
+  readonly response: Response;
+  /** Of the page, however the address was written. */
+  readonly path: string;
+  readonly userId: UserId;
+  readonly role: Role;
+  readonly sessionUid: string;
+  readonly signedInAtS: number;
+};
+
+type Dependencies = { readonly provider: Provider; readonly persons: Pick<Persons, 'byId'>; readonly sessions: Pick<Sessions, 'note'> };
+
+/** Who it is that the session in this browser belongs to; undefined where nobody is signed in. */
+export const visitorOf = async (
+  { provider, persons, sessions }: Dependencies,
+  { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
+): Promise<Visitor | undefined> => {
+  const { accountId, uid, loginTs } = await provider.Session.get(provider.createContext(request, response));
+  if (accountId === undefined) return undefined;
+  const userId = Number(accountId) as UserId;
+  const person = await persons.byId(userId);
+  if (person?.status !== 'active') return undefined;
+  await sessions.note(uid, visitOf(request));
+  return { request, response, path, userId, role: person.role, sessionUid: uid, signedInAtS: loginTs ?? 0 };
+};
+
+/** A visitor does what they could do with a token of these scopes. */
+const SCOPES: ReadonlySet<string> = new Set(['read:users', 'write:users']);
+
+export const contextOf = ({ request, userId, role }: Visitor): CommandContext => ({
+  caller: { kind: 'user', userId, role, scopes: SCOPES, client: ACCOUNT_CLIENT_ID },
+  requestId: requestIdOf(request),
+  trace: traceparentOf(request),
+});
+
+export const circumstancesOf = ({ request, userId }: Visitor): SecurityCircumstances => ({
+  actor: `user:${userId}`,
+  client: ACCOUNT_CLIENT_ID,
+  requestId: requestIdOf(request),
+});

@@ -1,0 +1,52 @@
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+
+/** Where the pages of one's own account are, in the order of the navigation. */
+export const PATHS = {
+  home: '/account',
+  profile: '/account/profile',
+  security: '/account/security',
+  password: '/account/password',
+  applications: '/account/applications',
+  sessions: '/account/sessions',
+  invitations: '/account/invitations',
+  deletion: '/account/delete',
+} as const;
+
+type Section = { readonly path: string; readonly label: string; readonly isForAdmins?: boolean };
+
+/** A page that belongs to a section without being in the navigation names that section as where it is. */
+const SECTIONS: readonly Section[] = [
+  { path: PATHS.home, label: 'Account' },
+  { path: PATHS.profile, label: 'Profile' },
+  { path: PATHS.security, label: 'Signing in' },
+  { path: PATHS.applications, label: 'Applications' },
+  { path: PATHS.sessions, label: 'Sessions' },
+  { path: PATHS.invitations, label: 'Invitations', isForAdmins: true },
+];
+
+export type AccountView = {
+  /** Of the form: bound to the session and to the page. */
+  readonly token: string;
+  readonly isAdmin: boolean;
+  /** What has just been done, in words. */
+  readonly done?: string | undefined;
+  readonly status?: number;
+};
+
+type Content = Pick<Page, 'title' | 'main' | 'note'> & { readonly section: string };
+
+/** A page of one's own account, with the way to the others. */
+export const accountPage = ({ isAdmin, done, status }: AccountView, { title, main, note, section }: Content): Page => ({
+  title,
+  ...(status !== undefined && { status }),
+  ...(note !== undefined && { note }),
+  isWide: true,
+  nav: navigation(section, isAdmin),
+  main: html`${done !== undefined && html`<p class="done" role="status">${done}</p>\n`}${main}`,
+});
+
+const navigation = (section: string, isAdmin: boolean): Html => html`<nav aria-label="Your account"><ul>
+${SECTIONS.filter(({ isForAdmins }) => !isForAdmins || isAdmin).map(
+  ({ path, label }) => html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${label}</a></li>\n`,
+)}</ul></nav>`;

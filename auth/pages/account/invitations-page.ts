@@ -1,0 +1,74 @@
+import { ROLES, type Role } from '#shared/events/fields.ts';
+import { choices, field, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { EMAIL_MAX } from '../sign-in-page.ts';
+import { momentOf } from '../time.ts';
+import { type AccountView, accountPage, PATHS } from './account-page.ts';
+
+type ShownInvitation = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly expiresAt: Date;
+  readonly isOver: boolean;
+};
+
+export type InvitationsView = AccountView & {
+  readonly email: string;
+  readonly role: Role;
+  readonly problems: Problems<'email'>;
+  readonly invitations: readonly ShownInvitation[];
+  /** That was made just now, and is not shown again. */
+  readonly made?: { readonly email: string; readonly link: string; readonly isMailed: boolean } | undefined;
+};
+
+const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  reader: 'Reader: can comment',
+  author: 'Author: can write and publish',
+  admin: 'Administrator: can do everything',
+};
+
+export const invitationsPage = ({ email, role, problems, invitations, made, ...view }: InvitationsView): Page =>
+  accountPage(view, {
+    section: PATHS.invitations,
+    title: titleOf('Invitations', problems),
+    main: html`${summaryOf(problems)}
+<h1>Invitations</h1>
+${made !== undefined && madeBox(made)}
+<p class="lead">Whom you invite gets a link that is good once, for a week, and leads to an account with the role that you choose.</p>
+<form method="post" action="${PATHS.invitations}" novalidate>
+${hidden('token', view.token)}
+${field({
+  name: 'email',
+  label: 'E-mail address',
+  type: 'email',
+  autocomplete: 'off',
+  value: email,
+  problem: problems.email,
+  maxLength: EMAIL_MAX,
+})}
+${choices({ name: 'role', legend: 'Role', options: ROLES.map((each) => [each, ROLE_LABELS[each]] as const), chosen: role })}
+<div class="actions"><button class="primary" type="submit" name="do" value="invite">Invite</button></div>
+</form>
+<h2>Open invitations</h2>
+${
+  invitations.length === 0
+    ? html`<p>There are none.</p>`
+    : html`<ul class="items">${invitations.map((invitation) => itemOf(invitation, view.token))}</ul>`
+}`,
+  });
+
+const madeBox = ({ email, link, isMailed }: NonNullable<InvitationsView['made']>): Html => html`<div class="done" role="status">
+<p>${email} is invited. ${isMailed ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is not shown again.'}</p>
+${!isMailed && html`<p class="link-shown">${link}</p>`}
+</div>`;
+
+const itemOf = ({ id, email, role, expiresAt, isOver }: ShownInvitation, token: string): Html => html`<li><div>
+<h3>${email}</h3>
+<p class="small">${ROLE_LABELS[role]}</p>
+<p class="small">${isOver ? 'Expired on' : 'Good until'} ${momentOf(expiresAt)}</p></div>
+<form method="post" action="${PATHS.invitations}">
+${hidden('token', token)}${hidden('id', id)}
+<button type="submit" name="do" value="revoke" aria-label="Take back the invitation of ${email}">Take back</button>
+</form></li>`;

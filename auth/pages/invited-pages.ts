@@ -1,0 +1,64 @@
+import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
+import { html } from './html.ts';
+import { messagePage } from './message-page.ts';
+import type { Page } from './page.ts';
+import { PASSWORD_MAX, PASSWORD_NOTE } from './sign-in-page.ts';
+import { NAME_MAX, PASSWORD_HINT } from './sign-up-page.ts';
+
+export const INVITED_PATH = '/account/invited';
+
+type InvitedView = {
+  readonly token: string;
+  readonly link: string;
+  readonly email: string;
+  readonly name: string;
+  readonly problems: Problems<'name' | 'password'>;
+  readonly status?: number;
+};
+
+/** The address is the one that was invited: who has the link has shown that it is theirs. */
+export const invitedPage = ({ token, link, email, name, problems, status }: InvitedView): Page => ({
+  ...(status !== undefined && { status }),
+  note: PASSWORD_NOTE,
+  title: titleOf('Create your account', problems),
+  main: html`${summaryOf(problems)}
+<h1>Create your account</h1>
+<p class="lead">You were invited as <strong>${email}</strong>. You will sign in with this address.</p>
+<form method="post" action="${INVITED_PATH}" novalidate>
+${hidden('token', token)}
+${hidden('link', link)}
+${field({
+  name: 'name',
+  label: 'Name',
+  hint: 'Everybody can see it.',
+  type: 'text',
+  autocomplete: 'name',
+  value: name,
+  problem: problems.name,
+  maxLength: NAME_MAX,
+  hasFocus: !hasProblems(problems),
+})}
+${field({
+  name: 'password',
+  label: 'Password',
+  hint: PASSWORD_HINT,
+  type: 'password',
+  autocomplete: 'new-password',
+  problem: problems.password,
+  maxLength: PASSWORD_MAX,
+})}
+<div class="actions"><button class="primary" type="submit">Create account</button></div>
+</form>`,
+});
+
+export const invitedDonePage: Page = {
+  title: 'Your account is ready',
+  main: html`<h1>Your account is ready</h1>
+<p>Sign in with your e-mail address and password: at the application that you want to use, or <a href="/account">here</a>.</p>`,
+};
+
+export const invitationOverPage = messagePage({
+  status: 410,
+  title: 'This invitation is not good any more',
+  text: 'It has been used, was taken back, has expired, or its link is not whole. Ask whoever invited you for another one.',
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
+import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { until } from '../../test/engines/until.ts';
+
+let smtp: SmtpReceiver;
+let site: AccountsSite;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await smtp?.[Symbol.asyncDispose]();
+});
+
+const next = 'a wholly new password';
+const aPerson = () => somebodyAt(site);
+
+describe('a forgotten password', () => {
+  const ask = async (email: string, address?: string) => {
+    const account = openOwnAccount(site);
+    return account.browser.follow(await account.send(await account.get('/account/reset'), { email }, from(address)));
+  };
+  const linkFor = async (email: string, after?: number) => {
+    await ask(email);
+    return linkIn(await smtp.mailTo(email, after));
+  };
+  const choose = async (link: string, chosen = next) => {
+    const account = openOwnAccount(site);
+    const page = await account.browser.get(link);
+    return page.status === 200 ? account.browser.follow(await account.send(page, { password: chosen })) : page;
+  };
+
+  test('is replaced by a link, once, which ends everything that was signed in', async () => {
+    const person = await aPerson();
+    const account = await signInToAccount(site, person);
+    const link = await linkFor(person.email);
+    expect(titleOf(await choose(link))).toBe('Your password is changed');
+    expect(titleOf(await account.get('/account'))).toBe('Sign in');
+    expect((await choose(link, 'another new password')).status).toBe(410);
+    await signInToAccount(site, { ...person, password: next });
+    expect((await smtp.mailTo(person.email, 1)).subject).toBe('Your password was changed');
+  });
+
+  test('is answered alike for an address of nobody, to which nothing is sent', async () => {
+    const person = await aPerson();
+    const nobody = anAddress();
+    const answers = [await ask(nobody), await ask(person.email)];
+    for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
+    await smtp.mailTo(person.email);
+    expect(smtp.messages.filter(({ to }) => to.includes(nobody))).toEqual([]);
+  });
+
+  test('goes to the address that the account has, however it was typed', async () => {
+    const person = await aPerson();
+    await ask(` ${person.email.toUpperCase()} `);
+    expect((await smtp.mailTo(person.email)).to).toEqual([person.email]);
+  });
+
+  test('helps who never had one', async () => {
+    const email = anAddress();
+    await site.addPerson({ email });
+    await choose(await linkFor(email));
+    await signInToAccount(site, { email, password: next });
+  });
+
+  test('of many who use one link at once, one does', async () => {
+    const { email } = await aPerson();
+    const link = await linkFor(email);
+    const pages = await Promise.all(Array.from({ length: 4 }, () => choose(link)));
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 410, 410, 410]);
+  });
+
+  test.each<[string, (link: string, person: { userId: UserId; email: string }) => Promise<void>]>([
+    [
+      'half an hour',
+      async () => void (await site.pool.query(`update auth.password_reset set expires_at = expires_at - interval '30 minutes'`)),
+    ],
+    ['another one was used', async (_link, { email }) => void (await choose(await linkFor(email, 1)))],
+    [
+      'the password was changed',
+      async (_link, person) =>
+        void (await (
+          await signInToAccount(site, { ...person, password })
+        ).fill('/account/password', { current: password, password: next })),
+    ],
+    [
+      'the address was changed',
+      async (_link, person) =>
+        void (await (await signInToAccount(site, { ...person, password })).fill('/account/profile', { name: 'Ada', email: anAddress() })),
+    ],
+    [
+      'the account was deleted',
+      async (_link, { userId }) => {
+        await site.deletePerson(userId);
+        await until(
+          () => site.auth.persons.byId(userId),
+          (person) => person?.status === 'deleted',
+        );
+      },
+    ],
+  ])('cannot be replaced by a link after %s', async (_what, happen) => {
+    const person = await aPerson();
+    const link = await linkFor(person.email);
+    await happen(link, person);
+    const page = await openHandBrowser().get(link);
+    expect([page.status, titleOf(page)]).toEqual([410, 'This link is not good any more']);
+  });
+
+  test('must be a good one, and the form must be of this browser', async () => {
+    const { email } = await aPerson();
+    const link = await linkFor(email);
+    const weak = await choose(link, '1234567890');
+    expect([weak.status, weak.body.includes('Choose a password that is harder to guess.')]).toEqual([422, true]);
+    const page = await openHandBrowser().get(link);
+    expect((await openHandBrowser().post(page.action, { ...page.hidden, password: next })).status).toBe(403);
+    expect((await choose(`${site.url}/account/reset/password?link=nothing`)).status).toBe(410);
+    expect((await choose(link)).status).toBe(200);
+  });
+
+  test('stands in the database as a digest alone', async () => {
+    const { email } = await aPerson();
+    const link = new URL(await linkFor(email)).searchParams.get('link') ?? 'none';
+    const { rows } = await site.pool.query<{ row: string }>('select password_reset::text as row from auth.password_reset');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { row } of rows) expect(row).not.toContain(link);
+  });
+
+  test('is asked for five times, whether or not there is such an account, and then no more for a while', async () => {
+    for (const email of [(await aPerson()).email, anAddress()]) {
+      const statuses: number[] = [];
+      for (let times = 1; times <= 6; times += 1) statuses.push((await ask(email, `192.0.2.${times}`)).status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    }
+  });
+
+  test('needs an administrator where no mail is sent', async () => {
+    await using without = await openAccountsSite();
+    const page = await openOwnAccount(without).get('/account/reset');
+    expect(page.body).toContain('an administrator must help');
+    expect(page.body).not.toContain('<form');
+  });
+});

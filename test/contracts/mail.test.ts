@@ -1,0 +1,154 @@
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
+import { createLog } from '#shared/log.ts';
+import { openLogMail } from '../../auth/mail/log/log-mail.ts';
+import type { Mail } from '../../auth/mail/mail.ts';
+import { MailNotSent } from '../../auth/mail/mail.ts';
+import { openMail } from '../../auth/mail/open.ts';
+import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
+import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
+
+/** Where messages come out; `raw` is all of it, whatever was meant. */
+type Outlet = AsyncDisposable & { readonly mail: Mail; arrived(): readonly { to: string; subject: string; text: string }[]; raw(): string };
+
+const FROM = 'Annals <annals@example.com>';
+
+const overSmtp = async (): Promise<Outlet> => {
+  const receiver = await startSmtpReceiver();
+  const mail = openSmtpMail({ url: receiver.url, from: FROM });
+  return {
+    mail,
+    arrived: () => receiver.messages.map(({ to, subject, text }) => ({ to: to.join(), subject, text: text.trimEnd() })),
+    raw: () => receiver.messages.map(({ raw }) => raw).join('\n'),
+    async [Symbol.asyncDispose]() {
+      await mail[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const LINE = /^Mail to (\S+), which nobody sends in development: ([^\n]*)\n(.*)$/s;
+
+const intoTheLog = async (): Promise<Outlet> => {
+  const { destination, lines } = collector();
+  const mail = openLogMail(createLog({ level: 'info', destination }));
+  return {
+    mail,
+    arrived: () =>
+      lines.map((line) => {
+        const [, to = '', subject = '', text = ''] = LINE.exec((JSON.parse(line) as { msg: string }).msg) ?? [];
+        return { to, subject, text };
+      }),
+    raw: () => lines.join('\n'),
+    [Symbol.asyncDispose]: () => mail[Symbol.asyncDispose](),
+  };
+};
+
+const collector = () => {
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  return { destination, lines };
+};
+
+describe.each([
+  ['over SMTP', overSmtp],
+  ['into the log', intoTheLog],
+])('mail %s', (_name, openOutlet) => {
+  let outlet: Outlet;
+  afterEach(() => outlet?.[Symbol.asyncDispose]());
+
+  test('arrives as it was written, to whom it was written', async () => {
+    outlet = await openOutlet();
+    const link = `https://annals.example/account/reset?token=${'a'.repeat(300)}`;
+    const message = { to: 'ada@example.com', subject: 'Ein neues Paßwort – jetzt', text: `Grüße,\n\n.\n${link}\n\nEnde` };
+    await outlet.mail.send(message);
+    expect(outlet.arrived()).toEqual([message]);
+  });
+
+  test('each goes to one person, also where many are sent at once', async () => {
+    outlet = await openOutlet();
+    const people = Array.from({ length: 12 }, (_, index) => `person${index}@example.com`);
+    await Promise.all(people.map((to) => outlet.mail.send({ to, subject: 'Hello', text: `for ${to}` })));
+    const arrived = outlet.arrived().toSorted((one, other) => Number(/\d+/.exec(one.to)) - Number(/\d+/.exec(other.to)));
+    expect(arrived).toEqual(people.map((to) => ({ to, subject: 'Hello', text: `for ${to}` })));
+  });
+
+  test.each([
+    ['a second recipient', { to: 'ada@example.com, eve@example.com' }],
+    ['a recipient with a line', { to: 'ada@example.com\r\nBcc: eve@example.com' }],
+    ['a name around the address', { to: 'Ada <ada@example.com>' }],
+    ['a subject with a line', { subject: 'Hello\r\nBcc: eve@example.com' }],
+    ['no subject', { subject: '' }],
+    ['a text without an end', { text: 'x'.repeat(10_001) }],
+  ])('%s is refused, and nothing is sent', async (_what, change) => {
+    outlet = await openOutlet();
+    await expect(outlet.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello', ...change })).rejects.toThrow(MailNotSent);
+    expect(outlet.raw()).toBe('');
+  });
+});
+
+describe('SMTP', () => {
+  test('says whom it is from, and that no absence note is wanted', async () => {
+    await using outlet = await overSmtp();
+    await outlet.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
+    expect(outlet.raw()).toContain('From: Annals <annals@example.com>');
+    expect(outlet.raw()).toContain('Auto-Submitted: auto-generated');
+  });
+
+  test('shows the password that the server demands', async () => {
+    const login = { user: 'annals@example.com', password: 'p/a:s s' };
+    await using receiver = await startSmtpReceiver({ login });
+    await using mail = openSmtpMail({ url: receiver.url, from: FROM });
+    await mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
+    expect(receiver.messages).toHaveLength(1);
+  });
+
+  test('shows no password to another machine that does not speak TLS', async () => {
+    await using receiver = await startSmtpReceiver({ login: { user: 'annals', password: 'secret' } });
+    // The same machine by an address that does not look like it.
+    await using mail = openSmtpMail({ url: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), from: FROM });
+    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(MailNotSent);
+    expect([receiver.logins, receiver.messages]).toEqual([[], []]);
+    await using near = openSmtpMail({ url: receiver.url, from: FROM });
+    await near.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
+    expect(receiver.logins).toEqual(['annals']);
+  });
+
+  test('tells of a refusal without the address, and goes on with the next message', async () => {
+    await using receiver = await startSmtpReceiver({ refuse: (address) => address.startsWith('nobody') });
+    await using mail = openSmtpMail({ url: receiver.url, from: FROM });
+    const refusal = await mail.send({ to: 'nobody@example.com', subject: 'Hello', text: 'Hello' }).catch((error: Error) => error);
+    expect(refusal).toMatchObject({ code: 'mail_not_sent', cause: { message: expect.stringContaining('550') } });
+    expect(`${(refusal as Error).stack}${((refusal as Error).cause as Error).stack}`).not.toContain('nobody@');
+    await mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
+    expect(receiver.messages).toHaveLength(1);
+  });
+
+  test('fails where no server is', async () => {
+    await using mail = openSmtpMail({ url: 'smtp://127.0.0.1:1', from: FROM });
+    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(MailNotSent);
+  });
+});
+
+describe('which mail there is', () => {
+  const log = createLog({ level: 'silent' });
+  const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64'), PUBLIC_URL: 'https://annals.example' };
+
+  test('is none in production without a server, and the log in development alone', async () => {
+    expect(await openMail({ config: loadConfig(production), log })).toBeUndefined();
+    expect(await openMail({ config: loadConfig({ NODE_ENV: 'test' }), log })).toBeUndefined();
+    expect(await openMail({ config: loadConfig({}), log })).toBeDefined();
+  });
+
+  test.each([
+    [{ MAIL_URL: 'smtp://mail.example' }, 'MAIL_URL and MAIL_FROM go together'],
+    [{ MAIL_URL: 'http://mail.example', MAIL_FROM: 'a@example.com' }, 'MAIL_URL must be an smtp or smtps URL'],
+    [{ MAIL_URL: 'smtp://mail.example', MAIL_FROM: 'a@example.com\nBcc: b@example.com' }, 'MAIL_FROM is'],
+  ])('is refused at start: %o', (settings, sentence) => expect(() => loadConfig(settings)).toThrow(sentence));
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommandLine } from '../../command-line/program.ts';
+import { titleOf } from '../engines/account-visit.ts';
+import { openHandBrowser } from '../engines/browser-by-hand.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openOwnAccount } from '../engines/own-account.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
+import { until } from '../engines/until.ts';
+
+/** One life of an account, from the invitation to the receipt of its erasure, where nobody can sign up. */
+const resources = new AsyncDisposableStack();
+let smtp: SmtpReceiver;
+let installation: Installation;
+beforeAll(async () => {
+  smtp = resources.use(await startSmtpReceiver());
+  installation = resources.use(
+    await startInstallation({
+      settings: { PUBLIC_URL: 'https://annals.example', SIGNUP: 'off', MAIL_URL: smtp.url, MAIL_FROM: 'Annals <annals@example.com>' },
+    }),
+  );
+});
+afterAll(() => resources.disposeAsync());
+
+const annals = async (...args: readonly string[]): Promise<string> => {
+  const lines: string[] = [];
+  const exit = await runCommandLine(args, {
+    environment: { NODE_ENV: 'test', ...installation.settings },
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: () => {},
+  });
+  expect(exit, lines.join('\n')).toBe(0);
+  return lines.join('\n');
+};
+
+const visitor = () => openOwnAccount(installation, openHandBrowser(installation.fetch));
+type OwnAccount = ReturnType<typeof visitor>;
+
+const follow = async ({ browser, send }: OwnAccount, url: string, fields: Record<string, string>) =>
+  browser.follow(await send(await browser.get(url), fields, {}));
+const fill = async (account: OwnAccount, path: string, fields: Record<string, string>) =>
+  account.browser.follow(await account.send(await account.get(path), fields, {}));
+
+const email = 'root@example.com';
+const guest = 'guest@example.com';
+const password = 'correct horse battery';
+const other = 'a wholly new password';
+
+test('an operator invites an administrator, who invites an author, who comes back without the password', async () => {
+  const link = await annals('invite', email, '--role', 'admin');
+  expect(titleOf(await follow(visitor(), link, { name: 'Root', password }))).toBe('Your account is ready');
+  const admin = visitor();
+  expect(titleOf(await fill(admin, '/account', { email, password }))).toBe('Your account');
+  await fill(admin, '/account/invitations', { do: 'invite', email: guest, role: 'author' });
+  await follow(visitor(), linkIn(await smtp.mailTo(guest)), { name: 'Guest', password });
+  expect(titleOf(await fill(visitor(), '/account/reset', { email: guest }))).toBe('Look into your mail');
+  expect(titleOf(await follow(visitor(), linkIn(await smtp.mailTo(guest, 1)), { password: other }))).toBe('Your password is changed');
+});
+
+test('an operator helps who gets no mail', async () => {
+  await follow(visitor(), await annals('password-link', guest), { password });
+  expect(titleOf(await fill(visitor(), '/account', { email: guest, password }))).toBe('Your account');
+});
+
+test('they change their profile and their password, and sign out elsewhere', async () => {
+  const [here, there] = [visitor(), visitor()];
+  for (const account of [here, there]) await fill(account, '/account', { email: guest, password });
+  expect((await fill(here, '/account/profile', { name: 'Guest of Honour', email: guest })).body).toContain('Your profile is saved.');
+  const form = { current: password, password: other, everywhere: 'yes' };
+  const changed = await here.send(await here.get('/account/password'), form, {});
+  const renewed = changed.headers.getSetCookie();
+  expect(renewed.map((cookie) => cookie.split('=')[0])).toEqual(['__Host-annals_session', '__Host-annals_session.sig']);
+  for (const cookie of renewed) expect(cookie).toMatch(/; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/i);
+  expect((await here.browser.follow(changed)).body).toContain('everything else that was signed in is signed out');
+  expect(titleOf(await there.get('/account'))).toBe('Sign in');
+  expect((await here.get('/account')).body).toContain('<h1>Guest of Honour</h1>');
+  expect((await here.get('/account/sessions')).body.match(/Signed in on/g)).toHaveLength(1);
+});
+
+test('they delete the account, and keep the receipt of an erasure that leaves nothing', async () => {
+  const account = visitor();
+  await fill(account, '/account', { email: guest, password: other });
+  const answered = await account.send(await account.get('/account/delete'), { confirmation: 'delete my account', password: other }, {});
+  expect([...account.browser.cookies.keys()].filter((name) => name.includes('session'))).toEqual([]);
+  const receipt = answered.location ?? '';
+  const page = await until(
+    () => visitor().browser.get(receipt),
+    (seen) => titleOf(seen) === 'Your account is deleted',
+    30_000,
+  );
+  expect(page.body).toContain('Nothing of you is left');
+  const userId = new URL(receipt).searchParams.get('user') ?? '';
+  expect(JSON.parse(await annals('erasure', 'report', userId, '--json'))).toMatchObject({
+    isDone: true,
+    asked: { actor: `user:${userId}`, client: 'annals-account' },
+  });
+  expect((await fill(visitor(), '/account', { email: guest, password: other })).status).toBe(422);
+  expect(installation.printed()).not.toMatch(/guest@example|Guest of Honour/);
+});

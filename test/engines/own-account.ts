@@ -1,0 +1,58 @@
+import { vi } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { anAddress, from, password, titleOf } from './account-visit.ts';
+import type { AccountsSite } from './accounts-site.ts';
+import { type HandBrowser, openHandBrowser, type Seen } from './browser-by-hand.ts';
+
+type Person = { readonly email: string; readonly password: string };
+export type Somebody = Person & { readonly userId: UserId };
+type Fields = Readonly<Record<string, string>>;
+
+/** Somebody at the pages of their own account. */
+export type OwnAccount = {
+  readonly browser: HandBrowser;
+  get(path: string): Promise<Seen>;
+  /** Fills in the first form of a page; ends where that leads. */
+  fill(path: string, fields: Fields): Promise<Seen>;
+  /** Sends a form that was got before. */
+  send(page: Seen, fields: Fields, headers?: Fields): Promise<Seen>;
+};
+
+/** A browser that looks at an account, as far as the sign-in page. */
+export const openOwnAccount = ({ url }: Pick<AccountsSite, 'url'>, browser: HandBrowser = openHandBrowser()): OwnAccount => {
+  const get: OwnAccount['get'] = async (path) => browser.follow(await browser.get(`${url}${path}`));
+  const send: OwnAccount['send'] = (page, fields, headers = from()) => browser.post(page.action, { ...page.hidden, ...fields }, headers);
+  return {
+    browser,
+    get,
+    send,
+    fill: async (path, fields) => browser.follow(await send(await get(path), fields)),
+  };
+};
+
+/** Signs in at the account itself. */
+export const signInToAccount = async (site: Pick<AccountsSite, 'url'>, person: Person, agent = ''): Promise<OwnAccount> => {
+  const fetchAs: typeof fetch = (input, init) =>
+    fetch(input, { ...init, headers: { ...(init?.headers as Fields), ...(agent !== '' && { 'user-agent': agent }) } });
+  const account = openOwnAccount(site, openHandBrowser(fetchAs));
+  const home = await account.fill('/account', credentialsOf(person));
+  if (titleOf(home) !== 'Your account')
+    throw new Error(`nobody is signed in at ${home.url} (${home.status}): ${home.body.slice(0, 2_000)}`);
+  return account;
+};
+
+/** Somebody new, who can sign in. */
+export const somebodyAt = async (site: Pick<AccountsSite, 'addPerson'>, role: Role = 'author'): Promise<Somebody> => {
+  const email = anAddress();
+  return { email, password, userId: await site.addPerson({ email, password, role }) };
+};
+
+/** What they type. */
+export const credentialsOf = (person: Person): Fields => ({ email: person.email, password: person.password });
+
+/** As if so much time had passed, until it is disposed. */
+export const minutesLater = (minutes: number): Disposable => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
+  return { [Symbol.dispose]: () => void vi.useRealTimers() };
+};
