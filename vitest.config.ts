@@ -18,6 +18,7 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-li
  */
 const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*,delivery-queue-*}.test.ts';
 const PROCESSES = [
+  'test/recovery/*.test.ts',
   'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored}.test.ts',
   'shared/database/embedded.database.test.ts',
 ];
@@ -35,7 +36,7 @@ const LONG = [
   'projector/takeover.database.test.ts',
   'webhook-dispatcher/queue/troubles.database.test.ts',
   'shared/http/authenticate/revocations.database.test.ts',
-  'command-line/{projection,projection-versions,log,replay,audit-verify}.database.test.ts',
+  'command-line/{projection,projection-versions,log,log-renew,replay,audit-verify}.database.test.ts',
   'audit/{verify,replay}/*.database.test.ts',
   'test/contracts/first-release.test.ts',
 ];

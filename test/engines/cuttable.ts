@@ -4,17 +4,21 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A way to a server that can be cut, as a network is. */
 export type Cuttable = AsyncDisposable & {
   readonly url: string;
+  readonly port: number;
   /** Breaks all connections, and takes no others until it is mended. */
   cut(): void;
   /** The same, but in the next message of a stream of events that has this text: all of it passes, but for its empty line. */
   cutWithin(text: string): void;
   isCut(): boolean;
+  /** Keeps all connections, takes others, and lets nothing pass until it is mended, when what was held back goes on. */
+  stall(): void;
   mend(): void;
 };
 
-export const openCuttable = async (origin: string): Promise<Cuttable> => {
-  const { hostname, port } = new URL(origin);
+/** The origin is asked for at each connection where it is not known yet. */
+export const openCuttable = async (origin: string | (() => string)): Promise<Cuttable> => {
   const sockets = new Set<Socket>();
+  const flow = createFlow();
   let isCut = false;
   let within: string | undefined;
   const cut = (): void => {
@@ -32,15 +36,17 @@ export const openCuttable = async (origin: string): Promise<Cuttable> => {
   };
   const server = createServer((client) => {
     if (isCut) return void client.resetAndDestroy();
+    const { hostname, port } = new URL(typeof origin === 'string' ? origin : origin());
     const upstream = connect(Number(port), hostname);
-    keep(client, () => upstream.destroy());
+    keep(client, () => upstream.destroySoon());
     keep(upstream, () => client.destroySoon());
-    client.pipe(upstream);
-    upstream.on('data', (chunk: Buffer) => forward(client, chunk));
+    flow.lead(client, (chunk) => upstream.write(chunk));
+    flow.lead(upstream, (chunk) => forward(client, chunk));
   });
   const keep = (socket: Socket, onClose: () => void): void => {
     sockets.add(socket);
     socket
+      .setNoDelay(true)
       .on('error', () => {})
       .on('close', () => {
         sockets.delete(socket);
@@ -49,21 +55,46 @@ export const openCuttable = async (origin: string): Promise<Cuttable> => {
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
+    port,
     cut,
     cutWithin: (text) => {
       within = text;
     },
     isCut: () => isCut,
+    stall: flow.stop,
     mend: () => {
       isCut = false;
       within = undefined;
+      flow.goOn();
     },
     async [Symbol.asyncDispose]() {
       cut();
       server.close();
       await once(server, 'close');
+    },
+  };
+};
+
+/** What is read from sockets, while it flows. */
+const createFlow = () => {
+  const reading = new Set<Socket>();
+  let isStopped = false;
+  return {
+    lead(from: Socket, take: (chunk: Buffer) => void): void {
+      reading.add(from);
+      from.on('close', () => reading.delete(from)).on('data', take);
+      if (isStopped) from.pause();
+    },
+    stop(): void {
+      isStopped = true;
+      for (const socket of reading) socket.pause();
+    },
+    goOn(): void {
+      isStopped = false;
+      for (const socket of reading) socket.resume();
     },
   };
 };

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
-import { RUN, temporaryDataDir } from './data-dir.ts';
+import { temporaryDataDir } from './data-dir.ts';
+import { startReaper } from './start-reaper.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -24,6 +23,7 @@ const UNSAFE_BUT_FAST = {
 
 /** Starts one PostgreSQL for the whole run and hands back how to stop it. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  // Vitest leaves without any teardown when it is told to stop by a signal.
   startReaper();
   await using opening = new AsyncDisposableStack();
   const dataDir = opening.use(await temporaryDataDir());
@@ -31,13 +31,4 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresUrl', server.url);
   const resources = opening.move();
   return () => resources.disposeAsync();
-};
-
-/** Vitest leaves without any teardown when it is told to stop by a signal. */
-const startReaper = (): void => {
-  if (process.env[RUN] !== undefined) return;
-  const run = String(process.pid);
-  process.env[RUN] = run;
-  const program = fileURLToPath(new URL('./reaper.ts', import.meta.url));
-  spawn(process.execPath, [program, run], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }).unref();
 };

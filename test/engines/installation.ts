@@ -173,7 +173,7 @@ export const createAdmin = async (settings: Settings): Promise<Installation['adm
 };
 
 /** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
-const operate = async (args: readonly string[], settings: Settings): Promise<string> => {
+export const operate = async (args: readonly string[], settings: Settings): Promise<string> => {
   const printed: string[] = [];
   const exit = await runCommandLine([...args], {
     environment: { NODE_ENV: 'test', ...settings },

@@ -55,20 +55,28 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-export type Ports = { readonly plain: number; readonly secure: number; readonly controller: number };
+export type Ports = {
+  readonly plain: number;
+  readonly secure: number;
+  readonly controller: number;
+  readonly detour: number;
+  /** Where clients of the detour are sent, by a port that leads there; nobody is where there is none. */
+  readonly detourBy?: number | undefined;
+};
 
 export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
 
-/** One listener for everybody, and one with TLS where users sign in by PLAIN. */
+/** One listener for everybody, one with TLS where users sign in by PLAIN, and one whose clients come by another port. */
 export const settingsOf = (ports: Ports, folder: string): string => {
   const listener = 'listener.name.secure.';
+  const detour = (port: number) => `DETOUR://127.0.0.1:${port}`;
   return [
     'process.roles=broker,controller',
     'node.id=1',
     `controller.quorum.voters=1@127.0.0.1:${ports.controller}`,
-    `listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},CONTROLLER://127.0.0.1:${ports.controller}`,
-    `advertised.listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure}`,
-    'listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT',
+    `listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},${detour(ports.detour)},CONTROLLER://127.0.0.1:${ports.controller}`,
+    `advertised.listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},${detour(ports.detourBy ?? ports.detour)}`,
+    'listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,DETOUR:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names=CONTROLLER',
     'inter.broker.listener.name=PLAIN',
     `log.dirs=${join(folder, 'data')}`,

@@ -13,6 +13,8 @@ import { until } from './until.ts';
 /** A Kafka of the caller's own: one process, in KRaft mode. */
 export type TestKafka = AsyncDisposable & {
   readonly broker: string;
+  /** Where its clients come in who are sent to `detourBy`. */
+  readonly detour: string;
   /** As CHANGE_STREAM_URL has it, of a topic. */
   url(topic: string, parameters?: Readonly<Record<string, string>>): string;
   /** The same by the listener with TLS, whose certificate is of the tests' authority, where users sign in. */
@@ -28,19 +30,20 @@ export type TestKafka = AsyncDisposable & {
 };
 
 const STARTS_MAX = 3;
-const START_MS = 90_000;
+const START_MS = 180_000;
 
-export const startKafka = async (): Promise<TestKafka> => {
+export const startKafka = async ({ detourBy }: Pick<Ports, 'detourBy'> = {}): Promise<TestKafka> => {
   await using opening = new AsyncDisposableStack();
   const jars = await fetchKafka();
   const folder = opening.use(await temporaryDataDir());
-  const place = await startSomewhere(jars, folder.path);
+  const place = await startSomewhere(jars, folder.path, detourBy);
   let { server } = place;
   opening.defer(() => server.kill());
   const broker = `127.0.0.1:${place.ports.plain}`;
   const resources = opening.move();
   return {
     broker,
+    detour: `http://127.0.0.1:${place.ports.detour}`,
     url: (topic, parameters = {}) => `kafka://${broker}/${topic}?${new URLSearchParams(parameters)}`,
     secureUrl: (topic, { ca, password = USER.password }) => {
       const parameters = new URLSearchParams({ sasl: 'plain', tls: 'on', ...(ca !== undefined && { ca }) });
@@ -72,10 +75,11 @@ const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise
 type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
 /** Another program may take a port between the question and the start. */
-const startSomewhere = async (jars: string, folder: string): Promise<{ ports: Ports; server: Server }> => {
+const startSomewhere = async (jars: string, folder: string, detourBy: number | undefined): Promise<{ ports: Ports; server: Server }> => {
   let isFormatted = false;
   for (let attempt = 1; ; attempt += 1) {
-    const ports = { plain: await freePort(), secure: await freePort(), controller: await freePort() };
+    const [plain, secure, controller, detour] = [await freePort(), await freePort(), await freePort(), await freePort()];
+    const ports: Ports = { plain, secure, controller, detour, detourBy };
     await writeFile(join(folder, 'kafka.properties'), settingsOf(ports, folder));
     if (!isFormatted) await format(jars, folder);
     isFormatted = true;

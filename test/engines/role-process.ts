@@ -4,10 +4,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 /** A role in a process of its own, as an operator starts it. */
 export type RoleProcess = AsyncDisposable & {
+  readonly pid: number | undefined;
+  /** How it ended, once it has. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
   /** Waits for a line of its log with this message, and answers with the line's fields. */
   logged(message: string): Promise<Readonly<Record<string, unknown>>>;
   /** Ends it, and waits for that. */
@@ -19,9 +22,9 @@ export type RoleProcess = AsyncDisposable & {
 };
 
 /** Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
-export const startRole = (file: string, settings: Readonly<Record<string, string>>): RoleProcess => {
+export const startRole = (file: string, settings: Readonly<Record<string, string>>, root = ROOT): RoleProcess => {
   const child = spawn(process.execPath, [file], {
-    cwd: ROOT,
+    cwd: root,
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -34,6 +37,7 @@ export const startRole = (file: string, settings: Readonly<Record<string, string
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const ended = once(child, 'exit').then(([code, signal]: (number | NodeJS.Signals | null)[]) => code ?? signal ?? null);
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
@@ -51,6 +55,8 @@ export const startRole = (file: string, settings: Readonly<Record<string, string
     return child.exitCode ?? child.signalCode;
   };
   return {
+    pid: child.pid,
+    ended,
     kill,
     signal: (name) => void child.kill(name),
     printed: () => lines.join('\n'),
