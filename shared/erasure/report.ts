@@ -1,4 +1,4 @@
-import type { EventId, Position, UserId } from '#shared/brands.ts';
+import type { EventId, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { readMetadata } from '#shared/events/metadata.ts';
@@ -29,7 +29,7 @@ export const reportErasure = async (
     readEnds(eventLog, userId),
   ]);
   if (!deletion && !listed && !key?.destroyedAt) return undefined;
-  const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, after: first && first.position - 1 }, signal);
+  const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, first }, signal);
   const [left, kept] = await Promise.all([countLeft(pool, userId), countKept(pool, userId)]);
   const parts = [
     { part: 'erasure list', left: listed ? 0 : 1 },
@@ -73,23 +73,26 @@ const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['as
   }
 };
 
-type Asked = { readonly userId: UserId; readonly deletion: EventId | undefined; readonly after: number | undefined };
+type Asked = { readonly userId: UserId; readonly deletion: EventId | undefined; readonly first: RecordedEvent | undefined };
 
 /** What nobody can open any more, by the type of event, and what was deleted because of the deletion. */
 const countInLog = async (
   eventLog: Pick<EventLog, 'follow' | 'head'>,
-  { userId, deletion, after }: Asked,
+  { userId, deletion, first }: Asked,
   signal: AbortSignal,
 ): Promise<Pick<ErasureReport, 'sealed' | 'followed'>> => {
   const [sealed, followed] = [new Map<string, number>(), new Map<string, number>()];
+  const take = ({ type, data, metadata }: RecordedEvent): void => {
+    const { personal } = data as { personal?: { subject?: unknown } };
+    if (personal?.subject === userId) count(sealed, type);
+    if (deletion !== undefined && metadata.$causationId === deletion) count(followed, type);
+  };
+  if (first !== undefined) take(first);
   const head = await eventLog.head();
-  if (after !== undefined && after < head) {
-    for await (const page of eventLog.follow(after as Position, signal)) {
-      for (const { type, data, metadata } of page) {
-        const { personal } = data as { personal?: { subject?: unknown } };
-        if (personal?.subject === userId) count(sealed, type);
-        if (deletion !== undefined && metadata.$causationId === deletion) count(followed, type);
-      }
+  // A log is followed after one of its events: between two of them some engines know no position.
+  if (first !== undefined && first.position < head) {
+    for await (const page of eventLog.follow(first.position, signal)) {
+      for (const event of page) take(event);
       if ((page.at(-1)?.position ?? head) >= head) break;
     }
   }
