@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
@@ -25,6 +25,26 @@ export const temporaryDataDir = async (): Promise<AsyncDisposable & { readonly p
 const roomiest = async (): Promise<string> => {
   const memory = await statfs(IN_MEMORY).catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize >= FREE_BYTES_MIN ? IN_MEMORY : tmpdir();
+};
+
+/**
+ * Ends the roles of a run that was killed: they would work on for ever. They are known by their environment, which names a folder of
+ * the run, where the system shows it (Linux).
+ */
+export const killRolesOf = async (run: string): Promise<void> => {
+  const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  for (const pid of numbers) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').some((each) => each.startsWith('DATA_DIR=') && each.includes(prefixOf(run)))) kill(Number(pid));
+  }
+};
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 };
 
 /** Removes all data folders of a run; answers whether there were any. */

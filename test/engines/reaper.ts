@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { removeDataDirsOf } from './data-dir.ts';
+import { killRolesOf, removeDataDirsOf } from './data-dir.ts';
 
 /** The workers of a run that was killed live on for a moment, and may make another folder. */
 const PASSES_MAX = 20;
@@ -7,7 +7,7 @@ const QUIET_PASSES = 4;
 const PASS_MS = 250;
 
 /**
- * Outlives a test run that is killed, and removes what it leaves. Standard input is a pipe from the run: it ends when the run
+ * Outlives a test run that is killed, and ends and removes what it leaves. Standard input is a pipe from the run: it ends when the run
  * does, whatever ended it.
  */
 const [run] = process.argv.slice(2);
@@ -17,6 +17,7 @@ for await (const _ of process.stdin) {
 }
 let quiet = 0;
 for (let pass = 0; pass < PASSES_MAX && quiet < QUIET_PASSES; pass += 1) {
+  await killRolesOf(run);
   quiet = (await removeDataDirsOf(run)) ? 0 : quiet + 1;
   await delay(PASS_MS);
 }
