@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
+import { EMBEDDED_SUITES, IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
 
 /** What Node has compiled is kept for the many processes that the tests start; those of a later run start quicker as well. */
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
@@ -40,6 +40,15 @@ const LONG = [
   'audit/{verify,replay}/*.database.test.ts',
   'test/contracts/first-release.test.ts',
 ];
+
+const SUITES = 'test/e2e/**/*.test.ts';
+const namedIn = (suites: object): string[] => Object.keys(suites).map((suite) => `test/e2e/${suite}.test.ts`);
+/** The end-to-end suites that go through an installation. */
+const inCopies = {
+  include: [SUITES],
+  exclude: namedIn(IN_PROCESS_SUITES),
+  ...patient,
+};
 
 /** Of these it is enough that they run with each role in a process of its own. */
 const BEHIND_NGINX =
@@ -92,32 +101,31 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          include: [SUITES],
           exclude: [CLIENTS, BEHIND_NGINX, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },
       },
-      // The same suites once more, with each role in a process of its own.
+      // The same suites once more, with each role in two processes behind the ingress: on PostgreSQL alone …
       {
         test: {
           name: 'engines',
-          include: ['test/e2e/**/*.test.ts', 'test/pages/{graphiql,following-changes}.test.ts'],
-          exclude: Object.keys(IN_PROCESS_SUITES).map((suite) => `test/e2e/${suite}.test.ts`),
+          ...inCopies,
+          include: [SUITES, 'test/pages/{graphiql,following-changes}.test.ts'],
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
-          env: { ANNALS_TOPOLOGY: 'roles' },
-          ...patient,
+          env: { ANNALS_ENGINES: 'embedded' },
         },
       },
-      // The suites that follow changes, or are told of them, once more, with a Kafka in between.
+      // … and on EventStoreDB, Kafka, Redis and PostgreSQL.
       {
         test: {
-          name: 'engines-kafka',
-          include: ['test/e2e/{events,graphql-subscriptions,graphql-sse,graphql-single-connection,webhooks,erasure,trace}.test.ts'],
-          globalSetup: ['test/engines/over-kafka.ts', ...onPostgres.globalSetup],
-          setupFiles: ['test/engines/demand-kafka.ts'],
-          env: { ANNALS_TOPOLOGY: 'roles' },
-          ...patient,
+          name: 'engines-at-scale',
+          ...inCopies,
+          exclude: [...inCopies.exclude, ...namedIn(EMBEDDED_SUITES)],
+          globalSetup: ['test/engines/at-scale.ts', ...onPostgres.globalSetup],
+          setupFiles: ['test/engines/demand-engines.ts'],
+          env: { ANNALS_ENGINES: 'at-scale' },
         },
       },
       { test: { name: 'outside', include: [ENGINES, CLIENTS, TOOLS, TRANSFERS, ...LONG, ...PROCESSES], ...onPostgres, ...patient } },

@@ -5,7 +5,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 let installation: Installation;
 beforeAll(async () => {
   installation = await startInstallation();
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 /** So many there are, of MUST, SHOULD and MAY together. */

@@ -211,4 +211,4 @@ test('a service that was down at the start is there once it answers, under its p
   );
   expect(data).toMatchObject({ Late_search: [{ __typename: 'Late_Review' }, { __typename: 'Late_Product', name: 'Engine' }] });
   expect(data?.Late_headers).toContain('authorization');
-}, 60_000);
+});

@@ -9,7 +9,7 @@ let ask: RestClient;
 beforeAll(async () => {
   installation = await startInstallation();
   ask = restClientOf(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 test('a token that is bound to a key asks by GraphQL, with a proof for this request', async () => {

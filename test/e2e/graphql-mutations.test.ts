@@ -13,7 +13,7 @@ beforeAll(async () => {
   const people = await openPeople(installation);
   run = graphqlClientOf(installation);
   [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 type Post = { readonly id: string; readonly title: string; readonly version: number; readonly status: string };

@@ -8,7 +8,7 @@ let run: GraphqlClient;
 beforeAll(async () => {
   installation = await startInstallation({ settings: { RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_ANONYMOUS_BURST: String(BURST) } });
   run = graphqlClientOf(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const left = ({ headers }: GraphqlReply<unknown>): number => Number(/(?<=r=)\d+/.exec(headers.get('ratelimit') ?? '')?.[0]);

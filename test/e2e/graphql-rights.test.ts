@@ -122,7 +122,7 @@ let attempt: Attempt;
 beforeAll(async () => {
   installation = await startInstallation({ settings: { WEBHOOKS_PER_OWNER_MAX: '1000' } });
   attempt = await openGraphqlAttempts(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
   installation = await startInstallation();
   people = await openPeople(installation);
   ada = await people.signUp('Ada');
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(open.map((stream) => stream.close()));
   await installation?.[Symbol.asyncDispose]();
@@ -44,6 +44,8 @@ const seenBy = (stream: Followed) =>
 const codeOf = ({ body }: Reply) => (body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
 const PUBLISHED = 'subscription { articlePublished { type } }';
+/** So many are hardly all at one of two processes. */
+const OTHERS = 20;
 
 describe('the single connection mode', () => {
   test('gives a token, opens one stream by it, and sends what each operation comes to under its id', async () => {
@@ -129,12 +131,20 @@ describe('the single connection mode', () => {
         replies.push(await send(token, operation(wide, String(replies.length)), ada));
       return replies;
     };
-    const [token, other] = [String((await reserve()).body), String((await reserve()).body)];
+    const openOther = async () => {
+      const own = String((await reserve()).body);
+      await openStream(own, ada);
+      return own;
+    };
+    const token = String((await reserve()).body);
     const stream = await openStream(token, ada);
-    await openStream(other, ada);
+    // Each process counts what it keeps itself, and some of these are at the same one.
+    const others = await Promise.all(Array.from({ length: installation.query.length === 1 ? 1 : OTHERS }, openOther));
     const replies = await sendAll(token);
     expect([replies.length < 100, codeOf(replies.at(-1) as Reply)]).toEqual([true, 'too_many_streams']);
-    expect((await send(other, operation(wide, 'there'), ada)).status).toBe(429);
+    const asked = await Promise.all(others.map(async (other) => ({ other, ...(await send(other, operation(wide, 'there'), ada)) })));
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set(installation.query.length === 1 ? [429] : [429, 202]));
+    const other = asked.find(({ status }) => status === 429)?.other ?? '';
     expect((await stop(token, '0', ada)).status).toBe(200);
     expect((await send(other, operation(wide, 'there'), ada)).status).toBe(202);
     await stream.close();

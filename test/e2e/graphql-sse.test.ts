@@ -15,7 +15,7 @@ beforeAll(async () => {
   publishing = await openPublishing(installation);
   url = `${installation.url}/graphql`;
   headers = { authorization: `Bearer ${publishing.author.token}` };
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const titleOf = (result: unknown): string => (result as { data: Published }).data.articlePublished.article.title;

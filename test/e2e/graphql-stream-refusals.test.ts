@@ -8,7 +8,7 @@ let token: string;
 beforeAll(async () => {
   installation = await startInstallation({ settings: { GRAPHQL_COST_MAX: '60' } });
   token = (await openPeople(installation)).administrator.token;
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const PUBLISHED = 'subscription { articlePublished { type } }';

@@ -17,7 +17,7 @@ beforeAll(async () => {
   publishing = await openPublishing(installation);
   url = `${installation.url}/graphql`;
   headers = { authorization: `Bearer ${publishing.author.token}` };
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 test('Apollo Client subscribes over a link of graphql-sse', async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   people = await openPeople(installation);
   ada = await people.signUp('Ada');
   ask = graphqlClientOf(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const open: GraphqlStream[] = [];

@@ -10,7 +10,7 @@ let id: string;
 beforeAll(async () => {
   installation = await startInstallation();
   world = await createUploadsWorld(installation);
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   id = await world.post();

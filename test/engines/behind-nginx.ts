@@ -1,9 +1,9 @@
 import { IN_PROCESS_SUITES } from './in-process-suites.ts';
 import { demandNginx } from './nginx.ts';
 
-/** Before a run with the roles apart: it cannot be without nginx, and says what it leaves out. */
+/** Before a run with copies of the roles: it cannot be without nginx, and says what it leaves out. */
 export const setup = (): void => {
   demandNginx();
   const lines = Object.entries(IN_PROCESS_SUITES).map(([suite, reason]) => `  ${suite}: ${reason}`);
-  process.stdout.write(`Each role runs in a process of its own, behind nginx. These suites stay with npm test:\n${lines.join('\n')}\n`);
+  process.stdout.write(`Each role runs in two processes behind nginx. These suites stay with npm test:\n${lines.join('\n')}\n`);
 };

@@ -1,5 +1,5 @@
 /**
- * The end-to-end suites that do not go through an installation, and why; all others run in both topologies. `npm run test:engines`
+ * The end-to-end suites that do not go through an installation, and why; all others run in copies as well. `npm run test:engines`
  * prints them, and `test/topologies.test.ts` holds this list to what the suites do.
  */
 export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
@@ -25,4 +25,9 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   run: 'is about the life of a process',
   start: 'is about the start of one process',
   'webhooks-queue-broken': 'takes the queue away in the database',
+};
+
+/** What goes through an installation, but only where all of it is in PostgreSQL, and why. */
+export const EMBEDDED_SUITES: Readonly<Record<string, string>> = {
+  'erasure-restored': 'restores a backup of the database, in which the log is',
 };

@@ -21,7 +21,7 @@ let ada: Person;
 beforeAll(async () => {
   installation = await startInstallation();
   ada = await (await openPeople(installation)).signUp('Ada');
-}, 60_000);
+});
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 /** Not ours to mend: the colours of the editor, and the button to close a tab within the tab. */

@@ -1,0 +1,26 @@
+import type { TestProject } from 'vitest/node';
+import { EMBEDDED_SUITES } from './in-process-suites.ts';
+import { startKafka } from './kafka.ts';
+import { kafkaMissing } from './kafka-server.ts';
+import { redisMissing } from './redis.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The broker of a run whose installations stand on the engines for scale, if it can have them. */
+    readonly kafkaBroker?: string | undefined;
+  }
+}
+
+/** One Kafka for all installations of a run, each with a topic of its own; what else they need is quick to start, and each has its own. */
+export const setup = async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
+  const lines = Object.entries(EMBEDDED_SUITES).map(([suite, reason]) => `  ${suite}: ${reason}`);
+  process.stdout.write(`These suites run on PostgreSQL alone:\n${lines.join('\n')}\n`);
+  const missing = kafkaMissing ?? redisMissing;
+  if (missing !== undefined) {
+    process.stderr.write(`The end-to-end suites do not run on the engines for scale: ${missing}.\n`);
+    return undefined;
+  }
+  const kafka = await startKafka();
+  project.provide('kafkaBroker', kafka.broker);
+  return async () => kafka[Symbol.asyncDispose]();
+};
