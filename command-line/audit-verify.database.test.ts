@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
 import { report } from '#shared/audit/verification-report.ts';
+import { formatCursor } from '#shared/cursor.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import {
   addComment,

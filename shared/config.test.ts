@@ -155,6 +155,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   CONNECTIONS_MAX: 'many',
   DRAIN_NOTICE_MS: '-1',
   REQUESTS_MAX: '0',
+  CLIENT_BYTES_MAX: '256MiB',
   EVENT_LOOP_LAG_MAX_MS: 'late',
   STREAMS_PER_OWNER_MAX: '0',
   STREAM_HEARTBEAT_MS: '99',

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '#shared/config.ts';
-import { openDatabase } from '#shared/database/open-database.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
+import { openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';

@@ -77,10 +77,30 @@ test('a migration that was changed after it was applied is refused', async () =>
   await expect(changed).rejects.toThrow('things 0001-thing was changed after it was applied');
 });
 
-test('a database that a newer version has migrated is refused', async () => {
+test('what a newer version has only added, or what this one does not use any more, is left alone', async () => {
   await using fixture = await openFixture();
+  const unused = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
+  await migrate(fixture.pool, 'things', await fixture.folder(unused));
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
+  expect((await fixture.pool.query('select max(number) as last from annals_migration')).rows).toEqual([{ last: 3 }]);
+});
+
+test('a database from which a newer version has taken what this one needs is refused', async () => {
+  await using fixture = await openFixture();
+  const contracted = { ...FIRST, '0002-less.sql': '-- Unused since 999.10.0: nobody reads it.\ndrop table thing' };
+  await migrate(fixture.pool, 'things', await fixture.folder(contracted));
+  await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow(
+    /things 0002-less, which takes away what Annals .+ needs: start 999\.10\.0 or a newer one/,
+  );
+});
+
+test('migrations that an earlier release has noted down are known', async () => {
+  await using fixture = await openFixture();
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
+  await fixture.pool.query('alter table annals_migration drop column unused_since');
+  await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
-  await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow('things 0002-more, which is newer');
+  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
 });
 
 test.each([

@@ -3,11 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { StartRefused } from '#shared/start-refused.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { isSilence } from './failures.ts';
 import { SILENCE_MS } from './pool.ts';
 
 type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string };
-type Applied = { readonly number: number; readonly name: string; readonly checksum: string };
+type Applied = { readonly number: number; readonly name: string; readonly checksum: string; readonly unusedSince: string | null };
 
 /** Spells `annm` in bytes: whoever migrates holds the advisory lock of this number, whatever the component. */
 const MIGRATION_LOCK = 0x616e6e6d;
@@ -68,12 +69,14 @@ const readMigration = async (folder: URL, file: string, expectedNumber: number):
 
 const pending = (component: string, migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
   const byNumber = new Map(migrations.map((migration) => [migration.number, migration]));
-  for (const { number, name, checksum } of applied) {
+  for (const { number, name, checksum, unusedSince } of applied) {
     const title = `${component} ${String(number).padStart(4, '0')}-${name}`;
     const migration = byNumber.get(number);
     if (migration === undefined) {
+      // Whatever a newer release has only added does not matter here.
+      if (unusedSince === null || !isOlder(packageJson.version, unusedSince)) continue;
       throw new MigrationMismatch(
-        `The database has migration ${title}, which is newer than this version of Annals: start the newer version.`,
+        `The database has migration ${title}, which takes away what Annals ${packageJson.version} needs: start ${unusedSince} or a newer one.`,
       );
     }
     if (migration.checksum !== checksum) {
@@ -86,6 +89,11 @@ const pending = (component: string, migrations: readonly Migration[], applied: r
   return migrations.filter(({ number }) => !done.has(number));
 };
 
+/** What a migration takes away is unused since the release that it names so; without the line it takes nothing away, which a test checks. */
+export const unusedSinceOf = (sql: string): string | null => /^-- Unused since (\d+\.\d+\.\d+)\b/m.exec(sql)?.[1] ?? null;
+
+export const isOlder = (version: string, than: string): boolean => version.localeCompare(than, 'en', { numeric: true }) < 0;
+
 const CREATE_TABLE = `
   create table if not exists annals_migration (
     component  text        not null,
@@ -94,7 +102,8 @@ const CREATE_TABLE = `
     checksum   text        not null,
     applied_at timestamptz not null default now(),
     primary key (component, number)
-  )`;
+  );
+  alter table annals_migration add column if not exists unused_since text`;
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -102,7 +111,9 @@ const readApplied = async (database: Queryable, component: string): Promise<read
   const table = await database.query<{ found: boolean }>(`select to_regclass('annals_migration') is not null as found`);
   if (table.rows[0]?.found !== true) return [];
   const applied = await database.query<Applied>(
-    'select number, name, checksum from annals_migration where component = $1 order by number',
+    // The column is not there yet where an earlier release has made the table.
+    `select number, name, checksum, to_jsonb(annals_migration)->>'unused_since' as "unusedSince"
+     from annals_migration where component = $1 order by number`,
     [component],
   );
   return applied.rows;
@@ -110,11 +121,12 @@ const readApplied = async (database: Queryable, component: string): Promise<read
 
 const apply = async (client: Queryable, component: string, { number, name, sql, checksum }: Migration): Promise<void> => {
   await client.query(patient(sql));
-  await client.query('insert into annals_migration (component, number, name, checksum) values ($1, $2, $3, $4)', [
+  await client.query('insert into annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)', [
     component,
     number,
     name,
     checksum,
+    unusedSinceOf(sql),
   ]);
 };
 

@@ -8,21 +8,29 @@ import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
 /** Two copies of each role behind the ingress, each of which can be restarted where it is. */
 export type Copies = AsyncDisposable &
-  Pick<Installation, 'url' | 'admin' | 'fetch'> & {
+  Pick<Installation, 'url' | 'admin' | 'fetch' | 'settings'> & {
     /** Tells it to stop, waits for its end, starts it again, and waits until it is ready. Answers with how it ended. */
-    restart(role: Role, copy: number): ReturnType<RoleProcess['kill']>;
+    restart(role: Role, copy: number, from?: Root): ReturnType<RoleProcess['kill']>;
+    /** Resolves once it has answered a request since its start: the ingress leads there again. */
+    asked(role: Role, copy: number): Promise<unknown>;
+    /** The ingress leads to no others from now on. */
+    leadOnly(isThere: (role: Role, copy: number) => boolean): Promise<void>;
   };
 
+/** The folder of the release that a process is started from; the one of this file unless told otherwise. */
+type Root = string | undefined;
+
 export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
-type Role = (typeof ROLES)[number];
+export type Role = (typeof ROLES)[number];
 export const COPIES = 2;
 
 const READY = 'Annals is ready.';
 /** The ingress asks a copy again after so long that was not there. */
 const AGAIN = 'max_fails=1 fail_timeout=1s';
-const NOTICE_MS = 300;
+/** As in production. */
+const NOTICE_MS = 2_000;
 
-export const startCopies = async (): Promise<Copies> => {
+export const startCopies = async (from?: Root): Promise<Copies> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const dataDir = opening.use(await temporaryDataDir());
@@ -48,30 +56,38 @@ export const startCopies = async (): Promise<Copies> => {
     DRAIN_NOTICE_MS: String(NOTICE_MS),
     ...PLENTY,
   };
-  const start = (role: Role, copy: number): RoleProcess => {
+  const start = (role: Role, copy: number, root: Root): RoleProcess => {
     const { port, internalPort } = placeOf(role, copy);
-    return startRole(`${role}/main.ts`, { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) });
+    return startRole(`${role}/main.ts`, { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) }, root);
   };
   const running = new Map<string, RoleProcess>();
   opening.defer(async () => void (await Promise.all([...running.values()].map((process) => process[Symbol.asyncDispose]()))));
-  const begin = async (role: Role, copy: number) => {
-    const process = start(role, copy);
+  const begin = async (role: Role, copy: number, root: Root) => {
+    const process = start(role, copy, root);
     running.set(`${role} ${copy}`, process);
     await process.logged(READY);
   };
   const admin = await createAdmin(settings);
-  const addresses = (role: Role) => each((copy) => `127.0.0.1:${placeOf(role, copy).port} ${AGAIN}`);
-  const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
-  await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
-  await Promise.all(ROLES.flatMap((role) => each((copy) => begin(role, copy))));
+  const leadOnly: Copies['leadOnly'] = (isThere) => {
+    const addresses = (role: Role) =>
+      each((copy) => (isThere(role, copy) ? [`127.0.0.1:${placeOf(role, copy).port} ${AGAIN}`] : [])).flat();
+    const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
+    return nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
+  };
+  await leadOnly(() => true);
+  // One role after the other: all of them at once take longer.
+  for (const role of ROLES) await Promise.all(each((copy) => begin(role, copy, from)));
   const resources = opening.move();
   return {
     url: nginx.url,
     fetch,
     admin,
-    async restart(role, copy) {
+    settings,
+    leadOnly,
+    asked: async (role, copy) => running.get(`${role} ${copy}`)?.logged('request'),
+    async restart(role, copy, root) {
       const ended = (await running.get(`${role} ${copy}`)?.kill('SIGTERM')) ?? null;
-      await begin(role, copy);
+      await begin(role, copy, root);
       return ended;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

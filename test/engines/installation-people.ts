@@ -32,7 +32,7 @@ export type People = {
 };
 
 const CALLBACK = 'https://app.example/callback';
-const PASSWORD = 'correct horse battery staple';
+export const PASSWORD = 'correct horse battery staple';
 const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
 export const openPeople = async (installation: Pick<Installation, 'url' | 'fetch' | 'admin'>): Promise<People> => {

@@ -1,5 +1,18 @@
 /** The first two are for everybody. */
-export const PAGES = ['/', '/docs', '/sign-up', '/sign-in/x', '/device', '/sign-out', '/sign-out/success', '/authorize?client_id=nobody', '/account/reset', '/account/invited', '/account/erased', '/account/signed-in?error=x'];
+export const PAGES = [
+  '/',
+  '/docs',
+  '/sign-up',
+  '/sign-in/x',
+  '/device',
+  '/sign-out',
+  '/sign-out/success',
+  '/authorize?client_id=nobody',
+  '/account/reset',
+  '/account/invited',
+  '/account/erased',
+  '/account/signed-in?error=x',
+];
 
 /** What is told to its own alone, and may be kept by no cache that others read. */
 export const PERSONAL: readonly (readonly [method: string, path: string, body: object | undefined])[] = [

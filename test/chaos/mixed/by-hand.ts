@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { kafkaMissing } from '../../engines/kafka-server.ts';
+import { nginxMissing } from '../../engines/nginx.ts';
+import { redisMissing } from '../../engines/redis.ts';
+import { startReaper } from '../../engines/start-reaper.ts';
+import { runChaos } from './run.ts';
+import { tell } from './tell.ts';
+
+/** As many faults as somebody wants, told as it goes; it ends with 1 where anything was found. */
+const { values } = parseArgs({
+  options: {
+    faults: { type: 'string', default: '120' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    log: { type: 'string', default: 'postgres' },
+    only: { type: 'string', multiple: true },
+    keep: { type: 'string' },
+  },
+});
+const { faults, seed, log, only, keep } = values;
+const missing = nginxMissing ?? kafkaMissing ?? redisMissing;
+if (missing !== undefined) throw new Error(missing);
+if (log !== 'postgres' && log !== 'eventstoredb') throw new Error('--log is postgres or eventstoredb');
+
+startReaper();
+// Nobody is there any more who would end what was started.
+process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) process.exit(1);
+    console.log('No more faults; what there is will be checked. Once more ends it at once.');
+    stopping.abort();
+  });
+}
+const began = Date.now();
+const onProgress = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
+onProgress(`${faults} faults, seed ${seed}, the log in ${log}`);
+const options = { seed: Number(seed), faults: Number(faults), log, ...(only && { only }) } as const;
+const outcome = await runChaos({ ...options, signal: stopping.signal, onProgress });
+const again = `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}${(only ?? []).map((start) => ` --only '${start}'`).join('')}`;
+console.log(`\n${tell(outcome, again)}`);
+if (keep !== undefined) {
+  await mkdir(keep, { recursive: true });
+  await writeFile(join(keep, 'history.json'), JSON.stringify({ ...outcome.history, violations: outcome.violations }));
+  for (const [name, text] of outcome.logs) await writeFile(join(keep, `${name}.log`), text);
+}
+process.exit(outcome.violations.length > 0 ? 1 : 0);

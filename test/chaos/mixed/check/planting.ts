@@ -1,0 +1,25 @@
+import type { History } from '../history.ts';
+
+/** What goes wrong with a history that is right. */
+export type Plant = (history: History) => Partial<History>;
+
+export const change = <Each>(all: readonly Each[], place: number, changed: Partial<Each>): readonly Each[] =>
+  all.map((each, index) => (index === place ? { ...each, ...changed } : each));
+export const without = <Each>(all: readonly Each[], place: number): readonly Each[] => all.filter((_, index) => index !== place);
+export const twice = <Each>(all: readonly Each[], place: number): readonly Each[] =>
+  all.flatMap((each, index) => (index === place ? [each, each] : [each]));
+export const swapped = <Each>(all: readonly Each[], place: number): readonly Each[] => [
+  ...all.slice(0, place),
+  ...all.slice(place, place + 2).toReversed(),
+  ...all.slice(place + 2),
+];
+export const inFeed =
+  (changed: (heard: readonly string[]) => readonly string[]): Plant =>
+  ({ feeds }) => ({
+    feeds: feeds.map((feed) => ({ ...feed, heard: changed(feed.heard) })),
+  });
+export const inDelivery =
+  (changed: (delivery: History['deliveries'][number]) => Partial<History['deliveries'][number]>): Plant =>
+  ({ deliveries }) => ({
+    deliveries: deliveries.map((delivery) => ({ ...delivery, ...changed(delivery) })),
+  });

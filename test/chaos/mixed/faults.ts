@@ -1,0 +1,118 @@
+import type { Copy } from './site.ts';
+import {
+  copiesOf,
+  disturb,
+  flush,
+  kill,
+  killEngine,
+  longerThanALease,
+  oneOf,
+  restart,
+  type Strike,
+  stop,
+  stopEngine,
+  together,
+  type Victims,
+} from './strikes.ts';
+import { ROLES, type Role } from './supervised.ts';
+
+/** Something that goes wrong, and is mended again. */
+export type Fault = { readonly name: string; readonly strike: Strike };
+
+const everybody: Victims = ({ copies }) => copies;
+const one =
+  (role: Role): Victims =>
+  (site, random) =>
+    oneOf(copiesOf(site, role), random);
+const both =
+  (role: Role): Victims =>
+  (site) =>
+    copiesOf(site, role);
+
+const OF_PROCESSES: readonly Fault[] = [
+  ...ROLES.flatMap((role): readonly Fault[] => [
+    { name: `${role}: kill -9 of one`, strike: kill(one(role)) },
+    { name: `${role}: kill -9 of both`, strike: kill(both(role)) },
+    { name: `${role}: one stopped`, strike: stop(one(role)) },
+    { name: `${role}: one restarted`, strike: restart(one(role)) },
+  ]),
+  ...(['command', 'projector', 'webhook-dispatcher'] as const).map(
+    (role): Fault => ({
+      name: `${role}: one stopped for longer than a lease`,
+      strike: stop(one(role), longerThanALease),
+    }),
+  ),
+  { name: 'all roles: kill -9', strike: kill(everybody) },
+  { name: 'all roles: stopped', strike: stop(everybody) },
+  { name: 'all roles: restarted', strike: restart(everybody) },
+];
+
+const OF_ENGINES: readonly Fault[] = [
+  { name: 'PostgreSQL: kill -9', strike: ({ engines }) => engines.postgres.end('killed') },
+  { name: 'PostgreSQL: fast restart', strike: ({ engines }) => engines.postgres.end('fast') },
+  { name: 'PostgreSQL: immediate restart', strike: ({ engines }) => engines.postgres.end('immediate') },
+  { name: 'PostgreSQL: stopped', strike: stopEngine('postgres') },
+  { name: 'Kafka: kill -9', strike: killEngine('kafka') },
+  { name: 'Kafka: stopped', strike: stopEngine('kafka') },
+  { name: 'Redis: kill -9', strike: killEngine('redis') },
+  { name: 'Redis: stopped', strike: stopEngine('redis') },
+  { name: 'Redis: FLUSHALL', strike: flush },
+];
+
+const OF_EVENTSTORE: readonly Fault[] = [
+  { name: 'EventStoreDB: kill -9', strike: killEngine('eventStore') },
+  { name: 'EventStoreDB: stopped', strike: stopEngine('eventStore') },
+];
+
+/** Nothing leads to the projector. */
+const isReached = ({ role }: Copy): boolean => role !== 'projector';
+const WAYS = ['database', 'log', 'kafka', 'redis'] as const;
+
+const OF_WAYS: readonly Fault[] = (['cut', 'stall'] as const).flatMap((how): readonly Fault[] => {
+  const name = how === 'cut' ? 'cut' : 'stalled';
+  return [
+    ...WAYS.map((engine): Fault => ({ name: `way to ${engine}: ${name}`, strike: disturb(how, ({ engines }) => [engines.ways[engine]]) })),
+    { name: `ways to all engines: ${name}`, strike: disturb(how, ({ engines }) => Object.values(engines.ways)) },
+    {
+      name: `way from the ingress to one copy: ${name}`,
+      strike: disturb(how, ({ copies }, random) => oneOf(copies.filter(isReached), random).map(({ way }) => way)),
+    },
+    { name: `ways from the ingress: ${name}`, strike: disturb(how, ({ copies }) => copies.map(({ way }) => way)) },
+    {
+      name: `ways to the commands: ${name}`,
+      strike: disturb(how, (site) => copiesOf(site, 'command').map(({ internalWay }) => internalWay)),
+    },
+  ];
+});
+
+const toDatabase: Strike = disturb('stall', ({ engines }) => [engines.ways.database], longerThanALease);
+const toKafka: Strike = disturb('stall', ({ engines }) => [engines.ways.kafka], longerThanALease);
+const toLog: Strike = disturb('stall', ({ engines }) => [engines.ways.log]);
+
+/** While one thing is away, another ends. */
+const TOGETHER: readonly Fault[] = [
+  { name: 'way to database: stalled for longer than a lease', strike: toDatabase },
+  { name: 'projector: kill -9 of one, while the way to kafka is stalled', strike: together(kill(one('projector')), toKafka) },
+  { name: 'command: kill -9 of one, while the way to the log is stalled', strike: together(kill(one('command')), toLog) },
+  { name: 'query: kill -9 of one, while Kafka restarts', strike: together(kill(one('query')), killEngine('kafka')) },
+  { name: 'webhook-dispatcher: kill -9 of one, with FLUSHALL of Redis', strike: together(kill(one('webhook-dispatcher')), flush) },
+  { name: 'all roles: kill -9, with PostgreSQL', strike: together(kill(everybody), ({ engines }) => engines.postgres.end('killed')) },
+];
+
+export const faultsOn = (hasEventStore: boolean): readonly Fault[] => [
+  ...OF_PROCESSES,
+  ...OF_ENGINES,
+  ...(hasEventStore ? OF_EVENTSTORE : []),
+  ...OF_WAYS,
+  ...TOGETHER,
+];
+
+/** So many of them, as a seed shuffles them: each once before any comes again. */
+export const planFaults = (faults: readonly Fault[], count: number, random: () => number): readonly Fault[] => {
+  const planned: Fault[] = [];
+  while (planned.length < count) {
+    const shuffled = faults.map((fault) => ({ fault, rank: random() })).toSorted((former, other) => former.rank - other.rank);
+    planned.push(...shuffled.map(({ fault }) => fault));
+  }
+  return planned.slice(0, count);
+};

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom } from '../random.ts';
+import { createGraphqlAuthor, type GraphqlAuthor } from './graphql-author.ts';
+import type { Recorder } from './recorder.ts';
+import { createRestAuthor, type RestAuthor } from './rest-author.ts';
+import { createSender } from './sender.ts';
+import type { Site } from './site.ts';
+import type { Tokens } from './tokens.ts';
+
+/** Clients of every kind who do one thing after the other until they are ended. */
+export type Load = {
+  /** Only ever rejects, where a client has failed. */
+  readonly failed: Promise<never>;
+  /** Answers once everybody has finished what they had begun. */
+  end(): Promise<void>;
+};
+
+type Options = { readonly site: Site; readonly recorder: Recorder; readonly authors: readonly Tokens[]; readonly seed: number };
+
+const POLLERS = 2;
+/** Between one request and the next, so that the machine is not what is tried. */
+const PAUSE_MS_MAX = 250;
+const PUBLISHED = ['article.drafted', 'article.published'];
+
+export const startLoad = async ({ site, recorder, authors, seed }: Options): Promise<Load> => {
+  const ending = new AbortController();
+  const random = createRandom(seed);
+  const clients: Promise<void>[] = [];
+  const repeat = (work: () => Promise<void>): void => {
+    const loop = async () => {
+      while (!ending.signal.aborted) {
+        await work();
+        await delay(random() * PAUSE_MS_MAX);
+      }
+    };
+    clients.push(loop());
+  };
+  const authorOf = (place: number, name: string): RestAuthor => {
+    const tokens = authors[place % authors.length];
+    const send = createSender({ site, recorder, ...(tokens && { tokens }) });
+    return createRestAuthor({ name, send, recorder });
+  };
+  const editor = authorOf(0, 'editor');
+  const busy = await editor.create('/articles', { title: 'Busy', body: '', tags: [], publish: true }, PUBLISHED);
+  if (busy === undefined) throw new Error('the first article was not acknowledged');
+  // From here on it is there for everybody.
+  await editor.read(busy);
+  for (const [place, tokens] of authors.entries()) {
+    const author = authorOf(place, `REST ${place}`);
+    repeat(() => liveByRest(author, random));
+    const send = createSender({ site, recorder, tokens });
+    const other = createGraphqlAuthor({ name: `GraphQL ${place}`, send, recorder });
+    repeat(() => liveByGraphql(other, random));
+  }
+  repeat(() => editor.edit(busy, { title: randomUUID() }, ['article.edited']));
+  for (let place = 0; place < POLLERS; place += 1) {
+    const anybody = createRestAuthor({ name: `poller ${place}`, send: createSender({ site, recorder }), recorder });
+    repeat(() => anybody.read(busy, { isConsistent: false }));
+  }
+  const working = Promise.all(clients);
+  const failed = working.then(() => new Promise<never>(() => {}));
+  failed.catch(() => {});
+  return {
+    failed,
+    async end() {
+      ending.abort();
+      await working;
+    },
+  };
+};
+
+const liveByRest = async (author: RestAuthor, random: () => number): Promise<void> => {
+  const pause = () => delay(random() * PAUSE_MS_MAX);
+  const title = randomUUID();
+  const article = await author.create('/articles', { title, body: title, tags: ['chaos'], publish: true }, PUBLISHED);
+  if (article === undefined) return;
+  await author.read(article);
+  await author.edit(article, { title: `${title} again` }, ['article.edited']);
+  await author.read(article);
+  await pause();
+  const comment = await author.create(`${article}/comments`, { text: title }, ['comment.added']);
+  if (comment === undefined) return;
+  await author.read(comment);
+  await author.edit(comment, { text: `${title} again` }, ['comment.edited']);
+  await pause();
+  if (random() < 0.3) {
+    await author.remove(comment, ['comment.deleted']);
+    await author.read(comment);
+  }
+  if (random() < 0.3) {
+    await author.remove(article, ['article.deleted']);
+    await author.read(article);
+  } else await author.read(article);
+};
+
+const liveByGraphql = async (author: GraphqlAuthor, random: () => number): Promise<void> => {
+  const post = await author.createPost(randomUUID());
+  if (post === undefined) return;
+  await author.readPost(post);
+  await delay(random() * PAUSE_MS_MAX);
+  const edited = await author.updatePost(post, randomUUID());
+  await author.addComment(post, randomUUID());
+  await author.readPost(edited ?? post);
+};

@@ -1,0 +1,85 @@
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { runCommandLine } from '../../../command-line/program.ts';
+import { until } from '../../engines/until.ts';
+import { readLedger, readProgress } from '../webhook-ledger.ts';
+import type { CheckpointMove, History, LedgerEntry } from './history.ts';
+import type { Site } from './site.ts';
+import { readMoves, recordMoves } from './watch.ts';
+
+/** Somebody who looks at the engines straight, and at nothing that the roles say. */
+export type Observer = AsyncDisposable & {
+  cursor(): Promise<Cursor>;
+  /** Until everybody has done what there was to do. */
+  settled(): Promise<void>;
+  events(): Promise<readonly DecodedEvent[]>;
+  readonly identity: EventLog['identity'];
+  ledger(webhookId: number): Promise<readonly LedgerEntry[]>;
+  moves(): Promise<readonly CheckpointMove[]>;
+  /** As an operator would. */
+  prove(): Promise<History['proof']>;
+};
+
+/** A run of a dispatcher that died is waited for, and so is a breaker that is open. */
+const SETTLED_WITHIN_MS = 150_000;
+const FOLLOWERS = ['projector', 'publisher', 'process-manager', 'webhook-planner'];
+
+export const openObserver = async ({ engines, settings }: Site): Promise<Observer> => {
+  await using opening = new AsyncDisposableStack();
+  const pool = opening.use(openPool({ url: engines.straight.databaseUrl, applicationName: 'chaos', connectionsMax: 4 }));
+  const eventLog = opening.use(await openEventLog({ url: engines.straight.eventLogUrl }));
+  const keys = opening.use(await openPostgresKeyStore({ pool, masterKey: parseMasterKey(settings.MASTER_KEY ?? '') }));
+  const codec = createCodec({ keys });
+  await recordMoves(pool);
+  const resources = opening.move();
+  return {
+    identity: eventLog.identity,
+    cursor: async () => formatCursor(eventLog.identity, await eventLog.head()),
+    settled: async () =>
+      void (await until(
+        async () => ({ ...(await progressOf(pool)), head: await eventLog.head() }),
+        ({ places, chained, due, replays, head }) =>
+          places.every((place) => place === head) && chained === head && due.length === 0 && replays === 0,
+        SETTLED_WITHIN_MS,
+      )),
+    async events() {
+      const head = await eventLog.head();
+      const events: DecodedEvent[] = [];
+      for await (const page of eventLog.follow(START, new AbortController().signal)) {
+        events.push(...(await codec.decodeAll(page)));
+        if ((events.at(-1)?.position ?? 0) >= head) break;
+      }
+      return events;
+    },
+    ledger: (webhookId) => readLedger(pool, webhookId),
+    moves: () => readMoves(pool),
+    prove: () => prove(settings),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const progressOf = async (pool: Pool) => {
+  const [progress, { rows }, { position: chained }] = await Promise.all([
+    readProgress(pool),
+    pool.query<{ position: number }>(`select position::float8 as position from follower_checkpoint where follower = any($1)`, [FOLLOWERS]),
+    readChainEnd(pool),
+  ]);
+  return { places: rows.map(({ position }) => position), chained, due: progress?.due ?? [], replays: progress?.replays ?? 0 };
+};
+
+const prove = async (settings: Site['settings']): Promise<History['proof']> => {
+  const said: string[] = [];
+  const exit = await runCommandLine(['audit', 'verify'], {
+    environment: { NODE_ENV: 'test', ...settings },
+    signal: new AbortController().signal,
+    write: async (line) => void said.push(line),
+    complain: (line) => void said.push(line),
+  });
+  return { exit, said: said.join('\n') };
+};

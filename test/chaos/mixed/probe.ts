@@ -1,0 +1,61 @@
+import { until } from '../../engines/until.ts';
+import type { Receiver } from '../receivers.ts';
+import type { Recovery } from './history.ts';
+import type { Reader } from './reader.ts';
+import type { Recorder } from './recorder.ts';
+import { createRestAuthor } from './rest-author.ts';
+import { createSender } from './sender.ts';
+import type { Site } from './site.ts';
+import { createTokens } from './tokens.ts';
+
+/** Does everything once that clients do, and answers how long after a moment each had been done. */
+export type Probe = (sinceMs: number) => Promise<Recovery>;
+
+type Options = {
+  readonly site: Site;
+  readonly recorder: Recorder;
+  readonly service: Site['admin'];
+  readonly reader: Reader;
+  readonly receiver: Receiver;
+};
+
+/** What takes longer has not come back. */
+const RECOVERED_WITHIN_MS = 240_000;
+
+export const createProbe = ({ site, recorder, service, reader, receiver }: Options): Probe => {
+  let [asked, looked, received] = [0, 0, 0];
+  const heard = new Set<string>();
+  const got = new Set<string>();
+  const hasHeard = (position: number): boolean => {
+    for (const message of reader.heard.slice(looked)) heard.add(String(Number.parseInt(message.split(' ')[0]?.split('-')[1] ?? '', 36)));
+    looked = reader.heard.length;
+    return heard.has(String(position));
+  };
+  const hasReceived = (position: number): boolean => {
+    for (const { body } of receiver.arrivals.slice(received)) got.add((JSON.parse(body) as { cursor: string }).cursor.split('-')[1] ?? '');
+    received = receiver.arrivals.length;
+    return got.has(position.toString(36));
+  };
+  return async (sinceMs) => {
+    const took = async (work: Promise<unknown>): Promise<number> => {
+      await work;
+      return Date.now() - sinceMs;
+    };
+    // Each time somebody new, who needs a token first.
+    const tokens = createTokens({ site, recorder, service });
+    const token = await took(tokens.held());
+    asked += 1;
+    const author = createRestAuthor({ name: `probe ${asked}`, send: createSender({ site, recorder, tokens }), recorder });
+    const body = { title: `Probe ${asked}`, body: '', tags: [], publish: true };
+    const path = await author.create('/articles', body, ['article.drafted', 'article.published']);
+    const write = Date.now() - sinceMs;
+    const position = recorder.writes.findLast(({ client }) => client === `probe ${asked}`)?.position;
+    if (path === undefined || position === undefined) throw new Error('a write was not acknowledged after everything was mended');
+    const [read, sse, webhook] = await Promise.all([
+      took(author.read(path)),
+      took(until(() => hasHeard(position), Boolean, RECOVERED_WITHIN_MS)),
+      took(until(() => hasReceived(position), Boolean, RECOVERED_WITHIN_MS)),
+    ]);
+    return { token, write, read, sse, webhook };
+  };
+};

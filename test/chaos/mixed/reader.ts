@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Followed } from '../../engines/event-source.ts';
+
+/** Somebody who follows, comes again to where they were whenever the stream ends or falls silent, and keeps what they heard. */
+export type Reader = {
+  readonly name: string;
+  /** Each message as its cursor and its type, in the order in which they came. */
+  readonly heard: readonly string[];
+  readonly visits: () => number;
+  lastCursor(): string;
+  end(): Promise<void>;
+};
+
+type Options = {
+  readonly name: string;
+  readonly from: string;
+  readonly onFailure: (why: string) => void;
+  /** Goes on after a cursor. */
+  open(cursor: string, onSign: () => void): Promise<Followed>;
+};
+
+/** A stream that lives says so every second. */
+const SILENCE_MAX_MS = 4_000;
+const OPEN_MAX_MS = 4_000;
+const LOOK_MS = 20;
+const AGAIN_MS = 100;
+const OK = 200;
+
+export const startReader = ({ name, from, open, onFailure }: Options): Reader => {
+  const leaving = new AbortController();
+  const heard: string[] = [];
+  let [last, visits] = [from, 0];
+  let current: (() => void) | undefined;
+  const visit = async (): Promise<void> => {
+    let signMs = Date.now();
+    let taken = 0;
+    const stream = await inTime(
+      open(last, () => {
+        signMs = Date.now();
+        current?.();
+      }),
+    );
+    if (stream.status !== OK) {
+      await stream.close();
+      throw new Error(String(stream.status));
+    }
+    visits += 1;
+    const take = () => {
+      for (const message of stream.messages.slice(taken)) {
+        taken += 1;
+        const told = read(message);
+        if ('problem' in told) onFailure(`said ${told.problem}`);
+        else if (message.event !== 'complete') heard.push(told.message);
+      }
+      last = stream.lastEventId() || last;
+    };
+    current = take;
+    try {
+      while (!stream.isOver() && !leaving.signal.aborted && Date.now() - signMs < SILENCE_MAX_MS) await delay(LOOK_MS);
+    } finally {
+      await stream.close();
+      take();
+      current = undefined;
+    }
+  };
+  const follow = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      await visit().catch(async (error: Error) => {
+        onFailure(error.message);
+        await delay(AGAIN_MS);
+      });
+    }
+  };
+  const following = follow();
+  return {
+    name,
+    heard,
+    visits: () => visits,
+    lastCursor: () => last,
+    async end() {
+      leaving.abort();
+      await following;
+    },
+  };
+};
+
+/** One who comes too late is sent away. */
+const inTime = async (opening: Promise<Followed>): Promise<Followed> => {
+  const stream = await Promise.race([opening, delay(OPEN_MAX_MS, undefined, { ref: false })]);
+  if (stream !== undefined) return stream;
+  opening.then(
+    (late) => late.close(),
+    () => {},
+  );
+  throw new Error('no answer');
+};
+
+type Told = { readonly cursor: string; readonly type: string };
+type Code = { readonly code?: string };
+type Graphql = { readonly data?: Readonly<Record<string, Told>> | null; readonly errors?: readonly { readonly extensions?: Code }[] };
+
+/** A message of `/events` is the event; one of GraphQL has it under the name of the field. A stream that has to end says why. */
+const read = ({ event, id, data }: Followed['messages'][number]): { readonly message: string } | { readonly problem: string } => {
+  if (event === 'complete') return { message: '' };
+  const said = JSON.parse(data) as Told & Code & Graphql;
+  if (event === 'problem') return { problem: said.code ?? data };
+  const told = event === 'next' ? Object.values(said.data ?? {})[0] : said;
+  if (event === 'next' && !told && said.errors) return { problem: said.errors[0]?.extensions?.code ?? data };
+  return { message: told?.cursor === id ? `${id} ${told.type}` : `${id} said ${event}: ${data.slice(0, 200)}` };
+};

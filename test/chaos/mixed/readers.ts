@@ -1,0 +1,79 @@
+import type { Cursor } from '#shared/cursor.ts';
+import { follow } from '../../engines/event-source.ts';
+import { streamOf } from '../../engines/graphql-stream.ts';
+import { type Happened, mayHear, type Viewer } from '../should-hear.ts';
+import type { Feed } from './history.ts';
+import { type Reader, startReader } from './reader.ts';
+import type { Recorder } from './recorder.ts';
+import type { Site } from './site.ts';
+import type { Tokens } from './tokens.ts';
+
+/** Somebody with a right to hear, nobody in particular without tokens. */
+export type Person = { readonly viewer: Viewer; readonly tokens?: Tokens };
+
+type Kind = { readonly name: string; readonly person: Person; readonly asks: string; wants(happened: Happened): boolean };
+type Options = {
+  readonly site: Site;
+  readonly recorder: Recorder;
+  readonly people: Readonly<Record<'admin' | 'ada' | 'bob', Person>>;
+  readonly from: Cursor;
+};
+
+export type Readers = {
+  /** The one who hears everything. */
+  readonly first: Reader;
+  readonly all: readonly Reader[];
+  /** What each heard, beside what they should have. */
+  feeds(happened: readonly Happened[]): readonly Feed[];
+};
+
+export const startReaders = ({ site, recorder, people: { admin, ada, bob }, from }: Options): Readers => {
+  const all = () => true;
+  const edits = ['article.edited', 'comment.added'];
+  const kinds: readonly Kind[] = [
+    { name: '/events by an administrator', person: admin, asks: '/events', wants: all },
+    { name: '/events by an author', person: ada, asks: '/events', wants: all },
+    { name: '/events of some types', person: bob, asks: `/events?types=${edits}`, wants: ({ type }) => edits.includes(type) },
+    { name: 'changes by GraphQL', person: bob, asks: 'changes(after: $after)', wants: all },
+    {
+      ...{ name: 'articlePublished by anybody', person: { viewer: { role: 'anonymous' } }, asks: 'articlePublished(after: $after)' },
+      wants: ({ type }) => type === 'article.published',
+    },
+  ];
+  const following = kinds.map((kind) => ({ kind, reader: start(kind, { site, recorder, from }) }));
+  const readers = following.map(({ reader }) => reader);
+  return {
+    first: readers[0] as Reader,
+    all: readers,
+    feeds: (happened) =>
+      following.map(({ kind: { name, person, wants }, reader: { heard, visits } }) => ({
+        ...{ name, heard, visits: visits() },
+        expected: happened.filter((each) => wants(each) && mayHear(person.viewer, each)).map(({ cursor, type }) => `${cursor} ${type}`),
+      })),
+  };
+};
+
+const start = ({ name, person: { tokens }, asks }: Kind, { site, recorder, from }: Pick<Options, 'site' | 'recorder' | 'from'>): Reader =>
+  startReader({
+    name,
+    from,
+    onFailure: (why) => recorder.failed(`stream ${why}`),
+    async open(cursor, onSign) {
+      const token = await tokens?.held();
+      const headers = {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(cursor !== from && { 'last-event-id': cursor }),
+      };
+      const stream = asks.startsWith('/')
+        ? await follow(`${site.url}${asks}${asks.includes('?') ? '&' : '?'}after=${from}`, { headers, onSign })
+        : await streamOf(site, `subscription ($after: Cursor) { ${asks} { cursor type } }`, {
+            variables: { after: from },
+            headers,
+            onSign,
+          });
+      if (stream.status === UNAUTHENTICATED) tokens?.drop(token);
+      return stream;
+    },
+  });
+
+const UNAUTHENTICATED = 401;

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { Ask, Reply } from '../../engines/rest-client.ts';
+import type { State, Write } from './history.ts';
+import type { Recorder } from './recorder.ts';
+import type { Sender, Sent } from './sender.ts';
+
+/** A client that writes by REST, and reads what it has written; all of it is taken down. */
+export type RestAuthor = {
+  /** Answers with the path, where it is there then. */
+  create(path: string, body: object, leaves: readonly string[]): Promise<string | undefined>;
+  edit(path: string, change: Readonly<Record<string, string>>, leaves: readonly string[]): Promise<void>;
+  remove(path: string, leaves: readonly string[]): Promise<void>;
+  /** As the client that wrote it, who is to see it; or as anybody. */
+  read(path: string, options?: { readonly isConsistent?: boolean }): Promise<void>;
+};
+
+type Options = { readonly name: string; readonly send: Sender; readonly recorder: Recorder };
+
+const PRECONDITION_FAILED = 412;
+const GONE = new Set([404, 410]);
+
+export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor => {
+  let cursor: string | undefined;
+  const states = new Map<string, State>();
+  const consistently = (): Record<string, string> => (cursor === undefined ? {} : { 'consistency-token': cursor });
+
+  const write = async (asked: Asked, judge: (sent: Sent) => Promise<Judged>): Promise<Judged> => {
+    const startMs = Date.now();
+    const request = randomUUID();
+    const sent = await send(asked.method, asked.path, { ...asked, headers: { ...asked.headers, 'x-request-id': request } });
+    const judged = sent.reply === undefined ? UNKNOWN : await judge(sent);
+    const { outcome, target = asked.path, state = 0, isVisible = false, position, why } = judged;
+    const what = `${asked.method} ${asked.path.replaceAll(/\d+/g, '{id}')}`;
+    const [endMs, said] = [Date.now(), { isVisible, ...(position !== undefined && { position }), ...(why !== undefined && { why }) }];
+    const { attempts } = sent;
+    recorder.writes.push({ request, client: name, what, startMs, endMs, attempts, outcome, leaves: asked.leaves, target, state, ...said });
+    if (outcome === 'acknowledged') states.set(target, state);
+    return judged;
+  };
+  const acknowledge = (reply: Reply, target: string, state: State): Judged => {
+    const told = reply.headers.get('consistency-token');
+    if (told === null) return { outcome: 'acknowledged', target, state };
+    cursor = told;
+    return { outcome: 'acknowledged', target, state, isVisible: true, position: positionOf(told) };
+  };
+  /** Nobody else writes there, so that what is there is what the attempt before has left. */
+  const found = async (path: string, was: State | undefined, change: Readonly<Record<string, string>>): Promise<Judged> => {
+    for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+      const { reply } = await send('GET', path, { headers: consistently() });
+      if (reply?.status === OK && versionOf(reply) !== was) {
+        const isOurs = Object.entries(change).every(([field, value]) => (reply.body as Record<string, unknown>)[field] === value);
+        return isOurs
+          ? { outcome: 'acknowledged', state: versionOf(reply), isVisible: true }
+          : { outcome: 'refused', why: 'something else is there' };
+      }
+    }
+    return { outcome: 'unknown' };
+  };
+  return {
+    async create(path, body, leaves) {
+      const headers = { 'idempotency-key': randomUUID() };
+      const { outcome, target } = await write({ method: 'POST', path, body, headers, leaves }, async ({ reply }) => {
+        if (reply?.status !== CREATED) return refusal(reply);
+        return acknowledge(reply, reply.headers.get('location') ?? '', versionOf(reply));
+      });
+      return outcome === 'acknowledged' ? target : undefined;
+    },
+    async edit(path, change, leaves) {
+      const was = states.get(path);
+      const asked = { method: 'PATCH', path, body: change, headers: { 'if-match': `"${was}-0"` }, leaves };
+      await write(asked, async ({ reply, isUncertain }) => {
+        if (reply?.status === OK) return acknowledge(reply, path, versionOf(reply));
+        return reply?.status === PRECONDITION_FAILED && isUncertain ? found(path, was, change) : refusal(reply);
+      });
+    },
+    async remove(path, leaves) {
+      await write({ method: 'DELETE', path, leaves }, async ({ reply, isUncertain }) => {
+        const isDone = reply !== undefined && (reply.status < 300 || (GONE.has(reply.status) && isUncertain));
+        return isDone ? acknowledge(reply, path, 'gone') : refusal(reply);
+      });
+    },
+    async read(path, { isConsistent = true } = {}) {
+      const startMs = Date.now();
+      const { reply } = await send('GET', path, isConsistent ? { headers: consistently() } : {});
+      if (reply === undefined) return;
+      const state = GONE.has(reply.status) ? 'gone' : versionOf(reply);
+      recorder.reads.push({ client: name, target: path, startMs, endMs: Date.now(), isConsistent, found: state });
+    },
+  };
+};
+
+const OK = 200;
+const CREATED = 201;
+/** The read model may not have it yet. */
+const LOOKS_MAX = 1_000;
+
+type Asked = Ask & { readonly method: string; readonly path: string; readonly leaves: readonly string[] };
+type Judged = Pick<Write, 'outcome' | 'why' | 'position'> & {
+  readonly target?: string;
+  readonly state?: State;
+  readonly isVisible?: boolean;
+};
+
+const UNKNOWN: Judged = { outcome: 'unknown' };
+
+const refusal = (reply: Reply | undefined): Judged => ({
+  outcome: 'refused',
+  why: `${reply?.status} ${JSON.stringify(reply?.body)?.slice(0, 300)}`,
+});
+
+/** The first part of an entity tag. */
+const versionOf = ({ headers }: Reply): number => Number(/^(?:W\/)?"(\d+)/.exec(headers.get('etag') ?? '')?.[1]);
+
+const positionOf = (cursor: string): number => Number.parseInt(cursor.split('-')[1] ?? '', 36);

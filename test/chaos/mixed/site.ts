@@ -1,0 +1,89 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { type Cuttable, openCuttable } from '../../engines/cuttable.ts';
+import { temporaryDataDir } from '../../engines/data-dir.ts';
+import { createAdmin, type Installation, PLENTY } from '../../engines/installation.ts';
+import { startNginx } from '../../engines/nginx.ts';
+import { type Engines, type LogEngine, startEngines } from './engines.ts';
+import { ROLES, type Role, type Supervised, supervise } from './supervised.ts';
+
+/** A whole installation as an operator has it at scale: two copies of each role behind an ingress, on engines of their own. */
+export type Site = AsyncDisposable &
+  Pick<Installation, 'url' | 'admin' | 'fetch'> & {
+    readonly engines: Engines;
+    readonly copies: readonly Copy[];
+    /** What the roles were started with, but that the engines are reached straight. */
+    readonly settings: Readonly<Record<string, string>>;
+  };
+
+export type Copy = {
+  readonly role: Role;
+  readonly process: Supervised;
+  /** From the ingress to it; of the projector nowhere. */
+  readonly way: Cuttable;
+  /** From the other roles to its internal listener. */
+  readonly internalWay: Cuttable;
+};
+
+const COPIES = 2;
+/** The ingress asks a copy again after so long that was not there. */
+const AGAIN = 'max_fails=1 fail_timeout=1s';
+/** What fails is tried again soon, and given up after some seconds; what takes long is taken for a failure. */
+const IMPATIENCE = {
+  WEBHOOK_RETRY_SCHEDULE: '0.2,0.3,0.4,0.5,0.6,0.7,0.8',
+  WEBHOOK_TIMEOUT_MS: '2000',
+  STREAM_HEARTBEAT_MS: '1000',
+  AUDIT_HEAD_EVERY_MS: '2000',
+  DRAIN_NOTICE_MS: '300',
+};
+
+export const startSite = async (logEngine: LogEngine): Promise<Site> => {
+  await using opening = new AsyncDisposableStack();
+  const engines = opening.use(await startEngines(logEngine));
+  const dataDir = opening.use(await temporaryDataDir());
+  const secret = randomUUID();
+  const nginx = opening.use(await startNginx({ secret }));
+  const places = await openPlaces(opening);
+  const internal = places.filter(({ role }) => role === 'command').map(({ internalWay }) => internalWay.url);
+  const common = {
+    DATA_DIR: dataDir.path,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: nginx.url,
+    JWKS_URL: `${nginx.url}/jwks`,
+    COMMAND_URL: internal.join(),
+    TRUST_PROXY: '1',
+    HEADER_BYTES_MAX: '32768',
+    CLIENT_CERT_SECRET: secret,
+    ...PLENTY,
+    ...IMPATIENCE,
+  };
+  const settings = { ...common, ...engines.settings };
+  const straight = { ...settings, DATABASE_URL: engines.straight.databaseUrl, EVENT_LOG_URL: engines.straight.eventLogUrl };
+  const admin = await createAdmin(straight);
+  const copies = places.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
+    const own = { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) };
+    return { role, process: opening.use(supervise({ role, copy, settings: own })), way, internalWay };
+  });
+  const addresses = (role: Role) => places.filter((place) => place.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
+  const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
+  await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
+  await Promise.all(copies.map(({ process }) => process.ready()));
+  const resources = opening.move();
+  return { url: nginx.url, fetch, admin, engines, copies, settings: straight, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+type Place = Omit<Copy, 'process'> & { readonly copy: number; readonly port: number; readonly internalPort: number };
+
+const openPlaces = async (opening: AsyncDisposableStack): Promise<readonly Place[]> => {
+  const places: Place[] = [];
+  for (const role of ROLES) {
+    for (let copy = 0; copy < COPIES; copy += 1) {
+      const [port, internalPort] = [await freePort(), await freePort()];
+      const [way, internalWay] = [await openCuttable(`http://127.0.0.1:${port}`), await openCuttable(`http://127.0.0.1:${internalPort}`)];
+      opening.use(way);
+      opening.use(internalWay);
+      places.push({ role, copy, port, internalPort, way, internalWay });
+    }
+  }
+  return places;
+};

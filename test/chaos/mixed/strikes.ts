@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Cuttable } from '../../engines/cuttable.ts';
+import type { Copy, Site } from './site.ts';
+import type { Role } from './supervised.ts';
+
+/** What goes wrong for a while; it resolves once it is mended. */
+export type Strike = (site: Site, random: () => number) => Promise<void>;
+export type Victims = (site: Site, random: () => number) => readonly Copy[];
+type Ways = (site: Site, random: () => number) => readonly Cuttable[];
+type While = (random: () => number) => Promise<void>;
+
+const AWAY_MS_MIN = 800;
+const AWAY_MS_MAX = 4_500;
+/** Then whoever was stopped is no owner any more when they wake up. */
+const LONGER_THAN_A_LEASE_MS = 7_000;
+
+const aWhile: While = (random) => delay(AWAY_MS_MIN + random() ** 2 * (AWAY_MS_MAX - AWAY_MS_MIN));
+export const longerThanALease: While = () => delay(LONGER_THAN_A_LEASE_MS);
+
+export const copiesOf = (site: Site, role: Role): readonly Copy[] => site.copies.filter((copy) => copy.role === role);
+export const oneOf = <Each>(all: readonly Each[], random: () => number): readonly Each[] => {
+  const place = Math.floor(random() * all.length);
+  return all.slice(place, place + 1);
+};
+
+export const kill =
+  (victims: Victims): Strike =>
+  async (site, random) =>
+    void (await Promise.all(victims(site, random).map(({ process }) => process.end('SIGKILL'))));
+
+export const restart =
+  (victims: Victims): Strike =>
+  async (site, random) =>
+    void (await Promise.all(victims(site, random).map(({ process }) => process.end('SIGTERM'))));
+
+export const stop =
+  (victims: Victims, lasts = aWhile): Strike =>
+  async (site, random) => {
+    const processes = victims(site, random).map(({ process }) => process);
+    for (const process of processes) process.pause();
+    await lasts(random);
+    for (const process of processes) process.resume();
+  };
+
+export const disturb =
+  (how: 'cut' | 'stall', ways: Ways, lasts = aWhile): Strike =>
+  async (site, random) => {
+    const disturbed = ways(site, random);
+    for (const way of disturbed) way[how]();
+    await lasts(random);
+    for (const way of disturbed) way.mend();
+  };
+
+type Engine = 'kafka' | 'redis' | 'eventStore';
+
+export const killEngine =
+  (engine: Engine): Strike =>
+  async ({ engines }) => {
+    await engines[engine]?.kill();
+    await engines[engine]?.start();
+  };
+
+export const stopEngine =
+  (engine: Engine | 'postgres'): Strike =>
+  async ({ engines }, random) => {
+    await engines[engine]?.pause();
+    await aWhile(random);
+    await engines[engine]?.resume();
+  };
+
+export const flush: Strike = async ({ engines }) => {
+  const client = new Redis(engines.redis.url);
+  await client.flushall();
+  client.disconnect();
+};
+
+export const together =
+  (one: Strike, other: Strike): Strike =>
+  async (site, random) =>
+    void (await Promise.all([one(site, random), other(site, random)]));

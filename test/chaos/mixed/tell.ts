@@ -1,0 +1,74 @@
+import { INVARIANTS, type Violation } from './check/violation.ts';
+import type { Injected } from './history.ts';
+import type { Outcome } from './run.ts';
+
+/** What a run comes to, as tables for people. */
+export const tell = ({ history, violations, recorder }: Outcome, repeat: string): string => {
+  const { faults, writes, reads, log, feeds, deliveries, ends } = history;
+  const all = faults.map(slowest);
+  const tried = [...recorder.failures.values()].reduce((sum, count) => sum + count, 0);
+  const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+  const starts = ends.filter(({ isExpected, isDuringStart }) => !isExpected && isDuringStart).length;
+  const totals: readonly Row[] = [
+    ['faults injected', faults.length],
+    ['writes acknowledged', writes.filter(({ outcome }) => outcome === 'acknowledged').length],
+    ['reads', reads.length],
+    ['events in the log', log.length],
+    ['messages heard by readers', sum(feeds.map(({ heard }) => heard.length))],
+    ['deliveries', sum(deliveries.map(({ expected }) => expected.length))],
+    ['callbacks received', sum(deliveries.map(({ received }) => received.length))],
+    ['requests, and those tried again', `${recorder.attempts()}, ${tried}`],
+    ['processes ended, and starts without an engine', `${ends.length}, ${starts}`],
+    ...KINDS.map((kind): Row => [kind, violations.filter((each) => each.kind === kind).length]),
+    ['recovery p50, p99', `${seconds(percentile(all, 0.5))}, ${seconds(percentile(all, 0.99))}`],
+  ];
+  const byFault = [...Map.groupBy(faults, ({ fault }) => fault)].map(([fault, same]): readonly string[] => {
+    const times = same.map(slowest);
+    return [fault, String(same.length), seconds(percentile(times, 0.5)), seconds(Math.max(...times))];
+  });
+  const kinds = Object.keys(faults[0]?.recovery ?? {});
+  const byKind = kinds.map((kind): readonly string[] => {
+    const times = faults.map(({ recovery }) => recovery[kind] ?? 0);
+    return [kind, seconds(percentile(times, 0.5)), seconds(percentile(times, 0.99)), seconds(Math.max(...times))];
+  });
+  const failures = [...recorder.failures].toSorted(([, one], [, other]) => other - one).map(([why, count]) => [why, String(count)]);
+  return [
+    table(
+      ['', ''],
+      totals.map(([name, value]) => [name, String(value)]),
+    ),
+    table(['first again after the mend', 'p50', 'p99', 'longest'], byKind),
+    table(['fault', 'times', 'recovery p50', 'longest'], byFault.toSorted()),
+    table(['attempts that came to nothing, and were made again', 'times'], failures),
+    tellViolations(violations),
+    `To repeat it: ${repeat}`,
+  ].join('\n\n');
+};
+
+type Row = readonly [name: string, value: number | string];
+
+const KINDS = ['lost', 'duplicated', 'reordered', 'stale', 'other'] as const satisfies readonly Violation['kind'][];
+
+/** Recovered is what can do everything again. */
+const slowest = ({ recovery }: Injected): number => Math.max(...Object.values(recovery));
+
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(share * values.length) - 1)] ?? 0;
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) => `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+};
+
+const SHOWN_MAX = 40;
+
+const tellViolations = (violations: readonly Violation[]): string => {
+  if (violations.length === 0) return `Nothing is wrong: ${Object.keys(INVARIANTS).join(', ')} hold.`;
+  const shown = violations
+    .slice(0, SHOWN_MAX)
+    .map(({ invariant, kind, what }) => `${invariant} (${INVARIANTS[invariant]}), ${kind}: ${what}`);
+  return [`${violations.length} violations:`, ...shown].join('\n');
+};
