@@ -53,6 +53,8 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     HEADER_BYTES_MAX: '32768',
     CLIENT_CERT_SECRET: secret,
     RATE_LIMIT_URL: 'postgres:',
+    // One that another copy has deleted still counts for a minute.
+    WEBHOOKS_PER_OWNER_MAX: '1000',
     DRAIN_NOTICE_MS: String(NOTICE_MS),
     ...PLENTY,
   };
