@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Agent, fetch as fetchOf } from 'undici';
+import { expect, test } from 'vitest';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { operate } from '../engines/installation.ts';
+import { nginxMissing } from '../engines/nginx.ts';
+import { PREVIOUS_RELEASE } from '../previous-release.ts';
+import { COPIES, type Copies, type Role, startCopies } from './copies.ts';
+import { LATE_MAX, startLoad } from './steady-load.ts';
+import { startReaders } from './steady-readers.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TEST_MS = 2_400_000;
+/** Every kind of request has been answered so often, before the next step. */
+const ROUNDS_BETWEEN = 2;
+/** Those first that read what others write: docs/upgrade.md. */
+const ORDER: readonly Role[] = ['projector', 'query', 'webhook-dispatcher', 'command', 'auth'];
+
+const isThere = spawnSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: ROOT }).status === 0;
+const missing = isThere ? nginxMissing : `${PREVIOUS_RELEASE} is not in this checkout`;
+if (missing !== undefined) process.stderr.write(`The upgrade from the previous release is not tried: ${missing}.\n`);
+
+test.skipIf(missing !== undefined)(
+  'the previous release is replaced copy by copy under load, no request fails, and all is proven in the end',
+  async () => {
+    await using before = await unpack();
+    await using copies = withoutKeepAlive(await startCopies(before.path));
+    const load = await startLoad(copies);
+    const readers = await startReaders(copies);
+    await load.untilAnswered(ROUNDS_BETWEEN);
+    // Its tables are read by the previous release as well.
+    await operate(['projection', 'rebuild'], copies.settings);
+    for (const role of ORDER) {
+      for (let copy = 0; copy < COPIES; copy += 1) {
+        await load.untilAnswered(ROUNDS_BETWEEN);
+        // The previous release does not lead requests elsewhere while it stops.
+        await copies.leadOnly((each, place) => each !== role || place !== copy);
+        expect(await copies.restart(role, copy)).toBe(0);
+        await copies.leadOnly(() => true);
+      }
+      // Its projectors went on after the first, and know nothing of what these tables have beside.
+      if (role === 'projector') await operate(['projection', 'rebuild'], copies.settings);
+    }
+    await load.untilAnswered(ROUNDS_BETWEEN);
+    const { requests, late, failures } = await load.end();
+    const { streams, messages, ...read } = await readers.end();
+    console.log(
+      `upgraded under load; ${requests} requests, ${failures.length} failed, ${late} answered too late; ${messages} messages in ${streams} streams`,
+    );
+    expect(failures).toEqual([]);
+    expect(read).toEqual({ failures: [], faults: [] });
+    expect(late / requests).toBeLessThan(LATE_MAX);
+    expect(await operate(['audit', 'verify'], copies.settings)).toMatch(/^Proven, up to position/m);
+  },
+  TEST_MS,
+);
+
+/** The files of the previous release, with what is installed today. */
+const unpack = async () => {
+  const folder = await temporaryDataDir();
+  const archive = spawnSync('git', ['archive', PREVIOUS_RELEASE], { cwd: ROOT, maxBuffer: 1_000_000_000 });
+  await mkdir(join(folder.path, 'release'));
+  const path = join(folder.path, 'release');
+  await writeFile(join(folder.path, 'release.tar'), archive.stdout);
+  const unpacked = spawnSync('tar', ['-xf', join(folder.path, 'release.tar'), '-C', path]);
+  if (unpacked.status !== 0) throw new Error(`the previous release could not be unpacked: ${unpacked.stderr}`);
+  await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+};
+
+/** A reload of the ingress closes what clients keep open, perhaps just when they use it. */
+const withoutKeepAlive = (copies: Copies): Copies => {
+  const agent = new Agent({ pipelining: 0 });
+  return {
+    ...copies,
+    fetch: ((input: string, init: object) => fetchOf(input, { ...init, dispatcher: agent })) as unknown as typeof fetch,
+    async [Symbol.asyncDispose]() {
+      await copies[Symbol.asyncDispose]();
+      await agent.destroy();
+    },
+  };
+};

@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
+import { type Reply, restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+import { captureLog } from '../serve.ts';
+
+/** The ingress and the servers of the roles alone, so that very many restarts can be tried. */
+if (nginxMissing !== undefined) process.stderr.write(`Restarts behind the ingress are not tried: ${nginxMissing}.\n`);
+
+/** As in production. */
+const NOTICE_MS = 2_000;
+const RESTARTS = 8;
+const CLIENTS = 8;
+const TEST_MS = 600_000;
+/** Longer than a test takes that only asks while they stop. */
+const LONG_NOTICE_MS = 10_000;
+
+describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind the ingress', () => {
+  test(
+    'loses no request of those that must not be repeated, and does none twice',
+    async () => {
+      await using site = await startSite(2);
+      const load = startLoad(site);
+      for (let restart = 0; restart < RESTARTS; restart += 1) {
+        await site.restart(restart % 2);
+        await load.untilAnswered(50);
+      }
+      const { sent, failures } = await load.end();
+      expect(failures).toEqual([]);
+      expect(site.done().toSorted()).toEqual(sent.toSorted());
+    },
+    TEST_MS,
+  );
+
+  test(
+    'goes on with its work until the end where it is the only one',
+    async () => {
+      await using site = await startSite(1);
+      const request = restClientOf(site.nginx);
+      const stopping = site.leave(0, LONG_NOTICE_MS);
+      expect(await request('POST', '/articles', { body: '1' })).toMatchObject({ status: 200, body: 'done by 0' });
+      expect(await request('GET', '/articles/1')).toMatchObject({ status: 200 });
+      await stopping;
+      expect(await request('POST', '/articles', { body: '2' })).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    },
+    TEST_MS,
+  );
+
+  test(
+    'and where all of them stop',
+    async () => {
+      await using site = await startSite(2);
+      const request = restClientOf(site.nginx);
+      const stopping = [site.leave(0, LONG_NOTICE_MS), site.leave(1, LONG_NOTICE_MS)];
+      for (let count = 0; count < 6; count += 1) expect(await request('POST', '/articles', { body: '1' })).toMatchObject({ status: 200 });
+      await Promise.all(stopping);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'goes on with what belongs to a stream, and with pictures, which nobody else can have',
+    async () => {
+      await using site = await startSite(2);
+      const request = restClientOf(site.nginx);
+      const stopping = [site.leave(0, LONG_NOTICE_MS), site.leave(1, LONG_NOTICE_MS)];
+      const headers = { 'x-graphql-event-stream-token': 'token' };
+      expect(await request('POST', '/graphql', { headers, body: '{}' })).toMatchObject({ status: 200 });
+      expect(await request('PUT', '/articles/1/cover', { body: 'picture', type: 'image/png' })).toMatchObject({ status: 200 });
+      expect(await request('POST', '/graphql', { body: 'x', type: 'multipart/form-data; boundary=x' })).toMatchObject({ status: 200 });
+      await Promise.all(stopping);
+    },
+    TEST_MS,
+  );
+});
+
+type Site = AsyncDisposable & {
+  readonly nginx: Nginx;
+  /** The bodies of what was carried out. */
+  done(): readonly string[];
+  leave(copy: number, noticeMs: number): Promise<void>;
+  restart(copy: number): Promise<void>;
+};
+
+const startSite = async (count: number): Promise<Site> => {
+  await using opening = new AsyncDisposableStack();
+  const nginx = opening.use(await startNginx({ secret: 'secret-between-ingress-and-roles' }));
+  const done: string[] = [];
+  const asked = new Set<number>();
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const start = (copy: number): Promise<HttpServer> =>
+    startHttpServer({
+      async handler(request, response) {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        done.push(String(Buffer.concat(chunks)));
+        asked.add(copy);
+        response.end(`done by ${copy}`);
+      },
+      listener: { port: ports[copy] ?? 0, host: '127.0.0.1' },
+      setting: 'PORT',
+      limits: loadConfig({}).limits,
+      drainMs: 8_000,
+      lingerMs: 2_500,
+      log: captureLog().log,
+    });
+  const servers = await Promise.all(ports.map((_, copy) => start(copy)));
+  opening.defer(async () => void (await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))));
+  const addresses = ports.map((port) => `127.0.0.1:${port} max_fails=1 fail_timeout=1s`);
+  await nginx.lead({ command: addresses, query: addresses, auth: addresses });
+  const leave = async (copy: number, noticeMs: number): Promise<void> => {
+    servers[copy]?.leave();
+    await delay(noticeMs);
+    await servers[copy]?.[Symbol.asyncDispose]();
+  };
+  const resources = opening.move();
+  return {
+    nginx,
+    done: () => done,
+    leave,
+    async restart(copy) {
+      await leave(copy, NOTICE_MS);
+      asked.delete(copy);
+      servers[copy] = await start(copy);
+      // The ingress has to come back to this one before the next is restarted.
+      await until(() => asked.has(copy), Boolean, 60_000);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const startLoad = ({ nginx }: Site) => {
+  const request = restClientOf(nginx);
+  const sent: string[] = [];
+  const failures: unknown[] = [];
+  const ending = new AbortController();
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let count = 0; !ending.signal.aborted; count += 1) {
+      const body = `${client} ${count}`;
+      sent.push(body);
+      const { status } = await request('POST', '/articles', { body }).catch((error: Error): Partial<Reply> => {
+        failures.push(String(error.cause ?? error));
+        return {};
+      });
+      if (status !== 200) failures.push(status);
+    }
+  });
+  return {
+    async untilAnswered(more: number) {
+      const target = sent.length + more;
+      await until(() => sent.length >= target, Boolean, TEST_MS);
+    },
+    async end() {
+      ending.abort();
+      await Promise.all(clients);
+      return { sent, failures };
+    },
+  };
+};

@@ -1,0 +1,108 @@
+import { type Followed, follow } from '../engines/event-source.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+import { faultsOf } from './sequence.ts';
+import { type Failure, type Site, tokenOf } from './steady-load.ts';
+
+/** Readers of what happens, who come again at once after their last id whenever a stream has ended. */
+export type SteadyReaders = {
+  /** Waits until they have heard of a last change, and answers with what they could not have, and in which way it was not what happened. */
+  end(): Promise<{
+    readonly streams: number;
+    readonly messages: number;
+    readonly failures: readonly Failure[];
+    readonly faults: readonly string[];
+  }>;
+};
+
+const WAYS = ['GET /events', 'POST /graphql'] as const;
+const FROM_HERE = { title: 'From here on', body: 'x', tags: [], publish: true };
+const PATIENCE_MS = 120_000;
+
+export const startReaders = async (site: Site): Promise<SteadyReaders> => {
+  const from = await write(site);
+  const leaving = new AbortController();
+  const readers = WAYS.map((way) => startReader(site, { way, from, signal: leaving.signal }));
+  return {
+    async end() {
+      const last = await write(site);
+      const hasAll = () => readers.every(({ heard }) => heard().includes(last));
+      await until(hasAll, Boolean, PATIENCE_MS).catch(() => {});
+      leaving.abort();
+      await Promise.all(readers.map(({ gone }) => gone));
+      // What it was is told by one stream from the beginning to the end.
+      await using all = startReader(site, { way: 'GET /events', from, signal: AbortSignal.timeout(PATIENCE_MS) });
+      const happened = await until(all.heard, (heard) => heard.includes(last), PATIENCE_MS);
+      const upTo = (heard: readonly string[]) => heard.slice(0, heard.indexOf(last) + 1 || undefined);
+      return {
+        streams: readers.reduce((sum, { streams }) => sum + streams(), 0),
+        messages: readers.reduce((sum, { heard }) => sum + heard().length, 0),
+        failures: readers.flatMap(({ failures }) => failures),
+        faults: readers.flatMap(({ heard }, place) => faultsOf(upTo(happened), upTo(heard())).map((fault) => `${WAYS[place]}: ${fault}`)),
+      };
+    },
+  };
+};
+
+/** Answers with the cursor of the change. */
+const write = async (site: Site): Promise<string> => {
+  const made = await restClientOf(site)('POST', '/articles', { token: await tokenOf(site), body: { ...FROM_HERE, publish: false } });
+  return made.headers.get('consistency-token') ?? '';
+};
+
+type Reading = { readonly way: (typeof WAYS)[number]; readonly from: string; readonly signal: AbortSignal };
+
+const startReader = (site: Site, { way, from, signal }: Reading) => {
+  const leaving = new AbortController();
+  const left = AbortSignal.any([signal, leaving.signal]);
+  const past: string[] = [];
+  const failures: Failure[] = [];
+  let current: Followed | undefined;
+  let [last, streams] = [from, 0];
+  const visit = async (): Promise<void> => {
+    const stream = await open(site, way, last);
+    streams += 1;
+    if (stream.status !== 200) failures.push({ what: `${new Date().toISOString()} ${way}`, why: stream.status });
+    current = stream;
+    await until(() => stream.isOver() || left.aborted, Boolean, 10 * PATIENCE_MS);
+    await stream.close();
+    current = undefined;
+    past.push(...cursorsOf(stream));
+    last = stream.lastEventId() || last;
+  };
+  const read = async (): Promise<void> => {
+    while (!left.aborted) await visit().catch((error: Error) => void failures.push({ what: way, why: String(error.cause ?? error) }));
+  };
+  const gone = read();
+  return {
+    heard: (): readonly string[] => (current ? [...past, ...cursorsOf(current)] : past),
+    streams: () => streams,
+    failures,
+    gone,
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await gone;
+    },
+  };
+};
+
+const open = async (site: Site, way: Reading['way'], after: string): Promise<Followed> => {
+  const token = await tokenOf(site);
+  if (way === 'GET /events')
+    return follow(`${site.url}/events?after=${after}`, { headers: { authorization: `Bearer ${token}` }, fetch: site.fetch });
+  return streamOf(site, 'subscription ($after: Cursor) { changes(after: $after) { cursor } }', { variables: { after }, token });
+};
+
+type Told = { readonly cursor?: string };
+
+/** Of what happened; a stream also says why it ends, as it does when its token has expired. */
+const cursorsOf = ({ messages }: Followed): readonly string[] =>
+  messages
+    .filter(({ event, id, data }) => {
+      if (event === 'complete') return false;
+      const message = JSON.parse(data) as Told & { data?: Readonly<Record<string, Told>> | null };
+      const told = event === 'next' ? Object.values(message.data ?? {})[0] : message;
+      return told?.cursor === id;
+    })
+    .map(({ id }) => id);

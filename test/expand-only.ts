@@ -1,0 +1,132 @@
+import { type ColumnDef, type Node, parse, type RangeVar, type TypeName } from 'libpg-query';
+import { isOlder, unusedSinceOf } from '#shared/database/migrate.ts';
+
+/** The migrations of one component, in their order. */
+export type File = { readonly name: string; readonly sql: string };
+
+/**
+ * What of the migrations would disturb processes of the release before, which go on while the first of the new one have migrated: all that is
+ * not known to leave what is there as it is. A file that says `-- Unused since 0.2.0` may take away what no release from that on uses.
+ */
+export const disturbances = async (files: readonly File[], release: string): Promise<readonly string[]> => {
+  const tables: Tables = new Map();
+  const found: string[] = [];
+  for (const { name, sql } of files) {
+    const say = (what: string) => void found.push(`${name} ${what}`);
+    const before = new Set(tables.keys());
+    const added = new Set<string>();
+    const statements = (await parse(sql)).stmts?.flatMap(({ stmt }) => stmt ?? []) ?? [];
+    const unusedSince = unusedSinceOf(sql);
+    const complain = unusedSince === null ? say : () => {};
+    for (const statement of statements) look(statement, { tables, before, added, complain });
+    if (unusedSince !== null && !isOlder(unusedSince, release))
+      say(`takes away what is unused since ${unusedSince}: that has to be a release before ${release}`);
+  }
+  return found;
+};
+
+/** Tables with their columns and the types of those. */
+export type Tables = Map<string, Map<string, string>>;
+
+type Sight = {
+  readonly tables: Tables;
+  /** The tables that earlier files have made. */
+  readonly before: ReadonlySet<string>;
+  /** The columns that this file has added to them. */
+  readonly added: Set<string>;
+  readonly complain: (what: string) => void;
+};
+
+type Kind = Node extends infer Each ? (Each extends unknown ? keyof Each : never) : never;
+
+/** They make something that nobody knows yet. */
+const HARMLESS: ReadonlySet<string> = new Set<Kind>(['CreateSchemaStmt', 'CreateSeqStmt', 'CreateEnumStmt', 'CommentStmt', 'SelectStmt']);
+
+const look = (statement: Node, sight: Sight): void => {
+  const { before, added, complain } = sight;
+  const isOld = (relation: RangeVar | undefined) => before.has(nameOf(relation));
+  if ('CreateStmt' in statement) {
+    for (const table of referencedBy(statement)) if (before.has(table)) complain(`keeps rows of ${table} from being deleted`);
+    note(statement, sight.tables);
+  } else if ('AlterTableStmt' in statement) {
+    lookAtAlter(statement.AlterTableStmt, sight);
+  } else if ('IndexStmt' in statement) {
+    const { relation, unique } = statement.IndexStmt;
+    if (unique && isOld(relation)) complain(`makes unique what is in ${nameOf(relation)}`);
+  } else if ('CreateTrigStmt' in statement) {
+    const { relation } = statement.CreateTrigStmt;
+    if (isOld(relation)) complain(`has a trigger on ${nameOf(relation)}`);
+  } else if ('CreateFunctionStmt' in statement) {
+    if (statement.CreateFunctionStmt.replace) complain('replaces a function: give the new one another name');
+  } else if ('UpdateStmt' in statement) {
+    const { relation, targetList = [] } = statement.UpdateStmt;
+    const columns = targetList.flatMap((target) => ('ResTarget' in target ? (target.ResTarget.name ?? []) : []));
+    for (const column of columns)
+      if (isOld(relation) && !added.has(`${nameOf(relation)}.${column}`)) complain(`changes what is in ${nameOf(relation)}.${column}`);
+  } else if ('InsertStmt' in statement) {
+    if (isOld(statement.InsertStmt.relation)) complain(`adds rows to ${nameOf(statement.InsertStmt.relation)}`);
+  } else {
+    const [kind = ''] = Object.keys(statement);
+    if (!HARMLESS.has(kind)) complain(`has a ${kind}, which is not known to leave everything as it is`);
+  }
+};
+
+type Statement<Name extends string> = Extract<Node, Record<Name, unknown>>;
+
+/** They say how things are kept, and nothing of what is there. */
+const QUIET: ReadonlySet<string | undefined> = new Set(['AT_SetStatistics', 'AT_SetStorage', 'AT_SetRelOptions', 'AT_ColumnDefault']);
+
+const lookAtAlter = (
+  { relation, cmds = [] }: Statement<'AlterTableStmt'>['AlterTableStmt'],
+  { tables, before, added, complain }: Sight,
+): void => {
+  const table = nameOf(relation);
+  const columns = tables.get(table) ?? new Map<string, string>();
+  for (const command of cmds) {
+    if (!('AlterTableCmd' in command)) continue;
+    const { subtype, name = '', def } = command.AlterTableCmd;
+    const column = def && 'ColumnDef' in def ? def.ColumnDef : undefined;
+    const isSame = column !== undefined && columns.get(name) === typeOf(column.typeName);
+    if (subtype === 'AT_AddColumn' && column !== undefined) {
+      columns.set(column.colname ?? '', typeOf(column.typeName));
+      added.add(`${table}.${column.colname}`);
+      if (before.has(table) && demandsMore(column))
+        complain(`adds ${table}.${column.colname}, which those who do not know it cannot leave out`);
+    } else if (before.has(table) && !QUIET.has(subtype) && !(subtype === 'AT_AlterColumnType' && isSame)) {
+      complain(`alters ${table}${name && `.${name}`} (${subtype?.slice('AT_'.length)})`);
+    }
+  }
+};
+
+const FREE: ReadonlySet<string | undefined> = new Set(['CONSTR_NULL', 'CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED']);
+
+/** With a default, a column may be one that is never null. */
+const demandsMore = ({ constraints = [] }: ColumnDef): boolean => {
+  const kinds = constraints.map((each) => ('Constraint' in each ? each.Constraint.contype : undefined));
+  const hasValue = kinds.some((kind) => kind !== 'CONSTR_NULL' && FREE.has(kind));
+  return kinds.some((kind) => !FREE.has(kind) && !(kind === 'CONSTR_NOTNULL' && hasValue));
+};
+
+const note = (statement: Statement<'CreateStmt'>, tables: Tables): void => {
+  const { relation, tableElts = [] } = statement.CreateStmt;
+  const columns = tableElts.flatMap((element) => ('ColumnDef' in element ? [element.ColumnDef] : []));
+  tables.set(nameOf(relation), new Map(columns.map(({ colname = '', typeName }) => [colname, typeOf(typeName)])));
+};
+
+const referencedBy = ({ CreateStmt: { tableElts = [] } }: Statement<'CreateStmt'>): readonly string[] =>
+  tableElts
+    .flatMap((element) => ('ColumnDef' in element ? (element.ColumnDef.constraints ?? []) : [element]))
+    .flatMap((each) => ('Constraint' in each && each.Constraint.pktable ? nameOf(each.Constraint.pktable) : []));
+
+/** The tables that a script makes. */
+export const tablesOf = async (sql: string): Promise<Tables> => {
+  const tables: Tables = new Map();
+  for (const { stmt } of (await parse(sql)).stmts ?? []) if (stmt && 'CreateStmt' in stmt) note(stmt, tables);
+  return tables;
+};
+
+const nameOf = (relation: RangeVar | undefined): string => [relation?.schemaname, relation?.relname].filter(Boolean).join('.');
+
+/** As written, without its place. */
+const typeOf = (type: TypeName | undefined): string =>
+  JSON.stringify(type, (key, value: unknown) => (key === 'location' ? undefined : value)) ?? '';
