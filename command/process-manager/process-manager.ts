@@ -9,15 +9,18 @@ import { runsOf, type Step, stepsOf } from './steps.ts';
 
 export type ProcessManagerDependencies = FollowUpDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
+/** The follower's name. */
+export const PROCESS_MANAGER = 'process-manager';
+
 /** What it does shows to nobody sooner than this matters. */
 const REST_MS = 20;
 
 /** Carries out what changes bring with them, in one process at a time. */
 export const startProcessManager = async (dependencies: ProcessManagerDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, log, metrics } = dependencies;
-  await migrate(pool, 'process-manager', new URL('./migrations/', import.meta.url));
+  await migrate(pool, PROCESS_MANAGER, new URL('./migrations/', import.meta.url));
   return startFollower({
-    name: 'process-manager',
+    name: PROCESS_MANAGER,
     restMs: REST_MS,
     pool,
     eventLog,

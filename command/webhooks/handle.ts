@@ -72,7 +72,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
       operation: OPERATION,
       async handle(command, sent) {
         const outcome = await deleting.handle(command, sent);
-        quota.note(webhookStream(command.webhookId), undefined);
+        quota.forget(webhookStream(command.webhookId));
         return outcome;
       },
     },
@@ -130,7 +130,7 @@ const registering =
     });
     return quota.take(ownerId, async () => {
       const outcome = await executor.create(targetOf, circumstances);
-      quota.note(webhookStream(outcome.id as WebhookId), ownerId);
+      quota.note(webhookStream(outcome.id as WebhookId), { ownerId, position: outcome.position });
       return outcome;
     });
   };

@@ -53,6 +53,17 @@ test('what is deleted makes room, and what was registered before a restart count
   await expect(register(owner)).rejects.toMatchObject({ code: 'quota_exceeded', details: { max: PER_OWNER_MAX } });
 });
 
+test('what is deleted by way of another process makes room as well', async () => {
+  await using other = await open();
+  const owner = await registerUser(side);
+  const made = [await register(owner), await register(owner), await register(owner)];
+  await other.send({ type: 'DeleteWebhook', webhookId: made[0]?.id as WebhookId }, by(as(owner)));
+  await until(
+    () => register(owner).then(({ id }) => id, codeOf),
+    (answer) => typeof answer === 'number',
+  );
+});
+
 test('a repetition by the same key is answered as the first time, though there is no room any more', async () => {
   const owner = await registerUser(side);
   await register(owner);

@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { Position, StreamName, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { childrenOf } from '../process-manager/membership.ts';
+import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
 import { createTurns } from '../turns.ts';
 import { userStream } from '../users/user.ts';
 
@@ -12,9 +15,13 @@ export type Quota = {
   take<Result>(ownerId: UserId, register: () => Promise<Result>): Promise<Result>;
   /** Refuses where the owner has as many as one may have. */
   demandRoom(ownerId: UserId): Promise<void>;
-  /** Tells of one that was just made, or that is gone: the process manager may not have heard of it yet. */
-  note(stream: StreamName, ownerId: UserId | undefined): void;
+  /** Tells of one that was just made, and where: the process manager may not have heard of it yet. */
+  note(stream: StreamName, made: Made): void;
+  /** Tells of one that is gone. */
+  forget(stream: StreamName): void;
 };
+
+type Made = { readonly ownerId: UserId; readonly position: Position };
 
 /** The process manager is seldom further behind than this. */
 const RECENT_MS = 60_000;
@@ -22,17 +29,18 @@ const RECENT_MAX = 1_000;
 
 export const createQuota = ({ pool, perOwnerMax }: { pool: Pick<Pool, 'query'>; perOwnerMax: number }): Quota => {
   const turns = createTurns<UserId>();
-  const recent = new LRUCache<StreamName, UserId>({ max: RECENT_MAX, ttl: RECENT_MS });
+  const recent = new LRUCache<StreamName, Made>({ max: RECENT_MAX, ttl: RECENT_MS });
   return {
     take: turns.take,
     async demandRoom(ownerId) {
+      // Before its members are read, which then are at least of that place.
+      const heard = (await readCheckpoint(pool, PROCESS_MANAGER))?.position ?? START;
       const known = await childrenOf(pool, userStream(ownerId), { kind: 'webhook', limit: perOwnerMax });
-      const made = [...recent.entries()].flatMap(([stream, owner]) => (owner === ownerId ? [stream] : []));
+      // One that the process manager has heard of, and does not know, is gone: it was deleted by way of another process.
+      const made = [...recent.entries()].flatMap(([stream, by]) => (by.ownerId === ownerId && by.position > heard ? [stream] : []));
       if (new Set([...known, ...made]).size >= perOwnerMax) throw new Rejection('quota_exceeded', { max: perOwnerMax });
     },
-    note(stream, ownerId) {
-      if (ownerId === undefined) recent.delete(stream);
-      else recent.set(stream, ownerId);
-    },
+    note: (stream, made) => void recent.set(stream, made),
+    forget: (stream) => void recent.delete(stream),
   };
 };

@@ -12,7 +12,7 @@ class LostCheckpoint extends Error {
   }
 }
 
-export const readCheckpoint = async (pool: Pool, follower: string): Promise<Checkpoint | undefined> => {
+export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string): Promise<Checkpoint | undefined> => {
   const { rows } = await pool.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1', [follower]);
   return rows[0];
 };

@@ -7,6 +7,7 @@ export type PrivateRead = readonly [name: string, request: (things: PrivateThing
 
 /** They say nothing of anybody; neither do those that take no right. What only administrators may, `rest-rights.test.ts` tells. */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
+const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);
 
 type Places = Readonly<Record<string, string | number>>;
 const placesOf = ({ owner, draft, comment, webhook, delivery, replay }: PrivateThings): Places => ({
@@ -14,7 +15,7 @@ const placesOf = ({ owner, draft, comment, webhook, delivery, replay }: PrivateT
 });
 
 const OPERATION_READS = Object.entries(OPERATIONS)
-  .filter(([id, { method, right }]) => method === 'GET' && right !== null && right !== 'events.export' && !OF_NOBODY.has(id))
+  .filter(([id, { method, right }]) => method === 'GET' && right !== null && !OF_ADMINISTRATORS.has(right) && !OF_NOBODY.has(id))
   .map(
     ([id, { path }]): PrivateRead => [
       id,
