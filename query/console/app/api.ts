@@ -1,0 +1,72 @@
+import { ApiProblem, problemOf } from './problem.ts';
+import { type Session, SignInRefused } from './session.ts';
+
+type Answer<Body> = { readonly body: Body; readonly next: string | undefined; readonly location: string | undefined };
+
+/** The interface that everybody has, asked as whoever has signed in. Every failure is an `ApiProblem`. */
+export type Api = {
+  get<Body>(path: string, signal?: AbortSignal): Promise<Answer<Body>>;
+  post<Body>(path: string, body?: object): Promise<Answer<Body>>;
+  remove(path: string): Promise<void>;
+  /** A stream of events, which lasts as long as it does. */
+  stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+};
+
+const WAIT_MAX_MS = 30_000;
+
+export const openApi = (session: Session): Api => {
+  const once = async (path: string, init: RequestInit, token: string): Promise<Response> =>
+    fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch((cause: unknown) => {
+      if (init.signal?.aborted && !isTimeout(init.signal)) throw cause;
+      throw unreachable(cause);
+    });
+  const ask = async (path: string, init: RequestInit): Promise<Response> => {
+    const token = await session.token().catch(notSignedIn);
+    const response = await once(path, init, token);
+    const last = response.status === 401 ? await once(path, init, await session.renewed(token).catch(notSignedIn)) : response;
+    if (!last.ok) throw new ApiProblem(await problemOf(last));
+    return last;
+  };
+  const write = (method: string, body?: object): RequestInit => ({
+    method,
+    signal: AbortSignal.timeout(WAIT_MAX_MS),
+    headers: { 'idempotency-key': crypto.randomUUID(), ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return {
+    get: async (path, signal) => {
+      const timeout = AbortSignal.timeout(WAIT_MAX_MS);
+      return answerOf(await ask(path, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+    },
+    post: async (path, body) => answerOf(await ask(path, write('POST', body))),
+    remove: async (path) => void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
+    stream: (path, headers, signal) => ask(path, { headers: { accept: 'text/event-stream', ...headers }, signal }),
+  };
+};
+
+const unreachable = (cause: unknown): ApiProblem =>
+  new ApiProblem({ status: 0, code: 'unreachable', title: 'The server could not be reached.' }, { cause });
+
+/** Where somebody has to sign in again, the page is about to be left for that. */
+const notSignedIn = (cause: unknown): never => {
+  if (!(cause instanceof SignInRefused)) throw unreachable(cause);
+  throw new ApiProblem({ status: 401, code: 'unauthenticated', title: 'You are not signed in any more.' }, { cause });
+};
+
+const isTimeout = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === 'TimeoutError';
+
+const answerOf = async <Body>(response: Response): Promise<Answer<Body>> => ({
+  body: (await response.json().catch(() => undefined)) as Body,
+  next: nextOf(response.headers.get('link')),
+  location: response.headers.get('location') ?? undefined,
+});
+
+const NEXT = /<([^>]+)>;\s*rel="next"/;
+
+/** RFC 8288. Links may be whole addresses; the page asks where it comes from. */
+export const nextOf = (link: string | null): string | undefined => {
+  const href = NEXT.exec(link ?? '')?.[1];
+  if (href === undefined) return undefined;
+  const { pathname, search } = new URL(href, 'http://relative');
+  return pathname + search;
+};

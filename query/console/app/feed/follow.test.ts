@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Api } from '../api.ts';
+import { ApiProblem } from '../problem.ts';
+import { follow } from './follow.ts';
+
+const DEADLINE_MS = 20_000;
+const CURSOR = 'a-0';
+const message = (number: number): string => `id: a-${number}\ndata: ${JSON.stringify({ cursor: `a-${number}` })}\n\n`;
+
+/** So that nobody waits. */
+const SOON = 'retry: 1\n\n';
+
+/** A server whose streams are cut off wherever the text of one ends; what each was to begin after is kept. */
+let streams: string[];
+let askedAfter: (string | undefined)[];
+let server: Server;
+beforeEach(async () => {
+  askedAfter = [];
+  server = createServer((request, response) => {
+    askedAfter.push(request.headers['last-event-id']?.toString());
+    const text = streams.shift();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (text === undefined) response.write(':\n\n');
+    else response.write(`${SOON}${text}`, () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const api = (): Pick<Api, 'get' | 'stream'> => ({
+  get: async <Body>() => ({ body: { log: { cursor: CURSOR } } as Body, next: undefined, location: undefined }),
+  stream: (path, headers, signal) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
+});
+
+const followUntil = async (path: string, isEnough: () => boolean, heard: string[]): Promise<void> => {
+  const leaving = new AbortController();
+  const following = follow(api(), { path, signal: leaving.signal, onEvent: ({ cursor }) => heard.push(cursor), onState: () => undefined });
+  await vi.waitUntil(isEnough, DEADLINE_MS);
+  leaving.abort();
+  await following;
+};
+
+test('wherever it is cut off, it goes on after the last cursor, with nothing lost and nothing twice', {
+  timeout: DEADLINE_MS,
+}, async () => {
+  streams = ['', `${message(1)}${message(2)}id: a-3\ndata: {"cur`, `id: a-5\n\n${message(6)}`];
+  const heard: string[] = [];
+  await followUntil('/events', () => askedAfter.length === 4, heard);
+  expect(heard).toEqual(['a-1', 'a-2', 'a-6']);
+  expect(askedAfter).toEqual([CURSOR, CURSOR, 'a-2', 'a-6']);
+});
+
+test('where the stream says since when, it begins there', { timeout: DEADLINE_MS }, async () => {
+  streams = [message(1)];
+  await followUntil('/events?since=2026-11-21T15%3A00%3A00Z', () => askedAfter.length === 2, []);
+  expect(askedAfter).toEqual([undefined, 'a-1']);
+});
+
+test('what would be refused again is not asked again', async () => {
+  const refused = { ...api(), stream: async () => Promise.reject(new ApiProblem({ status: 403, code: 'forbidden', title: 'No.' })) };
+  const states: unknown[] = [];
+  await follow(refused, {
+    path: '/events',
+    signal: new AbortController().signal,
+    onEvent: () => undefined,
+    onState: (state) => states.push(state),
+  });
+  expect(states).toEqual(['connecting', expect.objectContaining({ code: 'forbidden' })]);
+});

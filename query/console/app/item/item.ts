@@ -1,0 +1,87 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { HistoryEntry } from '#shared/rest/history.ts';
+import { useAsked, usePages } from '../asking.ts';
+import { html } from '../html.ts';
+import { Actor } from '../names.ts';
+import { Heading, Problem, Whole } from '../parts.ts';
+import type { Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { Changes } from './changes.ts';
+import { Fields } from './fields.ts';
+
+const SETTLES_MS = 200;
+const SINGULAR: Readonly<Record<string, string>> = { users: 'User', articles: 'Article', comments: 'Comment', webhooks: 'Webhook' };
+
+/** What has happened to an item, and what it was at each time. */
+export const ItemPage = ({ place: { parameters } }: { readonly place: Place }) => {
+  const { kind = '', id = '' } = parameters;
+  const path = `/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
+  const history = usePages<HistoryEntry>(`${path}/history?limit=100`);
+  const [chosen, setChosen] = useState<number>();
+  const show = (entries: readonly HistoryEntry[]) => {
+    const newest = entries[0];
+    if (newest === undefined) return html`<div class="empty"><p>You may know of nothing that has happened to it.</p></div>`;
+    const version = chosen ?? newest.version;
+    return html`
+      <${Slider} entries=${entries} version=${version} choose=${setChosen} />
+      <div class="beside">
+        <section aria-label="Then"><h2>${version === newest.version ? 'As it is' : 'As it was'}</h2><${Then} path=${path} version=${version} /></section>
+        <section aria-label="History"><h2>History</h2><ol class="history">
+          ${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} isChosen=${entry.version === version} choose=${setChosen} />`)}
+        </ol>
+        ${history.more && html`<p><button type="button" onClick=${history.more}>Show earlier</button></p>`}</section>
+      </div>`;
+  };
+  return html`
+    <p class="back"><a href="/console/items">Another item</a></p>
+    <${Heading} title=${`${SINGULAR[kind] ?? kind} ${id}`} />
+    <${Whole} asked=${history} show=${show} />`;
+};
+
+type SliderOptions = { readonly entries: readonly HistoryEntry[]; readonly version: number; readonly choose: (version: number) => void };
+
+/** Goes through the versions as through time. */
+const Slider = ({ entries, version, choose }: SliderOptions) => {
+  const newest = entries[0]?.version ?? 1;
+  const entry = entries.find((each) => each.version === version);
+  const what = entry === undefined ? '' : `${entry.type}, by ${entry.actor ?? 'somebody unknown'}`;
+  return html`<div class="slider">
+    <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, <code>${entry.type}</code>, by <${Actor} actor=${entry.actor} plain />`}</label>
+    <input
+      id="version" type="range" min="1" max=${newest} value=${version} disabled=${newest === 1} aria-valuetext=${`version ${version}, ${what}`}
+      onInput=${(event: Event) => choose(Number((event.currentTarget as HTMLInputElement).value))}
+    />
+  </div>`;
+};
+
+/** While somebody pulls the slider, nothing is asked for. */
+const Then = ({ path, version }: { readonly path: string; readonly version: number }) => {
+  const [settled, setSettled] = useState(version);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(version), SETTLES_MS);
+    return () => clearTimeout(timer);
+  }, [version]);
+  const asked = useAsked<Readonly<Record<string, unknown>>>(`${path}?at=v${settled}`);
+  const before = useRef(asked.body);
+  if (asked.body !== undefined) before.current = asked.body;
+  if (asked.problem?.status === 404)
+    return html`<div class="empty"><p>At this version it was not there: it was deleted, or could not be read by you.</p></div>`;
+  if (asked.problem) return html`<${Problem} problem=${asked.problem} retry=${asked.reload} />`;
+  return html`<${Fields} item=${before.current} />`;
+};
+
+type EntryOptions = { readonly entry: HistoryEntry; readonly isChosen: boolean; readonly choose: (version: number) => void };
+
+const Entry = ({ entry, isChosen, choose }: EntryOptions) => {
+  const { version, type, at, actor, client, changes, erased, unreadable } = entry;
+  return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
+    <p class="line">
+      <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
+      <strong>${type}</strong> <${Time} at=${at} />
+    </p>
+    <p class="soft">by <${Actor} actor=${actor} />${client && html` through <code>${client}</code>`}</p>
+    ${erased && html`<p class="soft">The person was erased: what was theirs is not told any more.</p>`}
+    ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
+    <${Changes} changes=${changes} />
+  </li>`;
+};

@@ -1,0 +1,23 @@
+import { html } from './html.ts';
+
+const SHOWN = /^(user|article|comment|webhook)-(\d+)$/;
+const PATHS: Readonly<Record<string, string>> = { user: 'users', article: 'articles', comment: 'comments', webhook: 'webhooks' };
+
+/** Where the history of what events name as their subject is shown; nowhere for what has none, such as a session. */
+export const pathOfSubject = (subject: string): string | undefined => {
+  const [, kind = '', id = ''] = SHOWN.exec(subject) ?? [];
+  const path = PATHS[kind];
+  return path === undefined ? undefined : `/console/items/${path}/${id}`;
+};
+
+export const Subject = ({ subject }: { readonly subject: string }) => {
+  const path = pathOfSubject(subject);
+  return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
+};
+
+/** `user:7001` leads to what happened to that user; parts of the system have no page. */
+export const Actor = ({ actor, plain = false }: { readonly actor: string | null; readonly plain?: boolean }) => {
+  if (actor === null) return html`<span class="soft">somebody unknown</span>`;
+  const path = actor.startsWith('user:') ? pathOfSubject(actor.replace(':', '-')) : undefined;
+  return path === undefined || plain ? html`<span>${actor.replace(/^system:/, '')}</span>` : html`<a href=${path}>${actor}</a>`;
+};

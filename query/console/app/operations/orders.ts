@@ -1,0 +1,49 @@
+import type { Order } from '#shared/rest/operator.ts';
+import { usePages } from '../asking.ts';
+import { html } from '../html.ts';
+import { Actor, Subject } from '../names.ts';
+import { Badge, Heading, Listing } from '../parts.ts';
+import { Time } from '../time.ts';
+
+const EVERY_MS = 5_000;
+
+export const titleOf = ({ kind, stream, version }: Order): string => {
+  switch (kind) {
+    case 'retry':
+      return `Retry ${stream}`;
+    case 'release':
+      return `Release ${stream} from version ${version}`;
+    case 'verify':
+      return 'Verify everything';
+  }
+};
+
+/** A verification that was carried out may have found differences. */
+export const OrderState = ({ order: { state, report } }: { readonly order: Order }) => {
+  if (report?.outcome === 'different') return html`<${Badge} tone="bad">differences<//>`;
+  const tone = { waiting: 'plain', running: 'warn', done: 'good', failed: 'bad' }[state];
+  return html`<${Badge} tone=${tone}>${state}<//>`;
+};
+
+/** What operators have asked for. */
+export const Orders = () => {
+  const pages = usePages<Order>('/operations/orders', EVERY_MS);
+  return html`
+    <${Heading} title="Orders" />
+    <${Listing}
+      pages=${pages}
+      caption="Orders, the latest first"
+      keyOf=${({ id }: Order) => id}
+      empty=${html`<p>Nobody has asked for anything yet. A retry, a release or a verification stands here once it was ordered, with what came of it.</p>`}
+      columns=${[
+        { label: 'Order', cell: (order: Order) => html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>` },
+        { label: 'State', cell: (order: Order) => html`<${OrderState} order=${order} />` },
+        { label: 'Outcome', cell: ({ outcome }: Order) => outcome ?? html`<span class="soft">–</span>` },
+        { label: 'By', cell: ({ by }: Order) => html`<${Actor} actor=${by} />` },
+        { label: 'Asked for', cell: ({ requestedAt }: Order) => html`<${Time} at=${requestedAt} clock />` },
+      ]}
+    />`;
+};
+
+export const Item = ({ order: { stream } }: { readonly order: Order }) =>
+  stream === undefined ? null : html`<${Subject} subject=${stream} />`;

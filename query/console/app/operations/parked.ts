@@ -1,0 +1,52 @@
+import type { Order, ParkedItem } from '#shared/rest/operator.ts';
+import { useApi, usePages } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { html } from '../html.ts';
+import { Subject } from '../names.ts';
+import { Act, Heading, Listing } from '../parts.ts';
+import { go } from '../router.ts';
+import { Time } from '../time.ts';
+
+const EVERY_MS = 5_000;
+
+/** Items that stand still, and the two ways on. */
+export const Parked = () => {
+  const pages = usePages<ParkedItem>('/operations/parked', EVERY_MS);
+  return html`
+    <${Heading} title="Parked" />
+    <p>An item is parked where one of its events cannot be taken in. It alone stands still: it cannot be read, and everything else goes on.
+    Mend the cause (often: start a newer release) and <strong>retry</strong>, or <strong>release</strong> it without that event.</p>
+    <${Listing}
+      pages=${pages}
+      caption="Parked items"
+      keyOf=${({ stream }: ParkedItem) => stream}
+      empty=${html`<p><strong>Nothing is parked.</strong> An item whose event cannot be taken in would stand here, with the reason.</p>`}
+      columns=${[
+        { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${Subject} subject=${stream} />` },
+        {
+          label: 'Event',
+          cell: ({ type, version }: ParkedItem) => html`<code>${type}</code> <span class="soft">version ${version}</span>`,
+        },
+        { label: 'Reason', cell: ({ reason }: ParkedItem) => reason },
+        { label: 'Since', cell: ({ since }: ParkedItem) => html`<${Time} at=${since} clock />` },
+        { label: 'Do', cell: (item: ParkedItem) => html`<${Ways} item=${item} />` },
+      ]}
+    />`;
+};
+
+const Ways = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
+  const api = useApi();
+  const order = async (href: string, body?: object) => go(`/console/orders/${(await api.post<Order>(href, body)).body.id}`);
+  const { retry, release } = _links;
+  if (retry === undefined && release === undefined) return html`<span class="soft">–</span>`;
+  return html`<div class="tools">
+    ${retry && html`<${Act} act=${() => order(retry.href)}>Retry<//>`}
+    ${
+      release &&
+      html`<${Confirm} label="Release" kind="danger" title=${`Leave version ${version} of ${stream} out for good?`} doing="Release it" act=${() => order(release.href, { version })}>
+        <p>The event <code>${type}</code> stays in the log, and nobody will read what it changed: not now, and not after a rebuild.</p>
+        <p>The item can be read again, as if this had not happened. This cannot be undone here.</p>
+      <//>`
+    }
+  </div>`;
+};

@@ -1,0 +1,70 @@
+import type { AuditHead, AuditStatus } from '#shared/rest/audit.ts';
+import type { Order } from '#shared/rest/operator.ts';
+import { useApi, useAsked, usePages } from '../asking.ts';
+import { countText, plural } from '../format.ts';
+import { html } from '../html.ts';
+import { Subject } from '../names.ts';
+import { Act, Heading, Listing, Table, Whole } from '../parts.ts';
+import { go } from '../router.ts';
+import { Time } from '../time.ts';
+
+const EVERY_MS = 10_000;
+
+/** How far it is proven that what is read equals what was recorded. */
+export const Proof = () => {
+  const api = useApi();
+  const status = useAsked<AuditStatus>('/audit/status', EVERY_MS);
+  const heads = usePages<AuditHead>('/audit/heads');
+  const verify = async () => go(`/console/orders/${(await api.post<Order>('/audit/verifications')).body.id}`);
+  return html`
+    <${Heading} title="Proof"><${Act} kind="primary" act=${verify}>Verify everything<//><//>
+    <p>Every event has its place in a chain of hashes, whose heads are signed and kept outside the database. In the background all is verified in rounds; <strong>Verify
+    everything</strong> does it now: the log, its chain and heads, and each row that is read.</p>
+    <${Whole} asked=${status} show=${(body: AuditStatus) => html`<${State} status=${body} />`} />
+    <h2>Signed heads</h2>
+    <${Listing}
+      pages=${heads}
+      caption="Signed heads"
+      keyOf=${({ count }: AuditHead) => String(count)}
+      empty=${html`<p>No head was signed yet. The first is, soon after the first events.</p>`}
+      columns=${[
+        { label: 'Events', numeric: true, cell: ({ count }: AuditHead) => countText(count) },
+        { label: 'Signed', cell: ({ at }: AuditHead) => html`<${Time} at=${at} />` },
+        { label: 'Head', cell: ({ head }: AuditHead) => html`<code class="long">${head}</code>` },
+      ]}
+    />`;
+};
+
+const State = ({ status }: { readonly status: AuditStatus }) => {
+  const { verified, chain, signed, unproven, differences = [], problem } = status;
+  const found = verified?.differences ?? 0;
+  return html`
+    <div role="status">${
+      found > 0
+        ? html`<p class="finding bad"><strong>${plural(found, 'difference was', 'differences were')} found.</strong> Verify everything to see what they are.</p>`
+        : html`<p class="finding good"><strong>No differences.</strong> ${verified?.finished ? html`All was verified for the last time <${Time} at=${verified.finished} />.` : 'The first round is not finished yet.'}</p>`
+    }
+    ${problem && html`<p class="finding bad"><strong>No head is published:</strong> ${problem}</p>`}</div>
+    <dl class="facts">
+      <div><dt>Last verified position</dt><dd>${verified === null ? 'not begun' : html`<code>${verified.cursor}</code> after ${plural(verified.count, 'event')} of this round`}</dd></div>
+      <div><dt>In the chain</dt><dd>${plural(chain.count, 'event')}, up to <code>${chain.cursor}</code></dd></div>
+      <div><dt>Newest signed head</dt><dd>${signed === null ? 'none yet' : html`over ${plural(signed.count, 'event')}, <${Time} at=${signed.at} />`}</dd></div>
+      <div><dt>Not signed yet</dt><dd>${plural(unproven.events, 'event')}${unproven.since && html`, since <${Time} at=${unproven.since} />`}</dd></div>
+    </dl>
+    ${
+      differences.length > 0 &&
+      html`<h2>Differences</h2><${Table}
+        caption="Differences"
+        items=${differences}
+        keyOf=${(difference: Difference) => `${difference.kind} ${difference.cursor} ${difference.stream}`}
+        columns=${[
+          { label: 'Kind', cell: ({ kind }: Difference) => html`<code>${kind}</code>` },
+          { label: 'Item', cell: ({ stream }: Difference) => (stream === null ? '–' : html`<${Subject} subject=${stream} />`) },
+          { label: 'Fields', cell: ({ fields }: Difference) => fields.join(', ') || '–' },
+          { label: 'Found', cell: ({ at }: Difference) => html`<${Time} at=${at} />` },
+        ]}
+      />`
+    }`;
+};
+
+type Difference = NonNullable<AuditStatus['differences']>[number];

@@ -1,0 +1,131 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
+import { useApi, useAsked, useEvery } from '../asking.ts';
+import { bytesText, countText, plural, rateText, spanText } from '../format.ts';
+import { html } from '../html.ts';
+import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
+import { factsOf, type ProblemFacts } from '../problem.ts';
+import { Time } from '../time.ts';
+import { findingsOf } from './health.ts';
+import { Plot } from './plot.ts';
+import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
+
+const STATUS_EVERY_MS = 5_000;
+const SAMPLES_EVERY_MS = 10_000;
+const MS_PER_SECOND = 1_000;
+const SPANS = [
+  ['15 min', 900],
+  ['1 h', 3_600],
+  ['6 h', 21_600],
+  ['24 h', 86_400],
+] as const;
+const FIRST_SPAN_S = 3_600;
+
+/** How the installation does, now and over the last day. */
+export const Overview = () => {
+  const [spanSeconds, setSpan] = useState(FIRST_SPAN_S);
+  const [isPaused, setPaused] = useState(false);
+  const status = useAsked<OperationsStatus>('/operations', isPaused ? undefined : STATUS_EVERY_MS);
+  const { samples, problem } = useSamples(spanSeconds, isPaused);
+  return html`
+    <${Heading} title="Overview">
+      <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Resume' : 'Pause'}</button>
+    <//>
+    <div class="now"><${Whole} asked=${status} show=${(body: OperationsStatus) => html`<${Health} status=${body} /><${Tiles} status=${body} />`} /></div>
+    <div class="bar" role="group" aria-label="Span of the plots">
+      ${SPANS.map(([label, seconds]) => html`<button type="button" aria-pressed=${seconds === spanSeconds} onClick=${() => setSpan(seconds)}>${label}</button>`)}
+    </div>
+    ${problem && html`<${Problem} problem=${problem} />`}
+    <${Plots} samples=${samples} />
+    ${status.body && html`<${Followers} followers=${status.body.followers} />`}
+  `;
+};
+
+const Health = ({ status }: { readonly status: OperationsStatus }) => {
+  const findings = findingsOf(status);
+  return html`<div class="health" role="status">
+    ${findings.length === 0 && html`<p class="finding good"><strong>Everything flows.</strong> Nothing is parked, and nobody is behind.</p>`}
+    ${findings.map(({ tone, text, href, linkText }) => html`<p class=${`finding ${tone}`}>${text} ${href && html`<a href=${href}>${linkText}</a>`}</p>`)}
+  </div>`;
+};
+
+const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: OperationsStatus }) => html`
+  <dl class="tiles">
+    <div><dt>Reads are behind</dt><dd>${readModel.behindSeconds === null ? 'not known' : spanText(readModel.behindSeconds)}</dd></div>
+    <div><dt>Parked</dt><dd><a href="/console/parked">${countText(readModel.parked)}</a></dd></div>
+    <div><dt>Deliveries due</dt><dd>${countText(webhooks.due)}</dd></div>
+    <div><dt>Deliveries dead</dt><dd>${countText(webhooks.dead)}</dd></div>
+    <div><dt>Webhooks enabled</dt><dd><a href="/console/webhooks">${countText(webhooks.enabled)} of ${countText(webhooks.endpoints)}</a></dd></div>
+    <div><dt>Read model</dt><dd>${bytesText(readModel.bytes)}</dd></div>
+  </dl>
+  <p class="soft">As of <${Time} at=${at} clock />. ${readModel.skipped > 0 ? `${plural(readModel.skipped, 'event was', 'events were')} left out for good by operators.` : ''}</p>`;
+
+type Samples = OperationsSamples['samples'];
+
+/** Those of a span, and from then on what has come since. */
+const useSamples = (
+  spanSeconds: number,
+  isPaused: boolean,
+): { readonly samples: Samples | undefined; readonly problem: ProblemFacts | undefined } => {
+  const api = useApi();
+  const [known, setKnown] = useState<{ readonly spanSeconds: number; readonly samples: Samples }>();
+  const [problem, setProblem] = useState<ProblemFacts>();
+  const samples = known?.spanSeconds === spanSeconds ? known.samples : undefined;
+  const ask = useCallback(() => {
+    const since = samples?.at(-1)?.at ?? new Date(Date.now() - spanSeconds * MS_PER_SECOND).toISOString();
+    api.get<OperationsSamples>(`/operations/samples?since=${encodeURIComponent(since)}`).then(
+      ({ body }) => {
+        setProblem(undefined);
+        setKnown((before) => ({
+          spanSeconds,
+          samples: [...joined(before?.spanSeconds === spanSeconds ? before.samples : [], body.samples, spanSeconds)],
+        }));
+      },
+      (error: unknown) => setProblem(factsOf(error)),
+    );
+  }, [api, spanSeconds, samples]);
+  // Another span asks at once, other samples do not.
+  useEffect(ask, [spanSeconds]);
+  useEvery(isPaused ? undefined : SAMPLES_EVERY_MS, ask);
+  return { samples, problem };
+};
+
+const SAMPLES_MIN = 2;
+
+const Plots = ({ samples }: { readonly samples: Samples | undefined }) => {
+  const shown = useMemo(() => samples && [throughputOf(samples), lagOf(samples), queuesOf(samples)], [samples]);
+  if (samples === undefined || shown === undefined) return html`<div class="plots waiting"></div>`;
+  if (samples.length < SAMPLES_MIN) {
+    return html`<div class="empty"><p>Plots begin here once two samples were taken: one is, every ten seconds.</p></div>`;
+  }
+  const [throughput, lag, queues] = shown;
+  return html`<div class="plots">
+    <${Plot} title="Throughput" series=${throughput} text=${rateText} />
+    <${Plot} title="Behind the log" series=${lag} text=${spanText} />
+    <${Plot} title="Queues" series=${queues} text=${countText} isWhole />
+  </div>`;
+};
+
+type Follower = OperationsStatus['followers'][number];
+
+const Followers = ({ followers }: { readonly followers: readonly Follower[] }) => html`<section>
+  <h2>Who follows the log</h2>
+  <${Table}
+    caption="Who follows the log"
+    items=${followers}
+    keyOf=${({ name }: Follower) => name}
+    columns=${[
+      { label: 'Follower', cell: ({ name }: Follower) => html`<strong>${name}</strong>` },
+      {
+        label: 'State',
+        cell: ({ isRunning }: Follower) => html`<${Badge} tone=${isRunning ? 'good' : 'plain'}>${isRunning ? 'running' : 'no process'}<//>`,
+      },
+      {
+        label: 'Behind',
+        numeric: true,
+        cell: ({ behindSeconds }: Follower) => (behindSeconds === null ? 'not known' : spanText(behindSeconds)),
+      },
+      { label: 'Cursor', cell: ({ cursor }: Follower) => html`<code>${cursor ?? '–'}</code>` },
+    ]}
+  />
+</section>`;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { joined, lagOf, queuesOf, throughputOf, wordsOf } from './series.ts';
+
+const sample = (second: number, more: object = {}) => ({
+  ...{ at: new Date(second * 1_000).toISOString(), events: 0, followers: {}, parked: 0, due: 0, dead: 0, deliveredPerSecond: 0 },
+  ...more,
+});
+
+test('events of a second are a mean since the sample before; of the first, and of a shorter log, nobody can say', () => {
+  const samples = [sample(0, { events: 100 }), sample(10, { events: 150 }), sample(30, { events: 170 }), sample(40, { events: 3 })];
+  expect(throughputOf(samples)).toMatchObject({
+    times: [0, 10, 30, 40],
+    lines: [{ label: 'Events', values: [null, 5, 1, null] }, { label: 'Deliveries' }],
+  });
+});
+
+test('the lag shows the five that were furthest behind, the worst first', () => {
+  const followers = { a: 0, b: 7, c: null, d: 1, e: 2, f: 3, g: 4 };
+  const { lines } = lagOf([sample(0, { followers }), sample(10, { followers: { d: 9 } })]);
+  expect(lines.map(({ label }) => label)).toEqual(['d', 'b', 'g', 'f', 'e']);
+  expect(lines[0]?.values).toEqual([1, 9]);
+  expect(lines[1]?.values).toEqual([7, null]);
+});
+
+test('what comes is put after what was known, once, and what is older than the span is let go', () => {
+  const known = [sample(0), sample(10), sample(20)];
+  expect(joined(known, [sample(20), sample(30)], 20).map(({ at }) => Date.parse(at) / 1_000)).toEqual([10, 20, 30]);
+  expect(joined([], [], 20)).toEqual([]);
+});
+
+test('a plot can be told in words', () => {
+  const series = queuesOf([sample(0, { due: 8 }), sample(10, { due: 2 })]);
+  expect(wordsOf(series, String)).toBe('Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0');
+  expect(wordsOf({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe('Events: not known');
+});

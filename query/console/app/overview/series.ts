@@ -1,0 +1,71 @@
+import type { OperationsSamples } from '#shared/rest/operator.ts';
+
+type Sample = OperationsSamples['samples'][number];
+
+/** What a plot shows: times in seconds, and beside them a value of each line, null where nobody could say. */
+export type Series = { readonly times: readonly number[]; readonly lines: readonly Line[] };
+type Line = { readonly label: string; readonly values: readonly (number | null)[] };
+
+const MS_PER_SECOND = 1_000;
+const FOLLOWERS_MAX = 5;
+
+/** What was known and what has come since, of the last so many seconds. */
+export const joined = (known: readonly Sample[], later: readonly Sample[], lastSeconds: number): readonly Sample[] => {
+  const newest = known.at(-1);
+  const all = [...known, ...later.filter(({ at }) => newest === undefined || at > newest.at)];
+  const last = all.at(-1);
+  return last === undefined ? all : all.filter(({ at }) => secondsOf(last.at) - secondsOf(at) <= lastSeconds);
+};
+
+const secondsOf = (at: string): number => Date.parse(at) / MS_PER_SECOND;
+
+/** Events and deliveries of each second, as a mean since the sample before. */
+export const throughputOf = (samples: readonly Sample[]): Series => ({
+  times: samples.map(({ at }) => secondsOf(at)),
+  lines: [
+    { label: 'Events', values: samples.map((sample, index) => eventsPerSecond(samples[index - 1], sample)) },
+    { label: 'Deliveries', values: samples.map(({ deliveredPerSecond }) => deliveredPerSecond) },
+  ],
+});
+
+const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | null => {
+  if (before === undefined) return null;
+  const seconds = secondsOf(sample.at) - secondsOf(before.at);
+  // A log that is shorter than it was is another one.
+  return seconds > 0 && sample.events >= before.events ? (sample.events - before.events) / seconds : null;
+};
+
+/** The followers that were furthest behind, because more lines cannot be told apart. */
+export const lagOf = (samples: readonly Sample[]): Series => {
+  const worst = new Map<string, number>();
+  for (const { followers } of samples) {
+    for (const [name, seconds] of Object.entries(followers)) worst.set(name, Math.max(worst.get(name) ?? 0, seconds ?? 0));
+  }
+  const names = [...worst]
+    .toSorted(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
+    .slice(0, FOLLOWERS_MAX)
+    .map(([name]) => name);
+  return {
+    times: samples.map(({ at }) => secondsOf(at)),
+    lines: names.map((name) => ({ label: name, values: samples.map(({ followers }) => followers[name] ?? null) })),
+  };
+};
+
+export const queuesOf = (samples: readonly Sample[]): Series => ({
+  times: samples.map(({ at }) => secondsOf(at)),
+  lines: [
+    { label: 'Due', values: samples.map(({ due }) => due) },
+    { label: 'Dead', values: samples.map(({ dead }) => dead) },
+    { label: 'Parked', values: samples.map(({ parked }) => parked) },
+  ],
+});
+
+/** The last value of each line and its highest, for those who do not see the plot. */
+export const wordsOf = ({ lines }: Series, text: (value: number) => string): string =>
+  lines
+    .map(({ label, values }) => {
+      const known = values.filter((value) => value !== null);
+      const last = known.at(-1);
+      return last === undefined ? `${label}: not known` : `${label}: now ${text(last)}, at most ${text(Math.max(...known))}`;
+    })
+    .join('; ');

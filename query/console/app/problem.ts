@@ -1,0 +1,57 @@
+/** RFC 9457, as far as people are told of it. */
+export type ProblemFacts = {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] | undefined;
+};
+
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly facts: ProblemFacts;
+
+  constructor(facts: ProblemFacts, options?: ErrorOptions) {
+    super(facts.title, options);
+    this.facts = facts;
+  }
+}
+
+export const problemOf = async (response: Response): Promise<ProblemFacts> => {
+  const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
+  const { code = 'unknown', title = `The server answered ${response.status}.`, detail, errors } = body;
+  return { status: response.status, code, title, detail, errors, requestId: response.headers.get('x-request-id') ?? undefined };
+};
+
+/** What to do about it, by what it is; where nobody knows, whom to ask. */
+export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
+  const known = ADVICE[code];
+  if (known !== undefined) return known;
+  if (status === 404) return 'It may be gone, or the address may be wrong. Go back to the list.';
+  if (status === 429) return 'You ask too often. Wait a few seconds, and try again.';
+  if (status >= 500) return `Try again. If it stays so, look for the request ${requestId ?? ''} in the log of the server.`;
+  return 'Reload the page, and try again.';
+};
+
+const ADVICE: Readonly<Record<string, string>> = {
+  unreachable: 'Look whether you are connected, and whether the server runs. This page tries again by itself.',
+  forbidden: 'Only administrators may see this. Ask one of them, or sign in as another person.',
+  insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
+  unauthenticated: 'Sign in again.',
+  not_parked: 'It is not parked any more: somebody may have been quicker. Look at the orders.',
+  parked_at_other_version: 'It has come further and is parked at another event now. Reload the list, and look at that one first.',
+  verification_under_way: 'One is enough: follow the one under way among the orders.',
+  too_many_orders: 'Wait until some of them are finished.',
+  unavailable: 'The service cannot do this just now. Try again in a few seconds.',
+  too_many_streams: 'Close another page that follows the events. This one tries again by itself.',
+  client_built_in: 'The console is part of every installation: nobody can change it or take it away.',
+  client_id_taken: 'Choose another id.',
+  webhook_disabled: 'Enable the endpoint first, if you want it to be told again.',
+};
+
+/** Whatever went wrong, as a problem. */
+export const factsOf = (error: unknown): ProblemFacts =>
+  error instanceof ApiProblem
+    ? error.facts
+    : { status: 0, code: 'unexpected', title: 'Something went wrong in this page.', detail: String(error) };

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { placeOf } from './router.ts';
+
+test.each([
+  ['/console', 'overview', {}],
+  ['/console/', 'overview', {}],
+  ['/console/feed', 'feed', {}],
+  ['/console/items/articles/8001', 'item', { kind: 'articles', id: '8001' }],
+  ['/console/webhooks/5001/deliveries/0199a1b2', 'delivery', { id: '5001', delivery: '0199a1b2' }],
+  ['/console/clients/new', 'newClient', {}],
+  ['/console/clients/a%2Fb', 'client', { id: 'a/b' }],
+  ['/console/clients/100%', 'client', { id: '100%' }],
+  ['/console/nothing', 'unknown', {}],
+  ['/elsewhere', 'unknown', {}],
+])('%s shows %s', (path, view, parameters) => {
+  expect(placeOf(path, '')).toMatchObject({ view, parameters });
+});
+
+test('what was searched for stands in the address', () => {
+  expect(placeOf('/console/feed', '?types=article.published').search.get('types')).toBe('article.published');
+});

@@ -1,0 +1,75 @@
+/** Who has signed in here; its tokens are in memory and nowhere else. */
+export type Session = {
+  /** An access token that is good for a while yet. */
+  token(): Promise<string>;
+  /** After an answer that says this one is not good any more. */
+  renewed(refused: string): Promise<string>;
+  signOut(): void;
+};
+
+export class SignInRefused extends Error {
+  override readonly name = 'SignInRefused';
+  readonly code: string;
+
+  constructor(code: string, description: string) {
+    super(description);
+    this.code = code;
+  }
+}
+
+type Tokens = {
+  readonly access_token: string;
+  readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
+};
+
+type Endpoints = { readonly token: string; readonly clientId: string };
+
+type SessionOptions = Endpoints & {
+  readonly signInAgain: () => void;
+  readonly signOut: (idToken: string | undefined) => void;
+};
+
+/** So much earlier than it must, it is renewed: an answer may take its time. */
+const EARLY_MS = 60_000;
+const MS_PER_SECOND = 1_000;
+
+export const openSession = (first: Tokens, { signInAgain, signOut, ...endpoints }: SessionOptions): Session => {
+  let tokens = first;
+  let goodUntilMs = untilMs(first);
+  let renewing: Promise<string> | undefined;
+  const renew = async (): Promise<string> => {
+    try {
+      // Refresh tokens are good once, so whoever comes meanwhile waits for this one.
+      const next = await tokensBy(endpoints, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
+      tokens = { ...tokens, ...next };
+      goodUntilMs = untilMs(next);
+      return tokens.access_token;
+    } catch (error) {
+      if (error instanceof SignInRefused) signInAgain();
+      throw error;
+    } finally {
+      renewing = undefined;
+    }
+  };
+  const renewOnce = (): Promise<string> => {
+    renewing ??= renew();
+    return renewing;
+  };
+  return {
+    token: async () => (Date.now() < goodUntilMs ? tokens.access_token : renewOnce()),
+    renewed: async (refused) => (refused === tokens.access_token ? renewOnce() : tokens.access_token),
+    signOut: () => signOut(tokens.id_token),
+  };
+};
+
+const untilMs = ({ expires_in }: Tokens): number => Date.now() + expires_in * MS_PER_SECOND - EARLY_MS;
+
+export const tokensBy = async ({ token, clientId }: Endpoints, grant: Readonly<Record<string, string>>): Promise<Tokens> => {
+  const response = await fetch(token, { method: 'POST', body: new URLSearchParams({ ...grant, client_id: clientId }) });
+  const answer = (await response.json().catch(() => ({}))) as Tokens & { readonly error?: string; readonly error_description?: string };
+  if (response.ok) return answer;
+  if (answer.error !== undefined) throw new SignInRefused(answer.error, answer.error_description ?? '');
+  throw new Error(`the token endpoint answered ${response.status}`);
+};

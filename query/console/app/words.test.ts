@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { nextOf } from './api.ts';
+import { settingsOf } from './clients/settings.ts';
+import { toneOf } from './item/changes.ts';
+import { textOf } from './item/fields.ts';
+import { pathOfSubject } from './names.ts';
+import { base64url, challengeOf } from './pkce.ts';
+import { ApiProblem, adviceOf, factsOf } from './problem.ts';
+import { momentOf } from './webhooks/webhook.ts';
+
+test('the next page is asked for where this one came from', () => {
+  expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe('/operations/orders?after=x');
+  expect(nextOf('<https://annals.example/clients?after=x&limit=2>; rel="next"')).toBe('/clients?after=x&limit=2');
+  expect([nextOf(null), nextOf('</events?after=x>; rel="poll"')]).toEqual([undefined, undefined]);
+});
+
+test('every problem has an advice, and what is not known leads to the log', () => {
+  expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Only administrators/);
+  expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain('the request r-1');
+  expect(factsOf(new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such order.' })).code).toBe('order_not_found');
+  expect(factsOf(new TypeError('x is not a function'))).toMatchObject({ code: 'unexpected', detail: 'TypeError: x is not a function' });
+});
+
+test('items that have a history have a page', () => {
+  expect(pathOfSubject('article-8001')).toBe('/console/items/articles/8001');
+  expect([pathOfSubject('session-abc'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual([undefined, undefined, undefined]);
+});
+
+test('values of JSON are told as people read them', () => {
+  expect([null, 'a', 3, true, ['a', 'b'], { id: 1, name: 'Ada' }].map(textOf)).toEqual(['', 'a', '3', 'true', 'a, b', 'id: 1, name: Ada']);
+});
+
+test('lines of a difference are told apart', () => {
+  expect(['+a', '-a', ' a', '@@ -1 +1 @@'].map(toneOf)).toEqual(['added', 'removed', '', 'place']);
+});
+
+test('a day alone is a moment, too', () => {
+  expect(['2026-11-21', '2026-11-21T15:00:00Z', 'a-1'].map(momentOf)).toEqual(['2026-11-21T00:00:00Z', '2026-11-21T15:00:00Z', 'a-1']);
+});
+
+test('the challenge is that of RFC 7636, appendix B', async () => {
+  expect(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
+  expect(base64url(new Uint8Array([251, 255, 254]))).toBe('-__-');
+});
+
+test('each kind of client gets what it needs, and no more', () => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ name: ' Robot ', clientId: '', role: 'author', redirects: 'https://a.example/x\n' }))
+    form.set(name, value);
+  form.append('scope', 'read:articles');
+  const scopes = { scopes: ['read:articles'], defaultScopes: ['read:articles'] };
+  expect(settingsOf('service', form)).toEqual({
+    ...{ name: 'Robot', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic', serviceAccountRole: 'author' },
+    ...scopes,
+  });
+  expect(settingsOf('public', form)).toEqual({
+    ...{ name: 'Robot', grantTypes: ['authorization_code', 'refresh_token'], tokenEndpointAuthMethod: 'none' },
+    ...{ ...scopes, redirectUris: ['https://a.example/x'] },
+  });
+});

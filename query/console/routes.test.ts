@@ -1,0 +1,72 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serveRoutes } from '../../test/serve.ts';
+import { readApplication } from './application.ts';
+import { consoleRoutes } from './routes.ts';
+
+const GZIPPED_BYTES_MAX = 150 * 1_024;
+
+let server: Served;
+beforeAll(async () => {
+  server = await serveRoutes(consoleRoutes({ publicUrl: 'https://annals.example', issuerUrl: 'https://id.example' }));
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
+
+test('the whole of it is small', () => {
+  const { assets } = readApplication();
+  const bytes = assets.map((asset) => gzipSync(asset.bytes, { level: 9 }).length);
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(GZIPPED_BYTES_MAX);
+});
+
+test('every module finds what it imports, and has no types left', async () => {
+  const { assets } = readApplication();
+  const paths = new Set(assets.map(({ path }) => path));
+  const modules = assets.filter(({ type }) => type === 'text/javascript');
+  const missing = modules.flatMap(({ path, bytes }) =>
+    [...bytes.toString().matchAll(/\bfrom\s*["']([^"'\s]+)["'];/g)]
+      .map(([, specifier = '']) => (specifier.startsWith('.') ? new URL(specifier, `http://host${path}`).pathname : specifier))
+      .filter((target) => !paths.has(target)),
+  );
+  expect(missing).toEqual([]);
+  expect(modules.filter(({ bytes }) => /^import type\b|\bsatisfies\b/m.test(bytes.toString()))).toEqual([]);
+});
+
+test('every address of it is the same page, which runs nothing but its own modules', async () => {
+  const page = await get('/console');
+  expect(page.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' https://annals.example https://id.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  expect(page.headers.get('set-cookie')).toBeNull();
+  const html = await page.text();
+  expect(html).toContain(
+    'data-home="https://annals.example/console" data-issuer="https://id.example" data-scope="openid profile read:users',
+  );
+  expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
+  expect(await (await get('/console/items/articles/8001')).text()).toBe(html);
+  expect((await get('/console', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } })).status).toBe(304);
+});
+
+test('what the page loads may be kept for good', async () => {
+  const html = await (await get('/console')).text();
+  const paths = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect(paths).toHaveLength(readApplication().assets.length);
+  for (const path of paths) {
+    const asset = await get(path);
+    expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+    expect(asset.headers.get('content-type')).toMatch(path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
+    expect(asset.headers.get('content-encoding')).toBe('gzip');
+  }
+});
+
+test.each([
+  ['GET', '/console/', 308],
+  ['GET', '/console/assets/unknown/main.ts', 404],
+  ['POST', '/console', 405],
+  ['DELETE', '/console/parked', 405],
+  ['HEAD', '/console/feed', 200],
+  ['GET', '/consoles', 404],
+])('%s %s is answered by %i', async (method, path, status) => {
+  expect((await get(path, { method })).status).toBe(status);
+});

@@ -1,0 +1,63 @@
+import { type RequestHandler, Router } from 'express';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { answerAsset } from '../pages/asset.ts';
+import { answerPage } from '../pages/page.ts';
+import { readApplication } from './application.ts';
+import { consolePage } from './page.ts';
+
+export type ConsoleOptions = {
+  /** Where people find it. */
+  readonly publicUrl: string;
+  /** Where it sends them to sign in. */
+  readonly issuerUrl: string;
+};
+
+/**
+ * `GET /console`: the installation, for administrators. It is a program in the browser that asks what everybody may ask, by a token
+ * of its own; every address below is the same page.
+ */
+export const consoleRoutes = (options: ConsoleOptions): Router => {
+  let served: Router | undefined;
+  // Taking the types off takes a moment that a start has no use for.
+  const lazily: RequestHandler = (request, response, next) => {
+    served ??= serve(options);
+    served(request, response, next);
+  };
+  return Router({ strict: true })
+    .get('/console/', (_request, response) => response.redirect(308, '../console'))
+    .use('/console', lazily);
+};
+
+const serve = (options: ConsoleOptions): Router => {
+  const application = readApplication();
+  const home = new URL('/console', options.publicUrl).href;
+  const scope = ['openid', 'profile', ...SCOPES].join(' ');
+  const page = consolePage(application, { home, issuer: options.issuerUrl, scope });
+  // The paths of assets are whole, and this is mounted.
+  const files = new Map(application.assets.map((asset) => [asset.path, answerAsset(asset)]));
+  const answer = answerPage(page, contentSecurityPolicy(options));
+  return Router()
+    .get('/assets/*name', (request, response, next) => {
+      const file = files.get(request.baseUrl + request.path);
+      if (file === undefined) next('router');
+      else file(request, response, next);
+    })
+    .get('/{*section}', answer)
+    .all('/{*section}', refuseOtherMethods('GET', 'HEAD'));
+};
+
+/** Scripts and styles come from here alone, and none stand in the page. It asks where it comes from, and where tokens are given. */
+const contentSecurityPolicy = ({ publicUrl, issuerUrl }: ConsoleOptions): string => {
+  const origins = new Set([publicUrl, issuerUrl].map((url) => new URL(url).origin));
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${[...origins].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};

@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, PASSWORD, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+
+/** Longer than others, because every section is looked at in the one installation that is started, by the one who has signed in. */
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console.test.ts is skipped, because ${missing}.`);
+
+const DEADLINE_MS = 60_000;
+const TEST_MS = 180_000;
+
+const SIZES = [
+  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+] as const;
+
+describe.skipIf(missing !== undefined)('the console in Chromium', () => {
+  const open = new AsyncDisposableStack();
+  let installation: Installation;
+  let ask: RestClient;
+  let author: Person;
+  let operator: Person;
+  let sink: WebhookSink;
+  let chromium: Browser;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const people = await openPeople(installation);
+    ask = restClientOf(installation);
+    author = await people.signUp('Ada');
+    const someone = await people.signUp('Grace');
+    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
+    operator = await people.signIn(someone, 'admin');
+    sink = open.use(await startWebhookSink());
+    chromium = await launchChromium();
+    open.defer(() => chromium.close());
+  }, TEST_MS);
+  afterAll(() => open.disposeAsync());
+
+  const make = async (path: string, body: object): Promise<number> => {
+    const made = await ask('POST', path, { token: author.token, body });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    return (made.body as { id: number }).id;
+  };
+  const draft = (title: string) => make('/articles', { title, body: 'One\nTwo', tags: [] });
+
+  /** An article that nobody can read any more, because of an event of a release to come. */
+  const parkArticle = async (): Promise<string> => {
+    const stream = `article-${await draft('On engines')}` as StreamName;
+    const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
+    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
+    await log.append(stream, 'any', [{ id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} }]);
+    return stream;
+  };
+
+  const fillIn = async (page: Page, { email }: Person): Promise<void> => {
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+
+  const openPage = async (options: object): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> => {
+    const context = await chromium.newContext(options);
+    context.setDefaultTimeout(DEADLINE_MS);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    return { context, page, complaints };
+  };
+
+  describe.each(SIZES)('on a %s', (size, options) => {
+    let context: BrowserContext;
+    let page: Page;
+    let complaints: string[];
+    beforeAll(async () => {
+      ({ context, page, complaints } = await openPage(options));
+    });
+    afterAll(() => context?.close());
+
+    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+    const go = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    const press = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+    /** Looks at what is there in every way there is. */
+    const look = async (name: string) => {
+      await picture(page, `console-${size}-${name}`);
+      await expectFitting(page);
+      await expectAccessible(page);
+      expect(complaints).toEqual([]);
+    };
+
+    test('who signs in comes back to where they wanted to go, and what happens appears by itself', { timeout: TEST_MS }, async () => {
+      const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
+      await page.goto(`${installation.url}/console/feed`);
+      await fillIn(page, operator);
+      await heading('Feed');
+      expect(page.url()).toBe(`${installation.url}/console/feed`);
+      await page.getByText('live', { exact: true }).waitFor();
+      const first = await draft('While we look');
+      await entryOf(first).waitFor();
+      await press('Pause');
+      const second = await draft('While we rest');
+      await press('Resume (1)');
+      await entryOf(second).waitFor();
+      await page.locator('summary').first().click();
+      await look('feed');
+
+      await page.getByLabel('Item').fill(`article-${first}`);
+      await page.getByLabel('Item').press('Enter');
+      await page.getByText('live', { exact: true }).waitFor();
+      await until(
+        () => page.url(),
+        (url) => url.endsWith(`?subject=article-${first}`),
+      );
+      await ask('POST', `/articles/${second}/publish`, { token: author.token });
+      await ask('POST', `/articles/${first}/publish`, { token: author.token });
+      await page.locator('summary', { hasText: 'article.published' }).waitFor();
+      expect(await entryOf(second).count()).toBe(0);
+    });
+
+    test('a reload goes on without a sign-in page', { timeout: TEST_MS }, async () => {
+      await page.reload();
+      await heading('Feed');
+      expect(await page.evaluate('Object.keys(localStorage).length + Object.keys(sessionStorage).length')).toBe(0);
+    });
+
+    test('the overview tells how everything is, now and over time', { timeout: TEST_MS }, async () => {
+      await go('Overview');
+      await page.getByText('Everything flows.').waitFor();
+      await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
+      await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
+      await page.getByRole('cell', { name: 'projector' }).waitFor();
+      await look('overview');
+    });
+
+    test('what is parked is tried again, and left out', { timeout: TEST_MS }, async () => {
+      await go('Parked');
+      await page.getByText('Nothing is parked.').waitFor();
+      const stream = await parkArticle();
+      await page.getByRole('link', { name: stream }).waitFor();
+      await look('parked');
+      await press('Retry');
+      await heading(`Retry ${stream}`);
+      await page.getByText('failed', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Back to what is parked' }).click();
+      await press('Release');
+      await page.getByRole('dialog').getByText('stays in the log').waitFor();
+      await look('release');
+      await press('Release it');
+      await heading(`Release ${stream} from version 2`);
+      await page.getByText('done', { exact: true }).waitFor();
+      await look('order');
+      await go('Orders');
+      await page.getByRole('link', { name: `Release ${stream} from version 2` }).waitFor();
+      await look('orders');
+    });
+
+    test('everything is verified at the press of a button', { timeout: TEST_MS }, async () => {
+      await go('Proof');
+      await page.getByText('Last verified position').waitFor();
+      await look('proof');
+      await press('Verify everything');
+      await heading('Verify everything');
+      await page.getByText('Proven.').waitFor();
+      await look('verified');
+    });
+
+    test('the history of an item can be walked through', { timeout: TEST_MS }, async () => {
+      const id = await draft('On engines');
+      await ask('PATCH', `/articles/${id}`, { token: author.token, body: { title: 'On looms', body: 'One\nThree' } });
+      await go('Items');
+      await page.getByLabel('Item', { exact: true }).fill(`article-${id}`);
+      await look('items');
+      await press('Show its history');
+      await heading(`Article ${id}`);
+      const then = page.getByRole('region', { name: 'Then' });
+      await then.getByText('On looms').waitFor();
+      expect(await page.locator('.diff .added').first().textContent()).toContain('+Three');
+      await page.getByRole('slider').focus();
+      await page.keyboard.press('ArrowLeft');
+      await then.getByText('On engines').waitFor();
+      await look('item');
+    });
+
+    test('what a webhook was sent is seen, and sent again', { timeout: TEST_MS }, async () => {
+      const id = await make('/webhooks', { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
+      await draft('On engines');
+      await go('Webhooks');
+      await look('webhooks');
+      await page.getByRole('link', { name: `${sink.url}/${size}` }).click();
+      await heading(`Webhook ${id}`);
+      await page.getByRole('cell', { name: 'delivered' }).first().waitFor();
+      await look('webhook');
+      await page.getByRole('link', { name: 'article.drafted' }).first().click();
+      await page.getByText('Attempt 1').waitFor();
+      const before = sink.received.filter(({ path }) => path === `/${size}`).length;
+      await press('Send again');
+      await page.getByText('Attempt 2').waitFor();
+      expect(sink.received.filter(({ path }) => path === `/${size}`)).toHaveLength(before + 1);
+      await page.locator('summary').first().click();
+      await look('delivery');
+      await page.getByRole('link', { name: `Webhook ${id}` }).click();
+      await press('Disable');
+      await press('Disable it');
+      await page.getByText('disabled', { exact: true }).waitFor();
+    });
+
+    test('a client is made, gets another secret, and is deleted', { timeout: TEST_MS }, async () => {
+      await go('Clients');
+      await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
+      await look('clients');
+      await page.getByRole('link', { name: 'New client' }).click();
+      await page.getByLabel('Name').fill('Robot');
+      await page.getByLabel('Id').fill(`robot-${size}`);
+      await look('client-new');
+      await press('Register it');
+      const secret = await page.locator('.secret code').textContent();
+      expect(secret).toMatch(/\S{20,}/);
+      await page.getByRole('link', { name: `robot-${size}` }).click();
+      await heading('Robot');
+      await press('New secret');
+      await press('Make a new secret');
+      await expect.poll(() => page.locator('.secret code').textContent(), { timeout: DEADLINE_MS }).not.toBe(secret);
+      await look('client');
+      await press('Delete');
+      await press('Delete it');
+      await heading('Clients');
+    });
+
+    test('what cannot be done is told with what to do', { timeout: TEST_MS }, async () => {
+      await page.goto(`${installation.url}/console/orders/${randomUUID()}`);
+      await page.getByRole('alert').getByText('Go back to the list.').waitFor();
+      await page.getByRole('link', { name: 'All orders' }).click();
+      await heading('Orders');
+      // The browser tells of every answer that is none of success.
+      complaints.length = 0;
+    });
+
+    test('who signs out is asked to sign in again', { timeout: TEST_MS }, async () => {
+      await press('Sign out');
+      await press('Sign out');
+      await heading('You are signed out');
+      await look('signed-out');
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByLabel('E-mail address').waitFor();
+    });
+
+    test('who is no administrator is told so, and what to do', { timeout: TEST_MS }, async () => {
+      const other = await openPage(options);
+      await other.page.goto(`${installation.url}/console`);
+      await fillIn(other.page, author);
+      await other.page.getByRole('heading', { name: 'The console is for administrators' }).waitFor();
+      await picture(other.page, `console-${size}-not-for-you`);
+      await expectAccessible(other.page);
+      await expectFitting(other.page);
+      await other.context.close();
+    });
+  });
+});
