@@ -54,6 +54,15 @@ const inCopies = {
 const BEHIND_NGINX =
   'test/e2e/{security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
+/**
+ * On PostgreSQL alone `npm test` runs all suites in one process, and these run in copies too: those that no other run has, and those that
+ * are about what each process counts, remembers or follows for itself. `npm run test:engines:all` runs all of them in copies.
+ */
+const EMBEDDED_IN_COPIES = [
+  BEHIND_NGINX,
+  'test/e2e/{account-own,audit,erasure-restored,events,graphql-clients,graphql-cursor,graphql-rate,operations,rest-reading,webhooks}.test.ts',
+];
+
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
   'test/e2e/start',
@@ -112,7 +121,10 @@ export default defineConfig({
         test: {
           name: 'engines',
           ...inCopies,
-          include: [SUITES, 'test/pages/{graphiql,following-changes}.test.ts'],
+          include: [
+            ...(process.env.ENGINES_ALL === undefined ? EMBEDDED_IN_COPIES : [SUITES]),
+            'test/pages/{graphiql,following-changes}.test.ts',
+          ],
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_ENGINES: 'embedded' },
         },
