@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool } from '#shared/database/pool.ts';
 import { until } from '../../engines/until.ts';
+import { lockArticles } from './lock-articles.ts';
 import { head, openMany } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 
@@ -19,21 +19,6 @@ beforeAll(async () => {
   target = await startTarget({ REQUESTS_MAX: String(REQUESTS_MAX) });
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
-
-/** Keeps all readers of articles waiting, with the connections that they have, until the scope ends. */
-const lockArticles = async (databaseUrl: string): Promise<AsyncDisposable> => {
-  const pool = openPool({ url: databaseUrl, applicationName: 'test-lock', connectionsMax: 1, statementTimeoutMs: TEST_MS });
-  // An idle connection would be given up after a while.
-  const connection = await pool.connect();
-  await connection.query('begin; lock table read_model.articles in access exclusive mode');
-  return {
-    async [Symbol.asyncDispose]() {
-      await connection.query('rollback');
-      connection.release();
-      await pool[Symbol.asyncDispose]();
-    },
-  };
-};
 
 /** Things that nobody else of us needs. */
 const askElsewhere = async (): Promise<readonly (readonly [number, string | null])[]> => {
