@@ -29,7 +29,7 @@ const TOOLS = 'test/{receivers,compose,verify-export}.test.ts';
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What waits for leases to run out or for revocations to settle, and what proves whole logs. */
+/** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
 const LONG = [
   'auth/{first-minute,clients/clients,clients/client-ends}.database.test.ts',
   'command-line/client.database.test.ts',
@@ -38,7 +38,13 @@ const LONG = [
   'shared/http/authenticate/revocations.database.test.ts',
   'command-line/{projection,projection-versions,log,log-renew,replay,audit-verify}.database.test.ts',
   'audit/{verify,replay}/*.database.test.ts',
-  'test/contracts/first-release.test.ts',
+  'test/contracts/{first-release,graphql-codegen}.test.ts',
+  'auth/{invitations,own-account,password-reset}/*.database.test.ts',
+  'command/rest/{bad-bodies,bad-input}.database.test.ts',
+  '{audit,projector}/carry-out-orders.database.test.ts',
+  'projector/{rebuild,rebuild-live}.database.test.ts',
+  'query/links.database.test.ts',
+  'webhook-dispatcher/purge.database.test.ts',
 ];
 
 const SUITES = 'test/e2e/**/*.test.ts';
@@ -52,7 +58,7 @@ const inCopies = {
 
 /** Of these it is enough that they run with each role in a process of its own. */
 const BEHIND_NGINX =
-  'test/e2e/{security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
+  'test/e2e/{events,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
 /**
  * On PostgreSQL alone `npm test` runs all suites in one process, and these run in copies too: those that no other run has, and those that
@@ -60,7 +66,7 @@ const BEHIND_NGINX =
  */
 const EMBEDDED_IN_COPIES = [
   BEHIND_NGINX,
-  'test/e2e/{account-own,audit,erasure-restored,events,graphql-clients,graphql-cursor,graphql-rate,operations,rest-reading,webhooks}.test.ts',
+  'test/e2e/{account-own,audit,erasure-restored,graphql-clients,graphql-cursor,graphql-rate,operations,rest-reading,webhooks}.test.ts',
 ];
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */

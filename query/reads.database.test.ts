@@ -173,12 +173,12 @@ const READS = Object.values(OPERATIONS).flatMap(({ role, method, path, right }) 
   role === 'query' && right !== null ? [{ method, path, right }] : [],
 );
 
-test.each(READS)('$method $path without its scope is refused before anything is read', async ({ path, right }) => {
+test.each(READS)('$method $path without its scope is refused before anything is read', async ({ method, path, right }) => {
   const scope = scopeOf(right);
   const scopes = SCOPES.filter((each) => each !== scope);
   for (const role of ['reader', 'author', 'admin'] as const) {
     const before = world.statements();
-    const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { by: { ...(askers.author as Asker), role, scopes } });
+    const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { method, by: { ...(askers.author as Asker), role, scopes } });
     expect({ status, body }).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
     expect(world.statements()).toBe(before);
   }
