@@ -22,7 +22,7 @@ export const logImport: Command = {
     },
     'without-keys': { type: 'boolean', description: 'Takes in persons whose keys are not there as erased, for good.' },
   },
-  examples: ['log import /backup/2026-11-21 --key kPrK…', 'log import /audit/november --without-keys'],
+  examples: ['log import /backup/2026-11-21 --key=kPrK…', 'log import /audit/november --without-keys'],
   async run({ positionals: [folder = ''], flags, values }, terminal) {
     const opened = await openExport(folder);
     const [known] = values.get('key') ?? [];

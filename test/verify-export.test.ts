@@ -74,8 +74,8 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
       text: expect.stringMatching(/^VERIFIED\. 42 events, after position 0 up to 42\.\n.*2 signed heads/),
     });
     const { keys } = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as { keys: readonly { id: string }[] };
-    for (const { id } of keys) expect(await verify(whole, '--key', id, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
-    expect(await verify(whole, '--key', 'of-another')).toMatchObject({ exit: 1, text: expect.stringContaining('not signed by the key') });
+    for (const { id } of keys) expect(await verify(whole, `--key=${id}`, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
+    expect(await verify(whole, '--key=of-another')).toMatchObject({ exit: 1, text: expect.stringContaining('not signed by the key') });
   });
 
   const copyOf = async (folder: string) => {
@@ -117,7 +117,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     const [first, second, third] = [aKey(), aKey(), aKey()];
     const verifyAs = async (keys: readonly AuditKey[], signer: TestKey) => {
       await signAnew(path, keys, signer);
-      return verify(path, '--key', second.id);
+      return verify(path, `--key=${second.id}`);
     };
     const known = [endorsed(first), endorsed(second, first)];
     expect(await verifyAs([...known, endorsed(third, second)], third)).toMatchObject({ exit: 0 });

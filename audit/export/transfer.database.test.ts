@@ -97,18 +97,18 @@ test('an export is taken in from whom it is expected, and without that its key i
     });
     expect(await contentOf(pool)).toEqual(before);
   };
-  await refused(['--key', 'of-another'], 'is not signed by the key of-another');
+  await refused(['--key=of-another'], 'is not signed by the key of-another');
   await signAnew(path, known, first);
-  await refused(['--key', second.id], `is not signed by the key ${second.id}`);
+  await refused([`--key=${second.id}`], `is not signed by the key ${second.id}`);
   await signAnew(path, [...known, endorsed(forger, first)], forger);
-  await refused(['--key', second.id], `The key ${forger.id} of this export is not endorsed by the one before it`);
+  await refused([`--key=${second.id}`], `The key ${forger.id} of this export is not endorsed by the one before it`);
   // What is told comes before what is found.
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   await signAnew(path, known, second);
   const { lines } = await callLine(other.settings, ['log', 'import', path]);
   expect(lines[0]).toContain(`signed by the key ${second.id}, which comes with it`);
   expect(lines.findIndex((line) => line.includes('events were imported'))).toBeGreaterThan(0);
-  expect(await callLine(copy.settings, ['log', 'import', path, '--key', first.id])).toMatchObject({ exit: 0 });
+  expect(await callLine(copy.settings, ['log', 'import', path, `--key=${first.id}`])).toMatchObject({ exit: 0 });
 });
 
 const personsOf = async (url: string) => {

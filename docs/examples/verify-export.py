@@ -2,7 +2,7 @@
 
     python3 verify-export.py <folder>                 what `npm run annals -- log export` has written
     python3 verify-export.py <file.jsonl>             what `GET /audit/export` has answered
-        --key <id>         a key that you know of from elsewhere: the export must be signed by it, or by one that follows from it
+        --key=<id>         a key that you know of from elsewhere: the export must be signed by it, or by one that follows from it
         --heads <file>     heads that were published, a line each, such as AUDIT_DIR/heads.jsonl: the events must bear them out, and at least one
                            must be over as many events as the log had before these, or over some of these as well
 
