@@ -6,6 +6,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { Actor } from '#shared/events/metadata.ts';
 import type { SECURITY_EVENTS } from '#shared/events/security.ts';
 import { streamName } from '#shared/events/streams.ts';
+import type { Log } from '#shared/log.ts';
 
 export type SecurityEvent = EventOf<keyof typeof SECURITY_EVENTS>;
 
@@ -25,3 +26,11 @@ export const createSecurityLog =
     const encoded = await codec.encode(event, context, randomUUID() as EventId, stream);
     await eventLog.append(stream, 'any', [encoded]);
   };
+
+/** For what is done already, whether or not the log can be told: it stays done, and who looks after the system is told instead. */
+export const recordAfterwards =
+  ({ record, log }: { readonly record: RecordSecurityEvent; readonly log: Log }): RecordSecurityEvent =>
+  (event, circumstances) =>
+    record(event, circumstances).catch((err: unknown) =>
+      log.error({ err, type: event.type, requestId: circumstances.requestId }, 'A security event could not be recorded.'),
+    );

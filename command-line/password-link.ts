@@ -1,4 +1,3 @@
-import { StartRefused } from '#shared/start-refused.ts';
 import { resetLink } from '../auth/own-account/reset-routes.ts';
 import { makeReset } from '../auth/password-reset/password-reset.ts';
 import { withAccounts } from './account-store.ts';
@@ -12,8 +11,7 @@ export const passwordLink: Command = {
   examples: ['password-link ada@example.com'],
   run: ({ positionals: [email = ''] }, terminal) =>
     withAccounts(terminal, async ({ config, persons, by, ...accounts }) => {
-      const person = await persons.byEmail(email);
-      if (person === undefined) throw new StartRefused(`Nobody has the address ${email}.`);
+      const person = await persons.at(email);
       await terminal.write(resetLink(config.issuerUrl, await makeReset(accounts, person.userId, by)));
       terminal.complain('Send it to nobody but them, and make sure that it is them who asks: it is not shown again.');
     }),

@@ -1,9 +1,12 @@
 import { StartRefused } from '#shared/start-refused.ts';
+import { accountRemovePasskeys } from './account-remove-passkeys.ts';
+import { accountResetSecondFactor } from './account-reset-second-factor.ts';
 import { auditRotateKey } from './audit-rotate-key.ts';
 import { auditVerify } from './audit-verify.ts';
 import { clientDelete, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { clientCreate } from './client-create.ts';
 import { type Command, readArguments } from './command.ts';
+import { demo } from './demo/demo.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
@@ -41,6 +44,7 @@ const COMMANDS: readonly Command[] = [
   logRenew,
   settings,
   token,
+  demo,
   clientCreate,
   clientList,
   clientShow,
@@ -48,6 +52,8 @@ const COMMANDS: readonly Command[] = [
   clientDelete,
   invite,
   passwordLink,
+  accountResetSecondFactor,
+  accountRemovePasskeys,
   keysRotate,
   auditRotateKey,
   erasureList,

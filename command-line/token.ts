@@ -8,6 +8,17 @@ import { UsageError } from './usage-error.ts';
 
 const TIMEOUT_MS = 10_000;
 
+/** Who asks for it, and where. */
+export const ACCESS_OPTIONS = {
+  client: { type: 'string', placeholder: '<id>', description: 'The client, instead of the one that development begins with.' },
+  secret: {
+    type: 'string',
+    placeholder: '<secret>',
+    description: 'Its secret; goes with --client. CLIENT_SECRET in the environment is not seen by others.',
+  },
+  url: { type: 'string', placeholder: '<url>', description: 'Where Annals is, instead of on this machine.' },
+} as const satisfies Command['options'];
+
 export const token: Command = {
   name: 'token',
   summary: 'Prints an access token of the running server, for a service client.',
@@ -18,27 +29,22 @@ export const token: Command = {
       placeholder: '<scopes>',
       description: 'What it is for, such as "read:articles write:articles"; else all that the client has by default.',
     },
-    client: { type: 'string', placeholder: '<id>', description: 'The client, instead of the one that development begins with.' },
-    secret: {
-      type: 'string',
-      placeholder: '<secret>',
-      description: 'Its secret; goes with --client. CLIENT_SECRET in the environment is not seen by others.',
-    },
-    url: { type: 'string', placeholder: '<url>', description: 'Where Annals is, instead of on this machine.' },
+    ...ACCESS_OPTIONS,
   },
   examples: [
     `token --scope 'read:articles write:articles'`,
     'token --client importer --secret annals_secret_… --url https://annals.example',
   ],
   async run(given, terminal) {
-    const request = await readRequest(given, terminal);
+    const request = await readTokenRequest(given, terminal);
     await terminal.write(await requestToken(request));
   },
 };
 
-type Request = { readonly url: string; readonly clientId: string; readonly secret: string; readonly scope: string | undefined };
+export type TokenRequest = { readonly url: string; readonly clientId: string; readonly secret: string; readonly scope: string | undefined };
 
-const readRequest = async (given: Given, { environment }: Terminal): Promise<Request> => {
+/** Without a client, it is the one that development begins with. */
+export const readTokenRequest = async (given: Given, { environment }: Terminal): Promise<TokenRequest> => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const [clientId, scope] = [one('client'), one('scope')];
   const secret = one('secret') ?? environment.CLIENT_SECRET;
@@ -58,7 +64,7 @@ const readRequest = async (given: Given, { environment }: Terminal): Promise<Req
 const Answer = z.union([z.object({ access_token: z.string() }), z.object({ error: z.string(), error_description: z.string().optional() })]);
 
 /** Client credentials (RFC 6749, section 4.4). */
-const requestToken = async ({ url, clientId, secret, scope }: Request): Promise<string> => {
+export const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Promise<string> => {
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64');
   const response = await fetch(`${url.replace(/\/+$/, '')}/token`, {
     method: 'POST',

@@ -74,19 +74,19 @@ test('what is over is cleared away', async () => {
 });
 
 test('ten guesses at an account from ten addresses, and the eleventh waits; a success clears the account', async () => {
-  const guess = (address: string) => limits.admit({ emailHash: 'ada', address });
+  const guess = (address: string) => limits.admit({ account: 'ada', address });
   const guesses = [];
   for (let each = 1; each <= 10; each += 1) guesses.push(await guess(`192.0.2.${each}`));
   expect(guesses.every(({ granted }) => granted)).toBe(true);
   expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
   expect(await guess('192.0.2.99')).toMatchObject({ granted: false });
-  await limits.succeeded({ emailHash: 'ada', address: '192.0.2.1' });
+  await limits.succeeded({ account: 'ada', address: '192.0.2.1' });
   expect(await guess('192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
 });
 
 test('fifty guesses from one address, whoever is guessed at', async () => {
   const guesses = [];
-  for (let each = 0; each < 51; each += 1) guesses.push(await limits.admit({ emailHash: `user-${each}`, address: '198.51.100.1' }));
+  for (let each = 0; each < 51; each += 1) guesses.push(await limits.admit({ account: `user-${each}`, address: '198.51.100.1' }));
   expect(guesses.filter(({ granted }) => granted)).toHaveLength(50);
-  expect(await limits.admit({ emailHash: 'user-1', address: '198.51.100.2' })).toMatchObject({ granted: true });
+  expect(await limits.admit({ account: 'user-1', address: '198.51.100.2' })).toMatchObject({ granted: true });
 });

@@ -116,6 +116,32 @@ test('a deleted person has no address, no password, and their tokens are revoked
   );
 });
 
+test('what a former release has left of a deleted person is deleted at the start', async () => {
+  const userId = await registerUser(side, { email: anAddress() });
+  await side.send({ type: 'DeleteUser', userId }, by(system));
+  {
+    await using persons = await open();
+    await until(
+      () => persons.byId(userId),
+      (found) => found?.status === 'deleted',
+    );
+  }
+  const living = await registerUser(side, { email: anAddress() });
+  for (const id of [userId, living]) {
+    await pool.query(`insert into auth.second_factor (user_id, sealed, last_step) values ($1, '', 0)`, [id]);
+    await pool.query(`insert into auth.recovery_code (user_id, digest) values ($1, '')`, [id]);
+    await pool.query(
+      `insert into auth.passkey (id, user_id, credential_hash, sealed, counter) values ($1::text, $1::bigint, $1::text::bytea, '', 0)`,
+      [id],
+    );
+  }
+  await (await open())[Symbol.asyncDispose]();
+  for (const table of ['second_factor', 'recovery_code', 'passkey']) {
+    const { rows } = await pool.query(`select user_id as id from auth.${table}`);
+    expect(rows).toEqual([{ id: living }]);
+  }
+});
+
 test('what happened while nobody followed is caught up with, once', async () => {
   const before = await open();
   await before[Symbol.asyncDispose]();

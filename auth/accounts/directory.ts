@@ -13,7 +13,15 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { createEmailHash } from './email-hash.ts';
-import { deletePerson, migrateAccounts, type Person, selectPersonByEmail, selectPersonById, writePerson } from './person-table.ts';
+import {
+  deleteLeftOfDeleted,
+  deletePerson,
+  migrateAccounts,
+  type Person,
+  selectPersonByEmail,
+  selectPersonById,
+  writePerson,
+} from './person-table.ts';
 import { deleteOldSignUps, settleSignUp } from './sign-up-table.ts';
 
 /** Who there is, by e-mail address and by id; it follows the log within moments. */
@@ -46,6 +54,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
+  await deleteLeftOfDeleted(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
   const codec = createCodec({ keys });

@@ -62,12 +62,21 @@ export const writePerson = async (connection: Connection, { userId, version, ema
   );
 };
 
-/** A deleted person has no address and no password; the row stays, because tokens may still name it. */
+/** A deleted person has no address and nothing to sign in with; the row stays, because tokens may still name it. */
 export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
   await database.query(
     `insert into auth.person (user_id, email_hash, role, status, version) values ($1, null, 'reader', 'deleted', $2)
      on conflict (user_id) do update set email_hash = null, status = 'deleted', version = $2`,
     [userId, version],
   );
-  await database.query('delete from auth.credential where user_id = $1', [userId]);
+  for (const table of SIGN_IN_TABLES) await database.query(`delete from ${table} where user_id = $1`, [userId]);
 };
+
+/** What a process of a release before some of these tables has left there, because it did not know of them. */
+export const deleteLeftOfDeleted = async (database: Queryable): Promise<void> => {
+  for (const table of YOUNGER_TABLES)
+    await database.query(`delete from ${table} using auth.person where person.user_id = ${table}.user_id and person.status = 'deleted'`);
+};
+
+const YOUNGER_TABLES = ['auth.second_factor', 'auth.recovery_code', 'auth.passkey'] as const;
+const SIGN_IN_TABLES = ['auth.credential', ...YOUNGER_TABLES] as const;

@@ -5,13 +5,21 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { Post } from '../mail/post.ts';
+import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
 import { createFormTokens } from '../pages/form-token.ts';
+import { passkeyScriptRoutes } from '../pages/passkey-script.ts';
+import { relyingPartyOf } from '../passkeys/ceremony.ts';
+import { createPasskeys } from '../passkeys/passkeys.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import { createSecondFactors } from '../second-factor/second-factors.ts';
+import { type RecordSecurityEvent, recordAfterwards } from '../security-log.ts';
+import { createRecordSeal } from '../storage/seal-record.ts';
+import { createTickets } from '../storage/tickets.ts';
 import { createAttempts } from './attempts.ts';
 import { consentRoutes } from './consent-routes.ts';
 import type { Credentials } from './credentials.ts';
@@ -23,7 +31,7 @@ import type { InteractionDependencies } from './interaction.ts';
 import { answerPageErrors } from './page-refusal.ts';
 import { replaceScriptedForms } from './provider-pages.ts';
 import { recordSessions } from './session-events.ts';
-import { createSignInLimits } from './sign-in-limits.ts';
+import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './sign-in-limits.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 import { signUpRoutes } from './sign-up-routes.ts';
 
@@ -40,6 +48,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly readProfile: ReadProfile;
   readonly post: Post;
   readonly log: Log;
+  readonly keys: KeyStore;
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
@@ -53,9 +62,21 @@ export const equipProvider = (provider: Provider, facts: Pick<AccountDependencie
 export const accountRoutes = (dependencies: AccountDependencies): Router => {
   const { pool, masterKey, issuerUrl, log } = dependencies;
   const attempts = createAttempts({ pool, masterKey });
+  const seal = createRecordSeal(masterKey);
+  const told = { ...dependencies, record: recordAfterwards(dependencies), seal };
   const shared = {
     ...dependencies,
     attempts,
+    seal,
+    tickets: createTickets({ pool, seal }),
+    passkeys: createPasskeys({
+      ...told,
+      rp: relyingPartyOf(issuerUrl),
+      onRefused: (userId) => tellOfChange(told, { userId }, COPIED, 'A passkey was refused'),
+    }),
+    secondFactors: createSecondFactors(told),
+    codeLimits: createCodeLimits(attempts),
+    recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),
     limits: createSignInLimits(attempts),
     emailHash: createEmailHash(masterKey),
@@ -63,6 +84,16 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     isSignUpOpen: dependencies.signUp !== 'off',
   };
   return Router()
-    .use(signUpRoutes(shared), signInRoutes(shared), consentRoutes(shared), deviceGuesses(attempts), ownAccountRoutes(shared))
+    .use(passkeyScriptRoutes())
+    .use(
+      signUpRoutes(shared),
+      signInRoutes(shared),
+      consentRoutes(shared),
+      deviceGuesses(attempts),
+      ownAccountRoutes({ ...shared, ...told }),
+    )
     .use(['/sign-in', '/sign-up', '/consent', '/device', '/account'], answerPageErrors(log));
 };
+
+const COPIED =
+  'somebody tried to sign in with a copy of one of your passkeys, and was refused. Look at which one you have not used yourself, and remove it.';

@@ -4,6 +4,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { RecordSecurityEvent, SecurityEvent } from '../security-log.ts';
+import { methodOf } from './sign-in-outcome.ts';
 
 /** Sign-in and sign-out as oidc-provider has carried them out, which knows the session's lasting id. */
 export const recordSessions = (provider: Provider, { record, log }: { record: RecordSecurityEvent; log: Log }): void => {
@@ -20,8 +21,9 @@ export const recordSessions = (provider: Provider, { record, log }: { record: Re
   provider.on('interaction.ended', (ctx) => {
     const { Interaction } = ctx.oidc.entities;
     // The answer to a later question carries the sign-in along.
-    if (Interaction?.prompt.name !== 'login' || Interaction.result?.login === undefined) return;
-    note(ctx, (session) => ({ type: 'session.signed_in', data: { ...session, method: 'password' } }));
+    const login = Interaction?.result?.login;
+    if (Interaction?.prompt.name !== 'login' || login === undefined) return;
+    note(ctx, (session) => ({ type: 'session.signed_in', data: { ...session, method: methodOf(login.amr) } }));
   });
   provider.on('end_session.success', (ctx) => {
     if (ctx.oidc.params?.logout) note(ctx, (session) => ({ type: 'session.signed_out', data: session }));

@@ -3,40 +3,32 @@ import * as z from 'zod';
 import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED } from '../pages/message-page.ts';
-import { EMAIL_MAX, PASSWORD_MAX, type SignInView, signInPage } from '../pages/sign-in-page.ts';
+import { EMAIL_MAX, PASSWORD_MAX } from '../pages/person-fields.ts';
+import { type SignInView, signInPage } from '../pages/sign-in-page.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
-import {
-  type Asked,
-  askedOf,
-  CANCELLED,
-  clientNameOf,
-  finish,
-  formTargetsFor,
-  type InteractionDependencies,
-  textOf,
-} from './interaction.ts';
+import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor, textOf } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
-import type { Person } from './person-table.ts';
+import { type PasskeyDependencies, passkeyFormFor, passkeySignInRoutes } from './passkey-sign-in.ts';
+import { afterPassword, type SecondStepDependencies, secondStepRoutes } from './second-step.ts';
 import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
+import { recordLock } from './sign-in-outcome.ts';
 
-export type SignInDependencies = InteractionDependencies & {
-  readonly persons: Persons;
-  readonly credentials: Credentials;
-  readonly tokens: FormTokens;
-  readonly limits: SignInLimits;
-  readonly emailHash: (email: string) => string;
-  readonly isSignUpOpen: boolean;
-  readonly readProfile: ReadProfile;
-  readonly record: RecordSecurityEvent;
-};
+export type SignInDependencies = SecondStepDependencies &
+  PasskeyDependencies & {
+    readonly persons: Persons;
+    readonly credentials: Credentials;
+    readonly tokens: FormTokens;
+    readonly limits: SignInLimits;
+    readonly emailHash: (email: string) => string;
+    readonly isSignUpOpen: boolean;
+    readonly readProfile: ReadProfile;
+  };
 
 /** The same for a wrong password and for nobody's address. */
 const WRONG = 'No account has this e-mail address and this password.';
@@ -56,6 +48,12 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
       answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems: {} })));
     })
     .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))
+    .use(
+      secondStepRoutes(dependencies),
+      passkeySignInRoutes(dependencies, ({ response, asked }, problem, wrong) =>
+        answerPage(response, signInPage(viewOf(dependencies, asked, { email: '', problems: { form: problem }, ...wrong }))),
+      ),
+    )
     .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
 /** Of who is signed in and is asked for the password again. */
@@ -74,7 +72,7 @@ const signIn = async (dependencies: SignInDependencies, request: Request, respon
   const missing = missingIn({ email, password: form.password });
   if (missing !== undefined) return again(missing, 422);
 
-  const tried = { emailHash: emailHash(email), address: clientAddress(request) };
+  const tried = { account: emailHash(email), address: clientAddress(request) };
   const admitted = await limits.admit(tried);
   if (!admitted.granted) {
     response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
@@ -82,17 +80,12 @@ const signIn = async (dependencies: SignInDependencies, request: Request, respon
   }
   const person = await dependencies.persons.byEmail(email);
   if (await dependencies.credentials.verify(person?.userId, form.password)) {
+    if (person === undefined) throw new Error('nobody’s password was right');
     await limits.succeeded(tried);
-    return finish(dependencies, { request, response, result: signedIn(person) });
+    return afterPassword(dependencies, { request, response, asked }, person);
   }
-  if (admitted.locksIfWrong) await recordLock(dependencies, { request, asked, person, attempts: admitted.attempts });
+  if (admitted.locksIfWrong) await recordLock(dependencies.record, { request, asked, person, attempts: admitted.attempts });
   again({ form: WRONG }, 422);
-};
-
-/** `remember` keeps the session when the browser is closed. */
-export const signedIn = (person: Person | undefined) => {
-  if (person === undefined) throw new Error('nobody’s password was right');
-  return { login: { accountId: String(person.userId), amr: ['pwd'], remember: true } };
 };
 
 const missingIn = ({ email, password }: { email: string; password: string }): SignInView['problems'] | undefined =>
@@ -103,17 +96,7 @@ const missingIn = ({ email, password }: { email: string; password: string }): Si
         ...(password === '' && { password: 'Enter your password.' }),
       };
 
-type Failure = { readonly request: Request; readonly asked: Asked; readonly person: Person | undefined; readonly attempts: number };
-
-const recordLock = async ({ record }: SignInDependencies, { request, asked, person, attempts }: Failure): Promise<void> => {
-  const { interaction, client } = asked;
-  await record(
-    { type: 'session.sign_in_failed', data: { sessionId: interaction.cid, userId: person?.userId ?? null, attempts } },
-    { actor: 'anonymous', client: client?.clientId ?? null, requestId: requestIdOf(request) },
-  );
-};
-
-type Filled = Pick<SignInView, 'email' | 'problems' | 'status'>;
+type Filled = Pick<SignInView, 'email' | 'problems' | 'status' | 'isPasskeyOffered'>;
 
 const viewOf = (dependencies: SignInDependencies, asked: Asked, filled: Filled): SignInView => {
   const { uid } = asked.interaction;
@@ -122,6 +105,7 @@ const viewOf = (dependencies: SignInDependencies, asked: Asked, filled: Filled):
     action: `/sign-in/${uid}`,
     token: dependencies.tokens.issue('sign-in', [uid]),
     clientName: clientNameOf(asked),
+    passkey: passkeyFormFor(dependencies, asked),
     signUpUrl: dependencies.isSignUpOpen ? `/sign-in/${uid}/sign-up` : undefined,
     formTargets: formTargetsFor(dependencies, asked),
   };

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { name } from '#shared/commands/fields.ts';
 import { email } from '#shared/events/fields.ts';
-import { EMAIL_MAX, PASSWORD_MAX } from '../pages/sign-in-page.ts';
-import { PASSWORD_MIN, type SignUpView } from '../pages/sign-up-page.ts';
+import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../pages/person-fields.ts';
+import type { SignUpView } from '../pages/sign-up-page.ts';
 import { formToken } from './form.ts';
 
 const NAME_UNITS_MAX = 200;

@@ -13,15 +13,15 @@ import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page
 import type { Allowance, Attempts } from './attempts.ts';
 import { fieldsOf, readForm } from './form.ts';
 import type { FormCookie } from './form-cookie.ts';
-import { askedOf, finish, formTargetsFor, type InteractionDependencies } from './interaction.ts';
+import { askedOf, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 import type { Person } from './person-table.ts';
+import { afterPassword, type SecondStepDependencies } from './second-step.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
-import { signedIn } from './sign-in-routes.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from './sign-up.ts';
 import { problemsIn, SignUp } from './sign-up-form.ts';
 
-export type SignUpRouteDependencies = InteractionDependencies &
+export type SignUpRouteDependencies = SecondStepDependencies &
   SignUpDependencies & {
     readonly tokens: FormTokens;
     readonly cookie: FormCookie;
@@ -75,7 +75,8 @@ const placeInInteraction = async (dependencies: SignUpRouteDependencies, { reque
     boundTo: uid,
     signInUrl: `/sign-in/${uid}`,
     formTargets: formTargetsFor(dependencies, asked),
-    done: (person) => finish(dependencies, { request, response, result: signedIn(person) }),
+    // A form that is sent again is no way around what was set up since.
+    done: (person) => afterPassword(dependencies, { request, response, asked }, person),
   };
 };
 

@@ -26,7 +26,23 @@ export const passwordChangedMessage = ({ to, name, accountUrl }: Addressed & { r
 
 the password of your account was changed just now.
 
+Your passkeys and the codes from your app are as they were. Look at them: ${accountUrl}/security
+
 If it was not you, choose a new one at once: ${accountUrl}/reset
+`,
+});
+
+type Noticed = Addressed & { readonly subject?: string; readonly what: string; readonly accountUrl: string };
+
+/** What protects the account is another one than before, or somebody tries to get around it. */
+export const signInMessage = ({ to, name, subject = 'How you sign in was changed', what, accountUrl }: Noticed): Message => ({
+  to,
+  subject,
+  text: `${greeting(name)}
+
+${what}
+
+If it was not you, choose a new password at once, and look at how one can sign in to your account: ${accountUrl}/security
 `,
 });
 

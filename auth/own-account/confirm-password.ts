@@ -22,7 +22,7 @@ export const confirmPassword = async (dependencies: ConfirmDependencies, visitor
   const { userId, request, response } = visitor;
   if (password === '') return { text: 'Enter your password.', status: 422 };
   const { email } = await readProfile(userId);
-  const tried = { emailHash: email === undefined ? `user ${userId}` : emailHash(email), address: clientAddress(request) };
+  const tried = { account: email === undefined ? `user ${userId}` : emailHash(email), address: clientAddress(request) };
   const admitted = await limits.admit(tried);
   if (!admitted.granted) {
     response.set('Retry-After', String(waitSeconds(admitted.waitMs)));

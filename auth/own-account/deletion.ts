@@ -8,21 +8,23 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
 import { PATHS } from '../pages/account/account-page.ts';
-import { CONFIRMATION, type DeletionView, deletionPage } from '../pages/account/deletion-page.ts';
+import { CONFIRMATION, type DeletionView, deletionPage, lastAdministratorPage } from '../pages/account/deletion-page.ts';
 import { erasedPage } from '../pages/account/erased-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
-import { PASSWORD_MAX } from '../pages/sign-in-page.ts';
+import { PASSWORD_MAX } from '../pages/person-fields.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { dropSession } from './end-access.ts';
+import { isLastAdministrator, unlessLastAdministrator } from './last-administrator.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 import { contextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
   | 'provider'
+  | 'pool'
   | 'tokens'
   | 'gateway'
   | 'credentials'
@@ -44,6 +46,7 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.deletion,
   isSensitive: true,
   async show(visitor) {
+    if (await isLastAdministrator(dependencies.pool, visitor)) return refuse(dependencies, visitor);
     answer(dependencies, visitor, { problems: {}, confirmation: '' });
   },
   async submit(visitor) {
@@ -53,13 +56,21 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
     const unconfirmed = await confirmPassword(dependencies, visitor, password);
     if (unconfirmed !== undefined)
       return answer(dependencies, visitor, { problems: { password: unconfirmed.text }, confirmation, status: unconfirmed.status });
-    await dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor));
+    const deletion = () => dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor));
+    const outcome = await unlessLastAdministrator(dependencies.pool, visitor, deletion);
+    if (outcome === 'last') return refuse(dependencies, visitor);
+    if (outcome === 'busy') return answer(dependencies, visitor, { problems: { form: OTHERS_FIRST }, confirmation, status: 503 });
     // The directory does the same when it comes to it, which may take a moment.
     await dependencies.endGrantsOfUser(visitor.userId);
     dropSession(dependencies.provider, visitor);
     visitor.response.redirect(303, `${ERASED_PATH}?${receiptOf(dependencies.seal, visitor.userId)}`);
   },
 });
+
+const OTHERS_FIRST = 'Another administrator is deleting their account just now. Try again in a moment.';
+
+const refuse = (dependencies: Dependencies, visitor: Visitor): void =>
+  answerPage(visitor.response, lastAdministratorPage({ ...viewOf(dependencies, visitor), status: 409 }));
 
 const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>): void =>
   answerPage(visitor.response, deletionPage({ ...viewOf(dependencies, visitor), ...filled }));

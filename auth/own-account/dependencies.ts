@@ -12,12 +12,15 @@ import type { Clients } from '../clients/clients.ts';
 import type { Invitations } from '../invitations/invitations.ts';
 import type { Post } from '../mail/post.ts';
 import type { FormTokens } from '../pages/form-token.ts';
+import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { PasswordResets } from '../password-reset/password-reset.ts';
 import type { ReadProfile } from '../provider/profile.ts';
+import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import type { Sessions } from '../storage/sessions.ts';
+import type { Tickets } from '../storage/tickets.ts';
 import type { Visitor } from './visitor.ts';
 
 /** What the pages of one's own account work with; each names what it needs of it. */
@@ -37,6 +40,9 @@ export type OwnAccountDependencies = {
   readonly endGrantsOfUser: (userId: number) => Promise<void>;
   readonly attempts: Attempts;
   readonly limits: SignInLimits;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
+  readonly tickets: Tickets;
   readonly emailHash: (email: string) => string;
   readonly tokens: FormTokens;
   readonly cookie: FormCookie;

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AccountVisit, openAccountVisit, password, titleOf } from '../../test/engines/account-visit.ts';
-import type { AccountsSite } from '../../test/engines/accounts-site.ts';
+import { describe, expect, test } from 'vitest';
+import { password, titleOf } from '../../test/engines/account-visit.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
-import { credentialsOf, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { credentialsOf, openAccountWorld, openOwnAccount, signInToAccount } from '../../test/engines/own-account.ts';
 import { until } from '../../test/engines/until.ts';
 
 /** How somebody ends what can be done in their name: by another password, application by application, browser by browser. */
-let visit: AccountVisit;
-let site: AccountsSite;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-
-const aPerson = () => somebodyAt(site);
-const signedIn = async (agent?: string) => {
-  const person = await aPerson();
-  return { person, account: await signInToAccount(site, person, agent) };
-};
+const world = openAccountWorld();
 
 describe('the password', () => {
   const next = 'a wholly new password';
 
   test('is changed with the one before it, and the browser gets another secret', async () => {
-    const { person, account } = await signedIn();
+    const { person, account } = await world.signedIn();
     const before = account.browser.cookies.get('annals_session')?.value;
     const stolen = openHandBrowser();
     for (const [name, cookie] of account.browser.cookies) stolen.cookies.set(name, cookie);
@@ -32,16 +19,16 @@ describe('the password', () => {
     expect(page.body).toContain('Your password is changed.');
     expect(account.browser.cookies.get('annals_session')?.value).not.toBe(before);
     expect(titleOf(await account.get('/account'))).toBe('Your account');
-    expect(titleOf(await openOwnAccount(site, stolen).get('/account'))).toBe('Sign in');
-    await signInToAccount(site, { email: person.email, password: next });
-    await expect(signInToAccount(site, person)).rejects.toThrow('nobody is signed in');
-    expect(await visit.eventOf('account.password_changed', person.userId)).toMatchObject({ data: { by: 'password' } });
+    expect(titleOf(await openOwnAccount(world.site, stolen).get('/account'))).toBe('Sign in');
+    await signInToAccount(world.site, { email: person.email, password: next });
+    await expect(signInToAccount(world.site, person)).rejects.toThrow('nobody is signed in');
+    expect(await world.visit.eventOf('account.password_changed', person.userId)).toMatchObject({ data: { by: 'password' } });
   });
 
   test('can end all that was signed in elsewhere, and what applications may do, or leave it', async () => {
-    const person = await aPerson();
-    const [here, there] = [await signInToAccount(site, person), await signInToAccount(site, person)];
-    const consent = await here.browser.follow(await here.browser.get(visit.authorizeUrl()));
+    const person = await world.aPerson();
+    const [here, there] = [await signInToAccount(world.site, person), await signInToAccount(world.site, person)];
+    const consent = await here.browser.follow(await here.browser.get(world.visit.authorizeUrl()));
     await here.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     await here.fill('/account/password', { current: password, password: next });
     expect(titleOf(await there.get('/account'))).toBe('Your account');
@@ -52,7 +39,7 @@ describe('the password', () => {
   });
 
   test('stays as it is where something is wrong, which is told', async () => {
-    const { person, account } = await signedIn();
+    const { person, account } = await world.signedIn();
     const page = await account.get('/account/password');
     for (const [fields, words] of [
       [{ current: 'something else', password: next }, 'This is not your password.'],
@@ -63,27 +50,27 @@ describe('the password', () => {
       const { status, body } = await account.send(page, fields);
       expect([status, body.includes(words)], words).toEqual([422, true]);
     }
-    await signInToAccount(site, person);
+    await signInToAccount(world.site, person);
   });
 
   test('cannot be guessed from an open browser: the tries are those of the sign-in', async () => {
-    const { person, account } = await signedIn();
+    const { person, account } = await world.signedIn();
     const page = await account.get('/account/password');
     const guess = () => account.send(page, { current: 'a wrong password', password: next });
     for (let times = 1; times <= 10; times += 1) expect((await guess()).status).toBe(422);
     expect((await guess()).status).toBe(429);
-    expect(await visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
-    const signIn = await openOwnAccount(site).get('/account');
+    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
+    const signIn = await openOwnAccount(world.site).get('/account');
     expect(signIn.status).toBe(200);
-    expect((await openOwnAccount(site).fill('/account', credentialsOf(person))).status).toBe(429);
+    expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).toBe(429);
   });
 });
 
 describe('applications', () => {
   test('are listed with what they may do, and end with their tokens', async () => {
-    const { person, account } = await signedIn();
+    const { person, account } = await world.signedIn();
     const consent = await account.browser.follow(
-      await account.browser.get(visit.authorizeUrl({ scope: 'openid offline_access write:comments', prompt: 'consent' })),
+      await account.browser.get(world.visit.authorizeUrl({ scope: 'openid offline_access write:comments', prompt: 'consent' })),
     );
     await account.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     const page = await account.get('/account/applications');
@@ -93,18 +80,18 @@ describe('applications', () => {
     const ended = await account.fill('/account/applications', {});
     expect(ended.body).toContain('The application may not act for you any more.');
     expect(ended.body).toContain('No application may act for you.');
-    expect(await visit.eventOf('grant.revoked', person.userId)).toMatchObject({
+    expect(await world.visit.eventOf('grant.revoked', person.userId)).toMatchObject({
       data: { clientId: 'reading-list' },
       metadata: { actor: `user:${person.userId}` },
     });
-    const { rows } = await site.pool.query(`select from auth.revoked where kind = 'grant'`);
+    const { rows } = await world.site.pool.query(`select from auth.revoked where kind = 'grant'`);
     expect(rows).not.toHaveLength(0);
   });
 
   test('of others are not ended', async () => {
-    const [one, other] = [await signedIn(), await signedIn()];
+    const [one, other] = [await world.signedIn(), await world.signedIn()];
     for (const { account } of [one, other]) {
-      const consent = await account.browser.follow(await account.browser.get(visit.authorizeUrl()));
+      const consent = await account.browser.follow(await account.browser.get(world.visit.authorizeUrl()));
       await account.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     }
     await one.account.fill('/account/applications', { client: 'reading-list' });
@@ -119,10 +106,10 @@ describe('sessions', () => {
     'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1';
 
   test('are listed with where they are, and one of them or all others end', async () => {
-    const person = await aPerson();
-    const here = await signInToAccount(site, person, FIREFOX);
-    const phone = await signInToAccount(site, person, SAFARI);
-    const third = await signInToAccount(site, person);
+    const person = await world.aPerson();
+    const here = await signInToAccount(world.site, person, FIREFOX);
+    const phone = await signInToAccount(world.site, person, SAFARI);
+    const third = await signInToAccount(world.site, person);
     const page = await here.get('/account/sessions');
     expect(page.body).toContain('<h2>Firefox on Linux (this one)</h2>');
     expect(page.body).toContain('<h2>Safari on iPhone</h2>');
@@ -135,27 +122,27 @@ describe('sessions', () => {
     await here.fill('/account/sessions', { session: 'others' });
     expect(titleOf(await third.get('/account'))).toBe('Sign in');
     expect(titleOf(await here.get('/account'))).toBe('Your account');
-    expect(await visit.eventOf('session.signed_out', person.userId)).toMatchObject({ metadata: { actor: `user:${person.userId}` } });
+    expect(await world.visit.eventOf('session.signed_out', person.userId)).toMatchObject({ metadata: { actor: `user:${person.userId}` } });
   });
 
   test('of others are neither shown nor ended', async () => {
-    const one = await signedIn(FIREFOX);
-    const other = await signedIn(SAFARI);
+    const one = await world.signedIn({ agent: FIREFOX });
+    const other = await world.signedIn({ agent: SAFARI });
     const page = await one.account.get('/account/sessions');
     expect(page.body).not.toContain('Safari');
-    const { rows } = await site.pool.query<{ count: number }>(
+    const { rows } = await world.site.pool.query<{ count: number }>(
       `select count(*)::integer as count from auth.record where kind = 'Session' and ended_at is null and account_id = $1`,
       [String(other.person.userId)],
     );
     expect(rows[0]?.count).toBe(1);
-    const theirs = await until(() => visit.eventOf('session.signed_in', other.person.userId), Boolean);
+    const theirs = await until(() => world.visit.eventOf('session.signed_in', other.person.userId), Boolean);
     await one.account.send(page, { session: String(theirs?.stream).slice('session-'.length) });
     expect(titleOf(await other.account.get('/account'))).toBe('Your account');
   });
 
   test('keep no address and no more of a browser than is shown, and nothing in clear', async () => {
-    const { person } = await signedIn(FIREFOX);
-    const { rows } = await site.pool.query<{ row: string }>(
+    const { person } = await world.signedIn({ agent: FIREFOX });
+    const { rows } = await world.site.pool.query<{ row: string }>(
       `select record::text || encode(sealed, 'escape') as row from auth.record where account_id = $1`,
       [String(person.userId)],
     );

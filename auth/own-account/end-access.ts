@@ -42,11 +42,12 @@ export const endApplications = async (
   for (const grantId of meant.flatMap(({ grantIds }) => grantIds)) await endGrant(grantId);
 };
 
-/** The visitor goes on under a new secret: whoever had the one before it has nothing any more. */
-export const renewSession = async (provider: Provider, { request, response }: Visitor): Promise<void> => {
+/** The visitor goes on under a new secret: whoever had the one before it has nothing any more. `shown` is what they have shown here beside it. */
+export const renewSession = async (provider: Provider, { request, response }: Visitor, shown: readonly string[] = []): Promise<void> => {
   const context = provider.createContext(request, response);
   const session = await provider.Session.get(context);
   session.resetIdentifier();
+  session.amr = [...new Set([...(session.amr ?? []), ...shown])];
   await duringVisit(request, () => session.persist());
   setCookie(provider, { context, value: session.jti, expires: new Date(session.exp * MS_PER_SECOND) });
 };

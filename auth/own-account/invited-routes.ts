@@ -13,7 +13,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { hasProblems, type Problems } from '../pages/field.ts';
 import { INVITED_PATH, invitationOverPage, invitedDonePage, invitedPage } from '../pages/invited-pages.ts';
 import { FORGED } from '../pages/message-page.ts';
-import { PASSWORD_MAX } from '../pages/sign-in-page.ts';
+import { PASSWORD_MAX } from '../pages/person-fields.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 
 type Dependencies = Pick<OwnAccountDependencies, 'tokens' | 'cookie' | 'attempts' | 'invitations'>;

@@ -14,15 +14,23 @@ export const home = (dependencies: Pick<OwnAccountDependencies, 'tokens' | 'read
 });
 
 /** The ways to sign in. */
-export const security = (dependencies: Pick<OwnAccountDependencies, 'tokens' | 'credentials'>): AccountPage => ({
+export const security = (
+  dependencies: Pick<OwnAccountDependencies, 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'>,
+): AccountPage => ({
   path: PATHS.security,
   async show(visitor) {
-    const passwordChangedAt = await dependencies.credentials.changedAt(visitor.userId);
-    answerPage(visitor.response, securityPage({ ...viewOf(dependencies, visitor, DONE), passwordChangedAt }));
+    const { userId } = visitor;
+    const [passwordChangedAt, passkeys, secondFactor] = await Promise.all([
+      dependencies.credentials.changedAt(userId),
+      dependencies.passkeys.of(userId),
+      dependencies.secondFactors.of(userId),
+    ]);
+    answerPage(visitor.response, securityPage({ ...viewOf(dependencies, visitor, DONE), passwordChangedAt, passkeys, secondFactor }));
   },
 });
 
 const DONE = {
   password: 'Your password is changed.',
   everywhere: 'Your password is changed, and everything else that was signed in is signed out.',
+  'codes-off': 'Codes are turned off: your password alone signs you in.',
 };

@@ -1,37 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AccountVisit, openAccountVisit, titleOf } from '../../test/engines/account-visit.ts';
-import type { AccountsSite } from '../../test/engines/accounts-site.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { titleOf } from '../../test/engines/account-visit.ts';
 import { openHandBrowser, type Seen } from '../../test/engines/browser-by-hand.ts';
 import {
   credentialsOf,
   minutesLater,
   type OwnAccount,
+  openAccountWorld,
   openOwnAccount,
   type Somebody,
-  signInToAccount,
-  somebodyAt,
 } from '../../test/engines/own-account.ts';
 import { until } from '../../test/engines/until.ts';
 
-let visit: AccountVisit;
-let site: AccountsSite;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-
-const aPerson = () => somebodyAt(site);
-const signedIn = async (agent?: string) => {
-  const person = await aPerson();
-  return { person, account: await signInToAccount(site, person, agent) };
-};
+const world = openAccountWorld();
 
 const PAGES = [
   '/account',
   '/account/profile',
   '/account/security',
   '/account/password',
+  '/account/second-factor',
   '/account/applications',
   '/account/sessions',
   '/account/delete',
@@ -39,13 +26,13 @@ const PAGES = [
 
 describe('coming in', () => {
   test('each page asks who is not signed in to do so, and then shows itself', async () => {
-    const account = openOwnAccount(site);
+    const account = openOwnAccount(world.site);
     for (const path of PAGES) {
-      const { status, location } = await account.browser.get(`${site.url}${path}`);
+      const { status, location } = await account.browser.get(`${world.site.url}${path}`);
       expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([303, path]);
     }
     const signIn = await account.get('/account/profile');
-    const first = await account.browser.follow(await account.send(signIn, credentialsOf(await aPerson())));
+    const first = await account.browser.follow(await account.send(signIn, credentialsOf(await world.aPerson())));
     expect(new URL(first.url).pathname).toBe('/account/profile');
     for (const path of PAGES) {
       const page = await account.get(path);
@@ -56,46 +43,51 @@ describe('coming in', () => {
   });
 
   test('leads nowhere else, whatever the address says', async () => {
-    const { account } = await signedIn();
+    const { account } = await world.signedIn();
     for (const state of ['https://evil.example/', '//evil.example', '/account/../token', '/account//evil.example', '/sign-out', '']) {
-      const { location } = await account.browser.get(`${site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`);
-      expect(location, state).toBe(`${site.url}/account`);
+      const { location } = await account.browser.get(`${world.site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`);
+      expect(location, state).toBe(`${world.site.url}/account`);
     }
-    const twice = await account.browser.get(`${site.url}/account/signed-in?state=/account/profile&state=/account`);
-    expect(twice.location).toBe(`${site.url}/account`);
+    const twice = await account.browser.get(`${world.site.url}/account/signed-in?state=/account/profile&state=/account`);
+    expect(twice.location).toBe(`${world.site.url}/account`);
   });
 
   test('can be cancelled', async () => {
-    const account = openOwnAccount(site);
+    const account = openOwnAccount(world.site);
     const page = await account.fill('/account', { email: '', password: '', cancel: 'yes' });
     expect([page.status, titleOf(page)]).toEqual([403, 'You are not signed in']);
   });
 
   test('is not repeated where an application has signed somebody in', async () => {
     const browser = openHandBrowser();
-    const person = await aPerson();
-    await browser.follow(await visit.signInWith(browser, await visit.begin(browser), credentialsOf(person)));
-    expect(titleOf(await openOwnAccount(site, browser).get('/account'))).toBe('Your account');
+    const person = await world.aPerson();
+    await browser.follow(await world.visit.signInWith(browser, await world.visit.begin(browser), credentialsOf(person)));
+    expect(titleOf(await openOwnAccount(world.site, browser).get('/account'))).toBe('Your account');
   });
 
   test('gives a code that nobody can use, and the client is in nobody’s hands', async () => {
-    const account = openOwnAccount(site);
+    const account = openOwnAccount(world.site);
     const signIn = await account.get('/account');
-    let answered = await account.send(signIn, credentialsOf(await aPerson()));
+    let answered = await account.send(signIn, credentialsOf(await world.aPerson()));
     while (!answered.location?.includes('code=')) answered = await account.browser.get(answered.location ?? '');
     const code = new URL(answered.location).searchParams.get('code') ?? '';
-    const form = { grant_type: 'authorization_code', client_id: 'annals-account', redirect_uri: `${site.url}/account/signed-in`, code };
-    const response = await fetch(`${site.url}/token`, {
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: 'annals-account',
+      redirect_uri: `${world.site.url}/account/signed-in`,
+      code,
+    };
+    const response = await fetch(`${world.site.url}/token`, {
       method: 'POST',
       body: new URLSearchParams({ ...form, code_verifier: 'x'.repeat(43) }),
     });
     expect(response.status).toBe(400);
-    await expect(site.addClient('annals-account')).rejects.toMatchObject({ code: 'client_id_taken' });
+    await expect(world.site.addClient('annals-account')).rejects.toMatchObject({ code: 'client_id_taken' });
   });
 
   test('of somebody who was deleted ends', async () => {
-    const { person, account } = await signedIn();
-    await site.deletePerson(person.userId);
+    const { person, account } = await world.signedIn();
+    await world.site.deletePerson(person.userId);
     await until(
       () => account.get('/account'),
       (page) => titleOf(page) === 'Sign in',
@@ -109,8 +101,8 @@ describe('every form', () => {
   let account: OwnAccount;
   let other: OwnAccount;
   beforeAll(async () => {
-    ({ person, account } = await signedIn());
-    ({ account: other } = await signedIn());
+    ({ person, account } = await world.signedIn());
+    ({ account: other } = await world.signedIn());
   });
 
   test.each<[string, (page: Seen) => Promise<Seen>, number]>([
@@ -127,10 +119,10 @@ describe('every form', () => {
       403,
     ],
     ['from another site', (page) => account.send(page, fields, { 'sec-fetch-site': 'cross-site' }), 403],
-    ['from another browser', (page) => openOwnAccount(site).send(page, fields), 303],
+    ['from another browser', (page) => openOwnAccount(world.site).send(page, fields), 303],
   ])('%s changes nothing', async (_what, send, status) => {
     expect((await send(await account.get('/account/profile'))).status).toBe(status);
-    expect(await visit.eventOf('user.updated', person.userId)).toBeUndefined();
+    expect(await world.visit.eventOf('user.updated', person.userId)).toBeUndefined();
   });
 
   test('that is sent late asks for the password again, and shows the address', async () => {

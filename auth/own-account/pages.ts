@@ -7,6 +7,7 @@ import { PageRefusal } from '../accounts/page-refusal.ts';
 import type { AccountView } from '../pages/account/account-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
+import type { SecondFactors } from '../second-factor/second-factors.ts';
 import { ACCOUNT_CLIENT_ID, SIGNED_IN_PATH } from './account-client.ts';
 import { type Visitor, visitorOf } from './visitor.ts';
 
@@ -20,7 +21,11 @@ export type AccountPage = {
   submit?(visitor: Visitor): Promise<void>;
 };
 
-export type PageDependencies = Parameters<typeof visitorOf>[0] & { readonly tokens: FormTokens; readonly issuerUrl: string };
+export type PageDependencies = Parameters<typeof visitorOf>[0] & {
+  readonly tokens: FormTokens;
+  readonly issuerUrl: string;
+  readonly secondFactors: Pick<SecondFactors, 'of'>;
+};
 
 const MINUTE_S = 60;
 /** A form may be looked at for a while before it is sent. */
@@ -33,8 +38,7 @@ export const routesOf = (dependencies: PageDependencies, { path, show, submit, .
     (step: keyof typeof FRESH_S, handle: AccountPage['show']): RequestHandler =>
     async (request, response) => {
       const visitor = await visitorOf(dependencies, { request, response, path });
-      const isFresh = visitor !== undefined && Date.now() / MS_PER_SECOND - visitor.signedInAtS < FRESH_S[step];
-      if (visitor === undefined || (page.isSensitive && !isFresh))
+      if (visitor === undefined || (page.isSensitive && !(await isFresh(dependencies, visitor, step))))
         return goToSignIn(dependencies, response, { path, again: visitor !== undefined });
       if (page.isForAdmins && visitor.role !== 'admin') throw new PageRefusal(NOT_THERE);
       if (step === 'submit') demandToken(dependencies, visitor);
@@ -44,6 +48,11 @@ export const routesOf = (dependencies: PageDependencies, { path, show, submit, .
   if (submit !== undefined) router.post(path, ...readForm, admit('submit', submit));
   return router.all(path, refuseOtherMethods('GET', 'HEAD', ...(submit ? ['POST'] : [])));
 };
+
+/** A sign-in by the password alone is worth nothing here where more is asked for, whether it was before that or beside it. */
+const isFresh = async ({ secondFactors }: PageDependencies, visitor: Visitor, step: keyof typeof FRESH_S): Promise<boolean> =>
+  Date.now() / MS_PER_SECOND - visitor.signedInAtS < FRESH_S[step] &&
+  (visitor.isMultiFactor || (await secondFactors.of(visitor.userId)) === undefined);
 
 const NOT_THERE = messagePage({ status: 404, title: 'There is no such page', text: 'Go back to your account.' });
 

@@ -6,7 +6,7 @@ import { passwordChangedMessage } from '../mail/messages.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { type PasswordView, passwordPage } from '../pages/account/password-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { PASSWORD_MAX } from '../pages/sign-in-page.ts';
+import { PASSWORD_MAX } from '../pages/person-fields.ts';
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';

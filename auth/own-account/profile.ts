@@ -12,7 +12,7 @@ import { PATHS } from '../pages/account/account-page.ts';
 import { type ProfileView, profilePage } from '../pages/account/profile-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { hasProblems } from '../pages/field.ts';
-import { EMAIL_MAX } from '../pages/sign-in-page.ts';
+import { EMAIL_MAX } from '../pages/person-fields.ts';
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';

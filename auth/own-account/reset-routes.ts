@@ -12,6 +12,7 @@ import { passwordChangedMessage, resetMessage } from '../mail/messages.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import type { Problems } from '../pages/field.ts';
 import { FORGED } from '../pages/message-page.ts';
+import { EMAIL_MAX, PASSWORD_MAX } from '../pages/person-fields.ts';
 import {
   askResetPage,
   chooseResetPage,
@@ -22,7 +23,6 @@ import {
   resetDonePage,
   resetLinkOverPage,
 } from '../pages/reset-pages.ts';
-import { EMAIL_MAX, PASSWORD_MAX } from '../pages/sign-in-page.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 
 type Dependencies = Pick<

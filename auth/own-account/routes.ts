@@ -1,10 +1,8 @@
 import { Router } from 'express';
-import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createInvitations } from '../invitations/invitations.ts';
 import { createPasswordResets } from '../password-reset/password-reset.ts';
 import { speakAsIssuer } from '../provider/speak-as-issuer.ts';
 import { readAllowedClients } from '../storage/grants.ts';
-import { createRecordSeal } from '../storage/seal-record.ts';
 import { createSessions } from '../storage/sessions.ts';
 import { applications } from './applications.ts';
 import { deletion, erasedRoutes } from './deletion.ts';
@@ -13,30 +11,42 @@ import { invitations } from './invitations.ts';
 import { invitedRoutes } from './invited-routes.ts';
 import { home, security } from './overview.ts';
 import { type AccountPage, routesOf, signedInRoutes } from './pages.ts';
+import { passkeys } from './passkeys.ts';
 import { password } from './password.ts';
 import { profile } from './profile.ts';
+import { recoveryCodes } from './recovery-codes.ts';
 import { resetRoutes } from './reset-routes.ts';
+import { secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
 
 /** The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for the first time. */
 export const ownAccountRoutes = (given: Given): Router => {
-  const seal = createRecordSeal(given.masterKey);
-  const based = { ...given, seal };
   const dependencies: OwnAccountDependencies = {
-    ...based,
-    sessions: createSessions(based),
-    readAllowedClients: readAllowedClients(based),
-    resets: createPasswordResets(based),
-    invitations: createInvitations(based),
+    ...given,
+    sessions: createSessions(given),
+    readAllowedClients: readAllowedClients(given),
+    resets: createPasswordResets(given),
+    invitations: createInvitations(given),
   };
-  const pages: readonly AccountPage[] = [home, profile, security, password, applications, sessions, invitations, deletion].map((page) =>
-    page(dependencies),
-  );
+  const pages: readonly AccountPage[] = PAGES.map((page) => page(dependencies));
   return Router()
     .use('/account', speakAsIssuer(dependencies.issuerUrl))
     .use(signedInRoutes(), resetRoutes(dependencies), invitedRoutes(dependencies), erasedRoutes(dependencies))
     .use(pages.map((page) => routesOf(dependencies, page)));
 };
 
-type Made = 'seal' | 'sessions' | 'readAllowedClients' | 'resets' | 'invitations';
-type Given = Omit<OwnAccountDependencies, Made> & { readonly masterKey: MasterKey };
+const PAGES = [
+  home,
+  profile,
+  security,
+  password,
+  passkeys,
+  secondFactor,
+  recoveryCodes,
+  applications,
+  sessions,
+  invitations,
+  deletion,
+] as const;
+
+type Given = Omit<OwnAccountDependencies, 'sessions' | 'readAllowedClients' | 'resets' | 'invitations'>;

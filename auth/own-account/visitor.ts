@@ -21,6 +21,8 @@ export type Visitor = {
   readonly role: Role;
   readonly sessionUid: string;
   readonly signedInAtS: number;
+  /** With more than the password alone (RFC 8176, `mfa`). */
+  readonly isMultiFactor: boolean;
 };
 
 type Dependencies = { readonly provider: Provider; readonly persons: Pick<Persons, 'byId'>; readonly sessions: Pick<Sessions, 'note'> };
@@ -30,13 +32,22 @@ export const visitorOf = async (
   { provider, persons, sessions }: Dependencies,
   { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
 ): Promise<Visitor | undefined> => {
-  const { accountId, uid, loginTs } = await provider.Session.get(provider.createContext(request, response));
+  const { accountId, uid, loginTs, amr } = await provider.Session.get(provider.createContext(request, response));
   if (accountId === undefined) return undefined;
   const userId = Number(accountId) as UserId;
   const person = await persons.byId(userId);
   if (person?.status !== 'active') return undefined;
   await sessions.note(uid, visitOf(request));
-  return { request, response, path, userId, role: person.role, sessionUid: uid, signedInAtS: loginTs ?? 0 };
+  return {
+    request,
+    response,
+    path,
+    userId,
+    role: person.role,
+    sessionUid: uid,
+    signedInAtS: loginTs ?? 0,
+    isMultiFactor: amr?.includes('mfa') === true,
+  };
 };
 
 /** A visitor does what they could do with a token of these scopes. */

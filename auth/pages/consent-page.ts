@@ -1,5 +1,5 @@
+import { type Html, html } from '#shared/html.ts';
 import { hidden } from './field.ts';
-import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 import { wordsOf } from './scope-words.ts';
 

@@ -1,5 +1,5 @@
+import { html } from '#shared/html.ts';
 import { hidden, type Problems, summaryOf, titleOf } from './field.ts';
-import { html } from './html.ts';
 import type { Page } from './page.ts';
 
 type CodeForm = { readonly action: string; readonly token: string; readonly userCode: string };

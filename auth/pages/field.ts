@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '#shared/html.ts';
 
 /** What is wrong with a form, by field; `form` is what belongs to none. */
 export type Problems<Field extends string> = { readonly [Each in Field | 'form']?: string | undefined };
@@ -6,7 +6,8 @@ export type Problems<Field extends string> = { readonly [Each in Field | 'form']
 export type FieldOptions = {
   readonly name: string;
   readonly label: string;
-  readonly type: 'text' | 'email' | 'password';
+  /** `digits` and `exact` are text that is typed as it was given out. */
+  readonly type: 'text' | 'email' | 'password' | 'digits' | 'exact';
   readonly autocomplete: string;
   readonly hint?: string;
   readonly value?: string | undefined;
@@ -23,14 +24,15 @@ export const field = (options: FieldOptions): Html => {
 <label for="${name}">${label}</label>
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxLength}" required${KEYBOARD[type]}${
+<input id="${name}" name="${name}" type="${HTML_TYPES[type]}" autocomplete="${autocomplete}" maxlength="${maxLength}" required${KEYBOARD[type]}${
     value && html` value="${value}"`
   }${describedBy && html` aria-describedby="${describedBy}"`}${problem && html` aria-invalid="true"`}${hasFocus && html` autofocus`}>
 </div>`;
 };
 
 const plain = html` autocapitalize="none" autocorrect="off" spellcheck="false"`;
-const KEYBOARD = { text: html``, email: plain, password: plain } as const;
+const KEYBOARD = { text: html``, email: plain, password: plain, digits: html` inputmode="numeric"${plain}`, exact: plain } as const;
+const HTML_TYPES = { text: 'text', email: 'email', password: 'password', digits: 'text', exact: 'text' } as const;
 
 /** A box to tick, with its label beside it. */
 export const checkbox = ({ name, label, isTicked = false }: { name: string; label: string; isTicked?: boolean }): Html =>

@@ -1,9 +1,8 @@
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
-import { html } from './html.ts';
+import { html } from '#shared/html.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import { messagePage } from './message-page.ts';
 import type { Page } from './page.ts';
-import { PASSWORD_MAX, PASSWORD_NOTE } from './sign-in-page.ts';
-import { NAME_MAX, PASSWORD_HINT } from './sign-up-page.ts';
+import { nameField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts';
 
 export const INVITED_PATH = '/account/invited';
 
@@ -27,26 +26,8 @@ export const invitedPage = ({ token, link, email, name, problems, status }: Invi
 <form method="post" action="${INVITED_PATH}" novalidate>
 ${hidden('token', token)}
 ${hidden('link', link)}
-${field({
-  name: 'name',
-  label: 'Name',
-  hint: 'Everybody can see it.',
-  type: 'text',
-  autocomplete: 'name',
-  value: name,
-  problem: problems.name,
-  maxLength: NAME_MAX,
-  hasFocus: !hasProblems(problems),
-})}
-${field({
-  name: 'password',
-  label: 'Password',
-  hint: PASSWORD_HINT,
-  type: 'password',
-  autocomplete: 'new-password',
-  problem: problems.password,
-  maxLength: PASSWORD_MAX,
-})}
+${nameField({ value: name, problem: problems.name, hasFocus: !hasProblems(problems) })}
+${newPasswordField({ label: 'Password', problem: problems.password })}
 <div class="actions"><button class="primary" type="submit">Create account</button></div>
 </form>`,
 });

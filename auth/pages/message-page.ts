@@ -1,4 +1,4 @@
-import { html } from './html.ts';
+import { html } from '#shared/html.ts';
 import type { Page } from './page.ts';
 
 type MessageView = { readonly title: string; readonly text: string; readonly status: number; readonly link?: Link };

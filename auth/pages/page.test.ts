@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { html } from '#shared/html.ts';
 import { SCOPES } from '#shared/policy.ts';
-import { html } from './html.ts';
 import { renderPage } from './page.ts';
 import { inOrder, wordsOf } from './scope-words.ts';
 
@@ -20,6 +20,12 @@ test('a page has a language, a title, one main landmark, and no script', () => {
   expect(page.body).toContain('<title>&lt;Title&gt; · Annals</title>');
   expect(page.body.match(/<main>/g)).toHaveLength(1);
   expect(page.body).not.toMatch(/<script|\son\w+=|javascript:/i);
+});
+
+test('a page that has a script runs that one alone, by its whole address', () => {
+  const { headers, body } = renderPage({ title: 'x', main: html`<p>x</p>`, scriptUrl: 'https://annals.example/account/passkey.js?v=1' });
+  expect(headers['Content-Security-Policy']).toContain('; script-src https://annals.example/account/passkey.js; ');
+  expect(body.match(/<script/g)).toHaveLength(1);
 });
 
 test('a page is kept nowhere and tells no other site its address', () => {

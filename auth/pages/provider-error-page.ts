@@ -1,4 +1,4 @@
-import { html } from './html.ts';
+import { html } from '#shared/html.ts';
 import type { Page } from './page.ts';
 
 /** What went wrong with a request of an application: for its developer, and for whoever was sent here by it. */

@@ -1,9 +1,8 @@
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
-import { html } from './html.ts';
+import { html } from '#shared/html.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import { messagePage } from './message-page.ts';
 import type { Page } from './page.ts';
-import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_NOTE } from './sign-in-page.ts';
-import { PASSWORD_HINT } from './sign-up-page.ts';
+import { emailField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts';
 
 export const RESET_PATH = '/account/reset';
 export const NEW_PASSWORD_PATH = '/account/reset/password';
@@ -18,16 +17,7 @@ export const askResetPage = ({ token, email, problems, status }: AskView): Page 
 <p class="lead">We send you a link by which you can choose one.</p>
 <form method="post" action="${RESET_PATH}" novalidate>
 ${hidden('token', token)}
-${field({
-  name: 'email',
-  label: 'E-mail address',
-  type: 'email',
-  autocomplete: 'username',
-  value: email,
-  problem: problems.email,
-  maxLength: EMAIL_MAX,
-  hasFocus: !hasProblems(problems),
-})}
+${emailField({ autocomplete: 'username', value: email, problem: problems.email, hasFocus: !hasProblems(problems) })}
 <div class="actions"><button class="primary" type="submit">Send the link</button></div>
 </form>`,
 });
@@ -63,16 +53,7 @@ export const chooseResetPage = ({ token, link, problems, status }: ChooseView): 
 <form method="post" action="${NEW_PASSWORD_PATH}" novalidate>
 ${hidden('token', token)}
 ${hidden('link', link)}
-${field({
-  name: 'password',
-  label: 'New password',
-  hint: PASSWORD_HINT,
-  type: 'password',
-  autocomplete: 'new-password',
-  problem: problems.password,
-  maxLength: PASSWORD_MAX,
-  hasFocus: !hasProblems(problems),
-})}
+${newPasswordField({ problem: problems.password, hasFocus: !hasProblems(problems) })}
 <div class="actions"><button class="primary" type="submit">Change the password</button></div>
 </form>`,
 });
@@ -80,7 +61,9 @@ ${field({
 export const resetDonePage: Page = {
   title: 'Your password is changed',
   main: html`<h1>Your password is changed</h1>
-<p>Go back to the application that you want to use and sign in there, or <a href="/account">look at your account</a>.</p>`,
+<p>Go back to the application that you want to use and sign in there, or <a href="/account">look at your account</a>.</p>
+<p>Passkeys and codes from an app are as they were: a new password does not remove them. If somebody else may have known the one before it,
+<a href="/account/security">look at how one can sign in</a>, and remove what is not yours.</p>`,
 };
 
 export const resetLinkOverPage = messagePage({

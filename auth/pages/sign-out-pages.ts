@@ -1,5 +1,5 @@
+import { html } from '#shared/html.ts';
 import { hidden } from './field.ts';
-import { html } from './html.ts';
 import type { Page } from './page.ts';
 
 type SignOutForm = { readonly action: string; readonly token: string; readonly formTargets: readonly string[] };

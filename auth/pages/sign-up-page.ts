@@ -1,7 +1,7 @@
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
-import { html } from './html.ts';
+import { html } from '#shared/html.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import type { Page } from './page.ts';
-import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_NOTE } from './sign-in-page.ts';
+import { emailField, nameField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts';
 
 export type SignUpView = {
   readonly action: string;
@@ -16,10 +16,6 @@ export type SignUpView = {
   readonly status?: number;
 };
 
-export const NAME_MAX = 100;
-export const PASSWORD_MIN = 10;
-export const PASSWORD_HINT = `At least ${PASSWORD_MIN} characters. A few words in a row are easy to remember.`;
-
 export const signUpPage = ({ action, token, formId, name, email, problems, signInUrl, ...page }: SignUpView): Page => ({
   ...page,
   note: PASSWORD_NOTE,
@@ -29,36 +25,9 @@ export const signUpPage = ({ action, token, formId, name, email, problems, signI
 <form method="post" action="${action}" novalidate>
 ${hidden('token', token)}
 ${hidden('form', formId)}
-${field({
-  name: 'name',
-  label: 'Name',
-  hint: 'Everybody can see it.',
-  type: 'text',
-  autocomplete: 'name',
-  value: name,
-  problem: problems.name,
-  maxLength: NAME_MAX,
-  hasFocus: !hasProblems(problems),
-})}
-${field({
-  name: 'email',
-  label: 'E-mail address',
-  hint: 'You sign in with it. Nobody else sees it.',
-  type: 'email',
-  autocomplete: 'email',
-  value: email,
-  problem: problems.email,
-  maxLength: EMAIL_MAX,
-})}
-${field({
-  name: 'password',
-  label: 'Password',
-  hint: PASSWORD_HINT,
-  type: 'password',
-  autocomplete: 'new-password',
-  problem: problems.password,
-  maxLength: PASSWORD_MAX,
-})}
+${nameField({ value: name, problem: problems.name, hasFocus: !hasProblems(problems) })}
+${emailField({ autocomplete: 'email', hint: 'You sign in with it. Nobody else sees it.', value: email, problem: problems.email })}
+${newPasswordField({ label: 'Password', problem: problems.password })}
 <div class="actions"><button class="primary" type="submit">Create account</button></div>
 </form>
 ${signInUrl !== undefined && html`<p>You have an account? <a href="${signInUrl}">Sign in</a></p>`}`,

@@ -90,6 +90,23 @@ legend { padding: 0; font-weight: 600; margin-bottom: .375rem; }
 button.danger { border-color: var(--bad); color: var(--bad); }
 .link-shown { font: .9375rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; padding: .75rem; border: 1px dashed var(--edge);
   border-radius: .5rem; user-select: all; }
+details { margin: 1.25rem 0 0; }
+summary { cursor: pointer; color: var(--accent); text-decoration: underline; text-underline-offset: .15em; padding: .375rem 0; }
+summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+details[open] > summary { margin-bottom: .75rem; }
+.passkey { margin: 1rem 0; }
+.passkey:not([data-passkey="create"]) { margin: 1.25rem 0; padding: 1.25rem 0; border: solid var(--line); border-width: 1px 0; }
+.passkey .wrong:empty { display: none; }
+[hidden] { display: none; }
+.items details { margin-top: .5rem; }
+.items details form { display: flex; flex-wrap: wrap; gap: .5rem; }
+.items details input { flex: 1 1 12rem; }
+.steps { margin: 0 0 1rem; padding-left: 1.375rem; }
+.steps > li { margin-bottom: 1.25rem; }
+.steps form { margin-top: .75rem; }
+.qr { display: block; width: 13rem; max-width: 100%; height: auto; margin: .75rem 0; border: 1px solid var(--line); border-radius: .5rem; }
+.codes { margin: 0 0 1.25rem; padding: 1rem; list-style: none; display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: .375rem 1.5rem;
+  border: 1px dashed var(--edge); border-radius: .5rem; font: 1rem/1.6 ui-monospace, "DejaVu Sans Mono", monospace; white-space: nowrap; }
 caption { text-align: left; color: var(--soft); font-size: .9375rem; }
 table { width: 100%; border-collapse: collapse; margin: 0 0 1rem; }
 th, td { padding: .5rem .5rem .5rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }

@@ -4,6 +4,7 @@ import { anAddress, from, password, titleOf } from '../../test/engines/account-v
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
 import { until } from '../../test/engines/until.ts';
 
@@ -44,7 +45,9 @@ describe('a forgotten password', () => {
     expect(titleOf(await account.get('/account'))).toBe('Sign in');
     expect((await choose(link, 'another new password')).status).toBe(410);
     await signInToAccount(site, { ...person, password: next });
-    expect((await smtp.mailTo(person.email, 1)).subject).toBe('Your password was changed');
+    const told = await smtp.mailTo(person.email, 1);
+    expect(told.subject).toBe('Your password was changed');
+    expect(told.text).toContain(`Your passkeys and the codes from your app are as they were. Look at them: ${site.url}/account/security`);
   });
 
   test('is answered alike for an address of nobody, to which nothing is sent', async () => {
@@ -54,6 +57,17 @@ describe('a forgotten password', () => {
     for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
     await smtp.mailTo(person.email);
     expect(smtp.messages.filter(({ to }) => to.includes(nobody))).toEqual([]);
+  });
+
+  test('gives nobody the codes that are asked for beside it', async () => {
+    const person = await aPerson();
+    const app = await setUpCodes(await signInToAccount(site, person));
+    expect((await smtp.mailTo(person.email)).subject).toBe('How you sign in was changed');
+    await choose(await linkFor(person.email, 1));
+    const account = openOwnAccount(site);
+    const question = await account.send(await account.get('/account'), { email: person.email, password: next });
+    expect([question.status, titleOf(question)]).toEqual([200, 'Enter a code']);
+    expect(titleOf(await account.browser.follow(await account.send(question, { code: app.next() })))).toBe('Your account');
   });
 
   test('goes to the address that the account has, however it was typed', async () => {

@@ -32,7 +32,8 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   responseTypes: ['code'],
   pkce: { required: () => true },
   scopes: [...OIDC_SCOPES],
-  claims: { openid: ['sub'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
+  // A client can see by `amr` how somebody has shown who they are (RFC 8176).
+  claims: { openid: ['sub', 'amr'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
   subjectTypes: ['public'],
   clientAuthMethods: [
     'client_secret_basic',

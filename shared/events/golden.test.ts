@@ -17,8 +17,15 @@ import { streamName } from './streams.ts';
  * fixture is never changed, nor its hash: a log that has such events is out there. What it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
  */
 const FIXTURES = [
+  'account.passkey_added.v1.json',
+  'account.passkey_refused.v1.json',
+  'account.passkey_removed.v1.json',
   'account.password_changed.v1.json',
+  'account.recovery_code_used.v1.json',
+  'account.recovery_codes_renewed.v1.json',
   'account.reset_requested.v1.json',
+  'account.second_factor_added.v1.json',
+  'account.second_factor_removed.v1.json',
   'article.deleted.v1.json',
   'article.drafted.v1.json',
   'article.edited.v1.json',

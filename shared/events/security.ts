@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ACCOUNT_EVENTS } from './account.ts';
 import { defineEvent } from './define-event.ts';
 import { role, token, userId } from './fields.ts';
 
@@ -9,8 +10,6 @@ import { role, token, userId } from './fields.ts';
 const session = { kind: 'session', key: 'sessionId' } as const;
 const grant = { kind: 'grant', key: 'grantId' } as const;
 const client = { kind: 'client', key: 'clientId' } as const;
-/** Of a person as somebody who signs in, apart from their profile. */
-const account = { kind: 'account', key: 'userId' } as const;
 const invitation = { kind: 'invitation', key: 'invitationId' } as const;
 
 const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
@@ -109,25 +108,6 @@ const CLIENT_EVENTS = {
     stream: client,
     schema: z.strictObject({ clientId: token }),
     example: { clientId: 'web' },
-  }),
-};
-
-const ACCOUNT_EVENTS = {
-  'account.password_changed': defineEvent({
-    ...common,
-    type: 'account.password_changed',
-    description: 'Somebody changed their password, by the one before it or by a link that was sent to them.',
-    stream: account,
-    schema: z.strictObject({ userId, by: z.enum(['password', 'link']) }),
-    example: { userId: 7001, by: 'password' },
-  }),
-  'account.reset_requested': defineEvent({
-    ...common,
-    type: 'account.reset_requested',
-    description: 'A link by which a new password can be chosen was made for somebody.',
-    stream: account,
-    schema: z.strictObject({ userId }),
-    example: { userId: 7001 },
   }),
 };
 

@@ -31,12 +31,14 @@ export type AccountVisit = {
   signInWith(browser: HandBrowser, page: Seen, fields: More): Promise<Seen>;
   /** As far as the page after sign-in. */
   signIn(browser: HandBrowser, more?: More): Promise<Seen>;
-  /** The first event of a type that is about somebody. */
+  /** What the log tells of somebody, of one type. */
+  eventsOf(type: string, userId: number): Promise<readonly DecodedEvent[]>;
+  /** The first of them. */
   eventOf(type: string, userId: number): Promise<DecodedEvent | undefined>;
 };
 
-export const openAccountVisit = async (): Promise<AccountVisit> => {
-  const site = await openAccountsSite({ trustProxy: 1 });
+export const openAccountVisit = async (options: { readonly isNamed?: boolean } = {}): Promise<AccountVisit> => {
+  const site = await openAccountsSite({ trustProxy: 1, ...options });
   await site.addClient('reading-list');
   await site.addClient('annals-app', { firstParty: true, name: 'Annals App' });
   await site.addClient('web-reader', { redirectUris: [WEB_REDIRECT_URI], name: 'Web Reader' });
@@ -48,20 +50,23 @@ export const openAccountVisit = async (): Promise<AccountVisit> => {
   const begin: AccountVisit['begin'] = async (browser, more) => browser.follow(await browser.get(authorizeUrl(more)));
   const signInWith: AccountVisit['signInWith'] = (browser, page, fields) =>
     browser.post(page.action, { ...page.hidden, ...fields }, from());
+  const eventsOf: AccountVisit['eventsOf'] = async (type, userId) => {
+    const head = await site.eventLog.head();
+    const found: DecodedEvent[] = [];
+    for await (const page of site.eventLog.follow(0 as never, new AbortController().signal)) {
+      const events = await site.codec.decodeAll(page);
+      found.push(...events.filter((event) => event.type === type && (event.data as { userId?: number }).userId === userId));
+      if ((page.at(-1)?.position ?? 0) >= head) break;
+    }
+    return found;
+  };
   return {
     site,
     authorizeUrl,
     begin,
     signInWith,
     signIn: async (browser, more) => browser.follow(await signInWith(browser, await begin(browser, more), { email, password })),
-    async eventOf(type, userId) {
-      const head = await site.eventLog.head();
-      for await (const page of site.eventLog.follow(0 as never, new AbortController().signal)) {
-        const events = await site.codec.decodeAll(page);
-        const found = events.find((event) => event.type === type && (event.data as { userId?: number }).userId === userId);
-        if (found !== undefined || (page.at(-1)?.position ?? 0) >= head) return found;
-      }
-      return undefined;
-    },
+    eventsOf,
+    eventOf: async (type, userId) => (await eventsOf(type, userId))[0],
   };
 };

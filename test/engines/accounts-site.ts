@@ -42,6 +42,8 @@ type Options = {
   readonly signUp?: 'off' | 'reader' | 'author';
   readonly trustProxy?: number;
   readonly issuerUrl?: string;
+  /** Reached by a name, as passkeys need it, and not by a number. */
+  readonly isNamed?: boolean;
   /** Where its mail arrives; without it there is none. */
   readonly smtp?: SmtpReceiver;
 };
@@ -49,7 +51,8 @@ type Options = {
 const silent = pino({ level: 'silent' });
 
 /** The authorization server with its pages and the command side behind it, on a database of its own, by HTTP. */
-export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issuerUrl, smtp }: Options = {}): Promise<AccountsSite> => {
+export const openAccountsSite = async (options: Options = {}): Promise<AccountsSite> => {
+  const { signUp = 'author', trustProxy = 0, isNamed = false, issuerUrl, smtp } = options;
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
@@ -62,7 +65,8 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = opening.use(await serve((request, response) => app(request, response)));
   const application = opening.use(await serve(answerAsApplication));
-  const config = { ...CONFIG, issuerUrl: issuerUrl ?? server.url, publicUrl: server.url, signUp, trustProxy };
+  const url = isNamed ? server.url.replace('127.0.0.1', 'localhost') : server.url;
+  const config = { ...CONFIG, issuerUrl: issuerUrl ?? url, publicUrl: url, signUp, trustProxy };
   const mail = smtp && opening.use(openSmtpMail({ url: smtp.url, from: 'annals@example.com' }));
   const auth = opening.use(await startAuthService({ ...base, config, gateway, mail }));
   app = createApp({ log: silent, metrics: createMetrics(), routes: [auth.routes], trustProxy });
@@ -70,7 +74,7 @@ export const openAccountsSite = async ({ signUp = 'author', trustProxy = 0, issu
 
   const resources = opening.move();
   return {
-    url: server.url,
+    url,
     appUrl: application.url,
     auth,
     pool,

@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import { ISSUER, type TestPerson } from './auth-world.ts';
-import { startInstallation } from './installation.ts';
+import { type Installation, shareInstallation } from './installation.ts';
 import { openPeople } from './installation-people.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
@@ -16,11 +16,18 @@ export type AuthSite = AsyncDisposable & {
 
 export type SiteClient = { readonly clientId: string; readonly secret: string };
 
-type Options = { readonly settings?: Readonly<Record<string, string>>; readonly tls?: boolean };
+/** For suites that look only at what they have made themselves; it has what any of them wants. */
+export const shareAuthSite = async (): Promise<AuthSite> =>
+  siteOf(
+    await shareInstallation({
+      settings: { PUBLIC_URL: ISSUER, CORS_ORIGINS: 'https://friend.test', DPOP_NONCE: 'required' },
+      tls: true,
+    }),
+  );
 
-export const openAuthSite = async ({ settings = {}, tls = false }: Options = {}): Promise<AuthSite> => {
+const siteOf = async (installation: Installation): Promise<AuthSite> => {
   await using opening = new AsyncDisposableStack();
-  const installation = opening.use(await startInstallation({ settings: { PUBLIC_URL: ISSUER, ...settings }, tls }));
+  opening.use(installation);
   const people = await openPeople(installation);
   const resources = opening.move();
   return {

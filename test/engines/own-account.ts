@@ -1,7 +1,7 @@
-import { vi } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { anAddress, from, password, titleOf } from './account-visit.ts';
+import { type AccountVisit, anAddress, from, openAccountVisit, password, titleOf } from './account-visit.ts';
 import type { AccountsSite } from './accounts-site.ts';
 import { type HandBrowser, openHandBrowser, type Seen } from './browser-by-hand.ts';
 
@@ -40,6 +40,42 @@ export const signInToAccount = async (site: Pick<AccountsSite, 'url'>, person: P
   if (titleOf(home) !== 'Your account')
     throw new Error(`nobody is signed in at ${home.url} (${home.status}): ${home.body.slice(0, 2_000)}`);
   return account;
+};
+
+/** A site for the tests of one file, and people at it. */
+export type AccountWorld = {
+  readonly visit: AccountVisit;
+  readonly site: AccountsSite;
+  aPerson(role?: Role): Promise<Somebody>;
+  /** Somebody new, signed in at their account. */
+  signedIn(options?: { readonly agent?: string; readonly role?: Role }): Promise<{ person: Somebody; account: OwnAccount }>;
+};
+
+/** Opened before the tests of the file, and closed after them. */
+export const openAccountWorld = (options?: { readonly isNamed?: boolean }): AccountWorld => {
+  let visit: AccountVisit | undefined;
+  beforeAll(async () => {
+    visit = await openAccountVisit(options);
+  });
+  afterAll(() => visit?.site[Symbol.asyncDispose]());
+  const demand = () => {
+    if (visit === undefined) throw new Error('the site is not open yet');
+    return visit;
+  };
+  const aPerson: AccountWorld['aPerson'] = (role) => somebodyAt(demand().site, role);
+  return {
+    get visit() {
+      return demand();
+    },
+    get site() {
+      return demand().site;
+    },
+    aPerson,
+    async signedIn({ agent, role } = {}) {
+      const person = await aPerson(role);
+      return { person, account: await signInToAccount(demand().site, person, agent) };
+    },
+  };
 };
 
 /** Somebody new, who can sign in. */

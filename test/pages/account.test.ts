@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { challenge, password } from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import { chromiumMissing, launchChromium, SIZES } from '../engines/chromium.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
+import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/account.test.ts is skipped, because ${missing}.`);
 
 const next = 'a wholly new password';
-const DEADLINE_MS = 15_000;
-
-const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
 describe.skipIf(missing !== undefined)('the pages of one’s own account in Chromium', () => {
   let smtp: SmtpReceiver;
@@ -31,32 +29,19 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
   });
 
   describe.each(SIZES)('on a %s', (size, options) => {
-    let context: BrowserContext;
+    let window: AccountWindow;
     let page: Page;
-    let scripted: Page;
-    const complaints: string[] = [];
     beforeEach(async () => {
       // Everything works without scripts, so there are none.
-      context = await chromium.newContext({ ...options, javaScriptEnabled: false });
-      context.setDefaultTimeout(DEADLINE_MS);
-      page = await context.newPage();
-      scripted = await (await chromium.newContext(options)).newPage();
-      complaints.length = 0;
-      page.on('console', (message) => void complaints.push(message.text()));
+      window = await openAccountWindow({ chromium, options: { ...options, javaScriptEnabled: false }, pictures: `account-${size}` });
+      page = window.page;
     });
     afterEach(async () => {
-      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-      await context.close();
-      await scripted.context().close();
+      expect(window.complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      await window[Symbol.asyncDispose]();
     });
 
-    /** Looks at a page in every way there is. */
-    const look = async (title: string, name: string) => {
-      await eventually(() => page.title()).toBe(`${title} · Annals`);
-      await picture(page, `account-${size}-${name}`);
-      await expectFitting(page);
-      await expectAccessible(page, scripted);
-    };
+    const look = (title: string, name: string) => window.look(page, title, name);
     const fill = async (fields: Record<string, string>, on = page) => {
       for (const [label, text] of Object.entries(fields)) await on.getByLabel(label, { exact: true }).fill(text);
     };

@@ -11,6 +11,7 @@ const password = 'correct horse battery';
 const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
 
 const DEADLINE_MS = 15_000;
+const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
 describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
   let site: AccountsSite;
@@ -64,12 +65,12 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
 
     /** Looks at a page in every way there is. */
     const look = async (title: string | RegExp, name: string) => {
-      await expect.poll(() => page.title()).toMatch(title);
+      await eventually(() => page.title()).toMatch(title);
       await picture(page, `${size}-${name}`);
       await expectFitting(page);
       await expectAccessible(page, scripted);
     };
-    const expectCode = () => expect.poll(() => page.url()).toMatch(new RegExp(`^${site.appUrl}/callback\\?code=.+&state=st`));
+    const expectCode = () => eventually(() => page.url()).toMatch(new RegExp(`^${site.appUrl}/callback\\?code=.+&state=st`));
 
     test('somebody new signs up, allows the client, and is sent to it with a code', async () => {
       await page.goto(authorizeUrl());
@@ -105,7 +106,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await page.goto(authorizeUrl());
       for (let times = 0; times < 11; times += 1) {
         await signIn(page, email, 'something else');
-        await expect.poll(() => page.getByRole('alert').textContent()).toMatch(times < 10 ? /No account/ : /Try again in/);
+        await eventually(() => page.getByRole('alert').textContent()).toMatch(times < 10 ? /No account/ : /Try again in/);
       }
       await look('Not yet: Sign in', '06-too-many');
     });
@@ -115,7 +116,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await signIn(page, await person('admin'));
       await look('Allow Reading List', '07-consent-admin');
       await press(page, 'Do not allow');
-      await expect.poll(() => page.url()).toContain(`${site.appUrl}/callback?error=access_denied`);
+      await eventually(() => page.url()).toContain(`${site.appUrl}/callback?error=access_denied`);
     });
 
     test('a device is connected by its code', async () => {
@@ -149,13 +150,13 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await page.goto(`${site.url}/sign-out?${query}`);
       await look('Sign out', '13-sign-out');
       await press(page, 'Sign out');
-      await expect.poll(() => page.url()).toBe(`${site.appUrl}/bye`);
+      await eventually(() => page.url()).toBe(`${site.appUrl}/bye`);
       await page.goto(`${site.url}/sign-out`);
       await look('Go on', '14-signed-out-already');
       await press(page, 'Continue');
       await look('You are signed out', '15-signed-out');
       await page.goto(authorizeUrl());
-      await expect.poll(() => page.title()).toBe('Sign in · Annals');
+      await eventually(() => page.title()).toBe('Sign in · Annals');
     });
 
     test('what went wrong is said on a page', async () => {
@@ -171,7 +172,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       const email = await person();
       await page.goto(authorizeUrl());
       const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.textContent');
-      await expect.poll(focused).toBe('email');
+      await eventually(focused).toBe('email');
       await page.keyboard.type(email);
       await page.keyboard.press('Tab');
       expect(await focused()).toBe('password');
@@ -179,7 +180,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await page.keyboard.press('Tab');
       expect(await focused()).toBe('Sign in');
       await page.keyboard.press('Enter');
-      await expect.poll(() => page.title()).toMatch('Allow Reading List');
+      await eventually(() => page.title()).toMatch('Allow Reading List');
     });
   });
 
@@ -193,9 +194,9 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       }),
     );
     await page.goto(`${site.appUrl}/evil`);
-    await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
+    await eventually(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
     await page.getByRole('button').click();
-    await expect.poll(() => page.title()).toBe('This form cannot be accepted · Annals');
+    await eventually(() => page.title()).toBe('This form cannot be accepted · Annals');
     await context.close();
   });
 });

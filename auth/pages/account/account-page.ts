@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 
 /** Where the pages of one's own account are, in the order of the navigation. */
@@ -6,7 +6,10 @@ export const PATHS = {
   home: '/account',
   profile: '/account/profile',
   security: '/account/security',
+  passkeys: '/account/passkeys',
   password: '/account/password',
+  secondFactor: '/account/second-factor',
+  recoveryCodes: '/account/recovery-codes',
   applications: '/account/applications',
   sessions: '/account/sessions',
   invitations: '/account/invitations',
@@ -34,11 +37,12 @@ export type AccountView = {
   readonly status?: number;
 };
 
-type Content = Pick<Page, 'title' | 'main' | 'note'> & { readonly section: string };
+type Content = Pick<Page, 'title' | 'main' | 'note' | 'scriptUrl'> & { readonly section: string };
 
 /** A page of one's own account, with the way to the others. */
-export const accountPage = ({ isAdmin, done, status }: AccountView, { title, main, note, section }: Content): Page => ({
+export const accountPage = ({ isAdmin, done, status }: AccountView, { title, main, note, scriptUrl, section }: Content): Page => ({
   title,
+  scriptUrl,
   ...(status !== undefined && { status }),
   ...(note !== undefined && { note }),
   isWide: true,

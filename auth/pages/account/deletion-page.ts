@@ -1,7 +1,7 @@
+import { html } from '#shared/html.ts';
 import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
-import { html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { PASSWORD_MAX, PASSWORD_NOTE } from '../sign-in-page.ts';
+import { PASSWORD_NOTE, passwordField } from '../person-fields.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 export type DeletionView = AccountView & { readonly problems: Problems<'confirmation' | 'password'>; readonly confirmation: string };
@@ -37,15 +37,19 @@ ${field({
   maxLength: CONFIRMATION_MAX,
   hasFocus: !hasProblems(problems),
 })}
-${field({
-  name: 'password',
-  label: 'Password',
-  type: 'password',
-  autocomplete: 'current-password',
-  problem: problems.password,
-  maxLength: PASSWORD_MAX,
-})}
+${passwordField({ problem: problems.password })}
 <div class="actions"><button class="danger" type="submit">Delete the account for ever</button></div>
 </form>
 <p><a href="${PATHS.home}">Keep it</a></p>`,
+  });
+
+/** Instead of the form: after it nobody could invite anybody or look after what others have written. */
+export const lastAdministratorPage = (view: AccountView): Page =>
+  accountPage(view, {
+    section: PATHS.home,
+    title: 'You are the only administrator',
+    main: html`<h1>You are the only administrator</h1>
+<p>Your account cannot be deleted as long as nobody else could look after this place. Make somebody else an administrator first:
+<a href="${PATHS.invitations}">invite them</a> with that role. Once they have an account, come back.</p>
+<p><a href="${PATHS.home}">Back to your account</a></p>`,
   });

@@ -1,5 +1,5 @@
+import { html } from '#shared/html.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { momentOf } from '../time.ts';
 

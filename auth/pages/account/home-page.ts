@@ -1,5 +1,5 @@
 import type { Role } from '#shared/events/fields.ts';
-import { html } from '../html.ts';
+import { html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 

@@ -1,8 +1,8 @@
 import { ROLES, type Role } from '#shared/events/fields.ts';
-import { choices, field, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '#shared/html.ts';
+import { choices, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { EMAIL_MAX } from '../sign-in-page.ts';
+import { emailField } from '../person-fields.ts';
 import { momentOf } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
@@ -39,15 +39,7 @@ ${made !== undefined && madeBox(made)}
 <p class="lead">Whom you invite gets a link that is good once, for a week, and leads to an account with the role that you choose.</p>
 <form method="post" action="${PATHS.invitations}" novalidate>
 ${hidden('token', view.token)}
-${field({
-  name: 'email',
-  label: 'E-mail address',
-  type: 'email',
-  autocomplete: 'off',
-  value: email,
-  problem: problems.email,
-  maxLength: EMAIL_MAX,
-})}
+${emailField({ autocomplete: 'off', value: email, problem: problems.email })}
 ${choices({ name: 'role', legend: 'Role', options: ROLES.map((each) => [each, ROLE_LABELS[each]] as const), chosen: role })}
 <div class="actions"><button class="primary" type="submit" name="do" value="invite">Invite</button></div>
 </form>

@@ -1,8 +1,7 @@
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
-import { html } from '../html.ts';
+import { html } from '#shared/html.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { EMAIL_MAX } from '../sign-in-page.ts';
-import { NAME_MAX } from '../sign-up-page.ts';
+import { emailField, nameField } from '../person-fields.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 export type ProfileView = AccountView & {
@@ -19,27 +18,8 @@ export const profilePage = ({ name, email, problems, ...view }: ProfileView): Pa
 <h1>Profile</h1>
 <form method="post" action="${PATHS.profile}" novalidate>
 ${hidden('token', view.token)}
-${field({
-  name: 'name',
-  label: 'Name',
-  hint: 'Everybody can see it.',
-  type: 'text',
-  autocomplete: 'name',
-  value: name,
-  problem: problems.name,
-  maxLength: NAME_MAX,
-  hasFocus: !hasProblems(problems) && view.done === undefined,
-})}
-${field({
-  name: 'email',
-  label: 'E-mail address',
-  hint: 'You sign in with it, and links for a forgotten password go there. Nobody else sees it.',
-  type: 'email',
-  autocomplete: 'email',
-  value: email,
-  problem: problems.email,
-  maxLength: EMAIL_MAX,
-})}
+${nameField({ value: name, problem: problems.name, hasFocus: !hasProblems(problems) && view.done === undefined })}
+${emailField({ autocomplete: 'email', hint: 'You sign in with it, and links for a forgotten password go there. Nobody else sees it.', value: email, problem: problems.email })}
 <div class="actions"><button class="primary" type="submit">Save</button></div>
 </form>`,
   });

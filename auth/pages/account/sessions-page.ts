@@ -1,5 +1,5 @@
+import { type Html, html } from '#shared/html.ts';
 import { hidden } from '../field.ts';
-import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { momentOfSeconds } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';

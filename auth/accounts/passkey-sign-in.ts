@@ -1,0 +1,78 @@
+import { type Request, type Response, Router } from 'express';
+import * as z from 'zod';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import type { PasskeyForm } from '../pages/passkey-form.ts';
+import { passkeyScriptUrl } from '../pages/passkey-script.ts';
+import { authenticationOptions, CREDENTIAL_MAX, isOffered, relyingPartyOf } from '../passkeys/ceremony.ts';
+import { newChallenge, type Passkeys } from '../passkeys/passkeys.ts';
+import { TICKET_MAX, type Tickets } from '../storage/tickets.ts';
+import type { Persons } from './directory.ts';
+import { fieldsOf, readForm } from './form.ts';
+import { type Asked, askedOf, finish, type InteractionDependencies } from './interaction.ts';
+import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
+import { signedIn } from './sign-in-outcome.ts';
+
+export type PasskeyDependencies = InteractionDependencies & {
+  readonly persons: Pick<Persons, 'byId'>;
+  readonly passkeys: Pick<Passkeys, 'holderOf'>;
+  readonly tickets: Tickets;
+  readonly limits: SignInLimits;
+};
+
+/** Shows the page of the sign-in once more, with what went wrong. */
+type ShowAgain = (
+  exchange: { response: Response; asked: Asked },
+  problem: string,
+  wrong: { status: number; isPasskeyOffered?: boolean },
+) => void;
+
+const Signed = z.object({ ticket: z.string().max(TICKET_MAX), credential: z.string().max(CREDENTIAL_MAX) });
+
+/** The form of the page for the sign-in: it is the same whoever comes. Undefined where passkeys cannot be. */
+export const passkeyFormFor = ({ tickets, issuerUrl }: PasskeyDependencies, { interaction }: Asked): PasskeyForm | undefined => {
+  if (!isOffered(issuerUrl)) return undefined;
+  const { uid } = interaction;
+  const challenge = newChallenge();
+  return {
+    action: `/sign-in/${uid}/passkey`,
+    ticket: tickets.issue('passkey', [uid], { challenge }),
+    options: authenticationOptions(relyingPartyOf(issuerUrl), challenge),
+    scriptUrl: passkeyScriptUrl(issuerUrl),
+  };
+};
+
+export const passkeySignInRoutes = (dependencies: PasskeyDependencies, showAgain: ShowAgain): Router =>
+  Router()
+    .get('/sign-in/:uid/passkey', ({ params: { uid } }, response) => response.redirect(303, `/sign-in/${uid}`))
+    .post('/sign-in/:uid/passkey', ...readForm, (request, response) => submit(dependencies, { request, response }, showAgain))
+    .all('/sign-in/:uid/passkey', refuseOtherMethods('GET', 'HEAD', 'POST'));
+
+/** Whoever can use a passkey has shown a device and themselves to it, so nothing else is asked. */
+const submit = async (
+  dependencies: PasskeyDependencies,
+  { request, response }: { readonly request: Request; readonly response: Response },
+  showAgain: ShowAgain,
+): Promise<void> => {
+  const { tickets, passkeys, persons, limits } = dependencies;
+  const { ticket, credential } = fieldsOf(Signed, request);
+  const asked = await askedOf(dependencies, 'login', request, response);
+  const address = clientAddress(request);
+  const admitted = await limits.admitAddress(address);
+  if (!admitted.granted) {
+    response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
+    return showAgain({ response, asked }, `Too many attempts. Try again in ${waitText(admitted.waitMs)}.`, { status: 429 });
+  }
+  const content = await tickets.use('passkey', [asked.interaction.uid], ticket);
+  if (content?.challenge === undefined) return showAgain({ response, asked }, TOO_LATE, { status: 422, isPasskeyOffered: true });
+  const by = { client: asked.client?.clientId ?? null, requestId: requestIdOf(request) };
+  const holder = await passkeys.holderOf({ credential, challenge: content.challenge }, by);
+  const person = holder && (await persons.byId(holder.userId));
+  if (holder === undefined || person?.status !== 'active') return showAgain({ response, asked }, UNKNOWN, { status: 422 });
+  await limits.succeededAt(address);
+  return finish(dependencies, { request, response, result: signedIn(person, [holder.isSynced ? 'swk' : 'hwk', 'user', 'mfa']) });
+};
+
+const TOO_LATE = 'This took too long. Try again.';
+const UNKNOWN = 'This passkey is good for no account here. Use another one, or your password.';

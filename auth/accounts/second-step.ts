@@ -1,0 +1,153 @@
+import { type Request, type Response, Router } from 'express';
+import * as z from 'zod';
+import type { UserId } from '#shared/brands.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { clientAddress } from '#shared/http/client-address.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { CODE_MAX, type SecondFactorView, secondFactorPage } from '../pages/second-factor-page.ts';
+import type { SecondFactors, Typed } from '../second-factor/second-factors.ts';
+import type { RecordSecurityEvent } from '../security-log.ts';
+import { TICKET_MAX, type Tickets } from '../storage/tickets.ts';
+import type { Attempts } from './attempts.ts';
+import type { Credentials } from './credentials.ts';
+import type { Persons } from './directory.ts';
+import { fieldsOf, readForm } from './form.ts';
+import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor, type InteractionDependencies } from './interaction.ts';
+import { PageRefusal } from './page-refusal.ts';
+import type { Person } from './person-table.ts';
+import { mayTell, type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
+import { recordLock, signedIn } from './sign-in-outcome.ts';
+
+export type SecondStepDependencies = InteractionDependencies &
+  TellDependencies & {
+    readonly persons: Pick<Persons, 'byId'>;
+    readonly credentials: Pick<Credentials, 'changedAt'>;
+    readonly secondFactors: Pick<SecondFactors, 'of' | 'use'>;
+    readonly tickets: Tickets;
+    readonly codeLimits: SignInLimits;
+    readonly recoveryLimits: SignInLimits;
+    readonly attempts: Attempts;
+    readonly record: RecordSecurityEvent;
+  };
+
+type Exchange = { readonly request: Request; readonly response: Response; readonly asked: Asked };
+
+/** Goes on with somebody whose password was right: to the end, or to the question for a code. */
+export const afterPassword = async (dependencies: SecondStepDependencies, exchange: Exchange, person: Person): Promise<void> => {
+  const { secondFactors, credentials, tickets } = dependencies;
+  const { userId } = person;
+  if ((await secondFactors.of(userId)) === undefined) return finish(dependencies, { ...exchange, result: signedIn(person, ['pwd']) });
+  const passwordOf = versionOf(await credentials.changedAt(userId));
+  const ticket = tickets.issue('second step', [exchange.asked.interaction.uid], { userId: String(userId), passwordOf });
+  show(dependencies, exchange, { ticket, problems: {} });
+};
+
+const Code = z.object({
+  ticket: z.string().max(TICKET_MAX),
+  code: z.string().max(CODE_MAX).optional(),
+  recovery: z.string().max(CODE_MAX).optional(),
+  cancel: z.literal('yes').optional(),
+});
+
+/** The second step: only who has a ticket is here, and only the first one gives it. */
+export const secondStepRoutes = (dependencies: SecondStepDependencies): Router =>
+  Router()
+    .get('/sign-in/:uid/second-factor', ({ params: { uid } }, response) => response.redirect(303, `/sign-in/${uid}`))
+    .post('/sign-in/:uid/second-factor', ...readForm, (request, response) => submit(dependencies, request, response))
+    .all('/sign-in/:uid/second-factor', refuseOtherMethods('GET', 'HEAD', 'POST'));
+
+const submit = async (dependencies: SecondStepDependencies, request: Request, response: Response): Promise<void> => {
+  const { secondFactors, codeLimits, recoveryLimits, record } = dependencies;
+  const form = fieldsOf(Code, request);
+  const asked = await askedOf(dependencies, 'login', request, response);
+  if (form.cancel) return finish(dependencies, { request, response, result: CANCELLED });
+  const person = await holderOf(dependencies, asked, form.ticket);
+  const field = form.recovery === undefined ? 'code' : 'recovery';
+  const again = (problems: SecondFactorView['problems'], status: number) =>
+    show(dependencies, { request, response, asked }, { ticket: form.ticket, problems, status });
+  const typed: Typed = { kind: field === 'code' ? 'app' : 'recovery', code: form[field]?.trim() ?? '' };
+  if (typed.code === '') return again({ [field]: 'Enter a code.' }, 422);
+
+  const tried = { account: `user ${person.userId}`, address: clientAddress(request) };
+  const limits = field === 'code' ? codeLimits : recoveryLimits;
+  const admitted = await limits.admit(tried);
+  if (!admitted.granted) {
+    response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
+    return again({ form: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.` }, 429);
+  }
+  const client = asked.client?.clientId ?? null;
+  if (await secondFactors.use(person.userId, typed, { actor: `user:${person.userId}`, client, requestId: requestIdOf(request) })) {
+    await limits.succeeded(tried);
+    if (typed.kind === 'recovery') await tellOfRecovery(dependencies, person);
+    return finish(dependencies, { request, response, result: signedIn(person, ['pwd', 'otp', 'mfa']) });
+  }
+  if (admitted.locksIfWrong) {
+    await tellOfTries(dependencies, person, tried.account);
+    await recordLock(record, { request, asked, person, attempts: admitted.attempts });
+  }
+  again({ [field]: WRONG[field] }, 422);
+};
+
+const WRONG = {
+  code: 'This code is not good, or not any more. Each is good once: wait for the next one.',
+  recovery: 'This is none of your recovery codes, or it was used.',
+} as const;
+
+const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Person): Promise<void> => {
+  const left = (await dependencies.secondFactors.of(person.userId))?.codesLeft ?? 0;
+  tellOfChange(
+    dependencies,
+    person,
+    `somebody signed in to your account with a recovery code. You have ${left} left.`,
+    'A recovery code was used',
+  );
+};
+
+/** The password was right, and all that is between the account and who types it are the codes. */
+const tellOfTries = async (dependencies: SecondStepDependencies, person: Person, account: string): Promise<void> => {
+  if (!(await mayTell(dependencies.attempts, account))) return;
+  const what =
+    'somebody signed in with your password and not with a code: they tried until no more tries were left. So your password is known.';
+  tellOfChange(dependencies, person, what, 'Somebody knows your password');
+};
+
+/** Whose password was right, as long as it is the one that they have, and codes are asked for beside it. */
+const holderOf = async (
+  { tickets, persons, credentials, secondFactors }: SecondStepDependencies,
+  asked: Asked,
+  ticket: string,
+): Promise<Person> => {
+  const { uid } = asked.interaction;
+  const content = tickets.open('second step', [uid], ticket);
+  const userId = Number(content?.userId ?? 0) as UserId;
+  const person = await persons.byId(userId);
+  const isSame = person?.status === 'active' && versionOf(await credentials.changedAt(userId)) === content?.passwordOf;
+  if (person === undefined || !isSame || (await secondFactors.of(userId)) === undefined) throw new PageRefusal(overPage(uid));
+  return person;
+};
+
+const versionOf = (changedAt: Date | undefined): string => changedAt?.toISOString() ?? '';
+
+const overPage = (uid: string) =>
+  messagePage({
+    status: 400,
+    title: 'This took too long',
+    text: 'Show once more who you are.',
+    link: { url: `/sign-in/${uid}`, text: 'Sign in' },
+  });
+
+type Filled = Pick<SecondFactorView, 'ticket' | 'problems' | 'status'>;
+
+const show = (dependencies: SecondStepDependencies, { response, asked }: Exchange, filled: Filled): void =>
+  answerPage(
+    response,
+    secondFactorPage({
+      ...filled,
+      action: `/sign-in/${asked.interaction.uid}/second-factor`,
+      clientName: clientNameOf(asked),
+      formTargets: formTargetsFor(dependencies, asked),
+    }),
+  );

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { name as nameField } from '#shared/commands/fields.ts';
+import { fieldsOf } from '../accounts/form.ts';
+import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { type PasskeysView, passkeysPage } from '../pages/account/passkeys-page.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { passkeyScriptUrl } from '../pages/passkey-script.ts';
+import { CREDENTIAL_MAX, isOffered } from '../passkeys/ceremony.ts';
+import { PASSKEYS_MAX } from '../passkeys/passkey-table.ts';
+import { newChallenge } from '../passkeys/passkeys.ts';
+import { browserOf } from '../storage/browser-words.ts';
+import { TICKET_MAX } from '../storage/tickets.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'tickets' | 'passkeys'>;
+
+const ID_MAX = 50;
+const NAME_UNITS_MAX = 200;
+const id = z.string().max(ID_MAX);
+const name = z.string().max(NAME_UNITS_MAX);
+const Form = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('add'), ticket: z.string().max(TICKET_MAX), credential: z.string().max(CREDENTIAL_MAX), name }),
+  z.object({ do: z.literal('rename'), id, name }),
+  z.object({ do: z.literal('remove'), id }),
+]);
+type Added = Extract<z.infer<typeof Form>, { do: 'add' }>;
+type Renamed = Extract<z.infer<typeof Form>, { do: 'rename' }>;
+type Filled = Pick<PasskeysView, 'renamed' | 'problems' | 'status'> & { readonly name?: string };
+
+export const passkeys = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.passkeys,
+  isSensitive: true,
+  show: (visitor) => answer(dependencies, visitor, { problems: {} }),
+  async submit(visitor) {
+    const form = fieldsOf(Form, visitor.request);
+    if (form.do === 'remove') return remove(dependencies, visitor, form.id);
+    if (!nameField.safeParse(form.name.trim()).success) return answer(dependencies, visitor, { ...namelessIn(form), status: 422 });
+    if (form.do === 'add') return add(dependencies, visitor, form);
+    const isRenamed = await dependencies.passkeys.rename(visitor.userId, form.id, form.name.trim());
+    goTo(visitor, PATHS.passkeys, isRenamed ? 'renamed' : undefined);
+  },
+});
+
+const DONE = {
+  added: 'The passkey is added. You can sign in with it from now on.',
+  renamed: 'The name is saved.',
+  removed: 'The passkey is removed: nobody signs in with it any more. Your device may still offer it; remove it there, too.',
+};
+const NAMELESS = 'Give the passkey a name of at most 100 characters, in one line.';
+
+const namelessIn = (form: Added | Renamed): Filled =>
+  form.do === 'add'
+    ? { name: form.name, problems: { name: NAMELESS } }
+    : { renamed: { id: form.id, name: form.name }, problems: { rename: NAMELESS } };
+
+const NOT_TAKEN = `This passkey could not be added: it took too long, was made for something else, or you have ${PASSKEYS_MAX}. Try again.`;
+
+const add = async (dependencies: Dependencies, visitor: Visitor, { ticket, credential, name }: Added): Promise<void> => {
+  const content = await dependencies.tickets.use('new passkey', boundTo(visitor), ticket);
+  const made = { name: name.trim(), credential, challenge: content?.challenge ?? '' };
+  const isAdded = content !== undefined && (await dependencies.passkeys.add(visitor.userId, made, circumstancesOf(visitor)));
+  if (!isAdded) return answer(dependencies, visitor, { name, problems: { form: NOT_TAKEN }, status: 422 });
+  tellOfChange(dependencies, visitor, 'a passkey was added to your account: one can sign in with it, without your password.');
+  goTo(visitor, PATHS.passkeys, 'added');
+};
+
+const remove = async (dependencies: Dependencies, visitor: Visitor, id: string): Promise<void> => {
+  const isRemoved = await dependencies.passkeys.remove(visitor.userId, id, circumstancesOf(visitor));
+  if (isRemoved) tellOfChange(dependencies, visitor, 'a passkey was removed from your account.');
+  goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
+};
+
+const boundTo = ({ sessionUid, userId }: Visitor): readonly string[] => [sessionUid, String(userId)];
+
+const answer = async (dependencies: Dependencies, visitor: Visitor, { name: typed, ...filled }: Filled): Promise<void> => {
+  const view = { ...viewOf(dependencies, visitor, DONE), ...filled };
+  const { userId, request } = visitor;
+  const name = typed ?? browserOf(request.headers['user-agent'] ?? '');
+  const [form, present] = await Promise.all([formFor(dependencies, visitor), dependencies.passkeys.of(userId)]);
+  answerPage(visitor.response, passkeysPage({ ...view, passkeys: present, form, name }));
+};
+
+const formFor = async ({ tickets, passkeys, issuerUrl }: Dependencies, visitor: Visitor): Promise<PasskeysView['form']> => {
+  if (!isOffered(issuerUrl)) return undefined;
+  const challenge = newChallenge();
+  return {
+    action: PATHS.passkeys,
+    ticket: tickets.issue('new passkey', boundTo(visitor), { challenge }),
+    options: await passkeys.optionsFor(visitor.userId, challenge),
+    scriptUrl: passkeyScriptUrl(issuerUrl),
+  };
+};

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { fieldsOf } from '../accounts/form.ts';
+import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { newRecoveryCodesPage } from '../pages/account/recovery-codes-pages.ts';
+import { type SetUpView, setUpSecondFactorPage, type TurnOffView, turnOffSecondFactorPage } from '../pages/account/second-factor-pages.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { PASSWORD_MAX } from '../pages/person-fields.ts';
+import { CODE_MAX } from '../pages/second-factor-page.ts';
+import { base32, keyUri, SECRET_BYTES } from '../second-factor/totp.ts';
+import { TICKET_MAX } from '../storage/tickets.ts';
+import { confirmPassword } from './confirm-password.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { type EndDependencies, endSessions, renewSession } from './end-access.ts';
+import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+type Dependencies = TellDependencies &
+  EndDependencies &
+  Pick<OwnAccountDependencies, 'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'emailHash'>;
+
+const Form = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('turn-on'), ticket: z.string().max(TICKET_MAX), code: z.string().max(CODE_MAX) }),
+  z.object({ do: z.literal('turn-off'), password: z.string().max(PASSWORD_MAX) }),
+]);
+
+/** Codes from an app: how somebody sets them up, and turns them off. */
+export const secondFactor = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.secondFactor,
+  isSensitive: true,
+  async show(visitor) {
+    const present = await dependencies.secondFactors.of(visitor.userId);
+    if (present !== undefined) return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: {} });
+    await showSetUp(dependencies, visitor, { secret: randomBytes(SECRET_BYTES), problems: {} });
+  },
+  submit(visitor) {
+    const form = fieldsOf(Form, visitor.request);
+    return form.do === 'turn-on' ? turnOn(dependencies, visitor, form) : turnOff(dependencies, visitor, form.password);
+  },
+});
+
+const turnOn = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { ticket, code }: { readonly ticket: string; readonly code: string },
+): Promise<void> => {
+  const content = dependencies.tickets.open('second factor', boundTo(visitor), ticket);
+  // Made too long ago: there is a new picture.
+  if (content?.secret === undefined) return goTo(visitor, PATHS.secondFactor);
+  const secret = Buffer.from(content.secret, 'base64url');
+  const codes = await dependencies.secondFactors.turnOn(visitor.userId, { secret, code }, circumstancesOf(visitor));
+  if (codes === 'there_already') return goTo(visitor, PATHS.security);
+  if (codes === 'wrong') return showSetUp(dependencies, visitor, { secret, problems: { code: WRONG }, status: 422 });
+  // What was signed in by the password alone is somebody else's, perhaps.
+  await endSessions(dependencies, visitor, ({ uid }) => uid !== visitor.sessionUid);
+  await renewSession(dependencies.provider, visitor, ['otp', 'mfa']);
+  tellOfChange(dependencies, visitor, 'codes from an app are asked for from now on when you sign in with your password.');
+  // Not by a redirect: the codes are in this answer and nowhere else.
+  const done = 'Codes are turned on.';
+  answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), done, codes }));
+};
+
+const WRONG = 'This is not the code that belongs to this secret now. Look at the app again, and at the clock of your phone.';
+
+const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: string): Promise<void> => {
+  const present = await dependencies.secondFactors.of(visitor.userId);
+  if (present === undefined) return goTo(visitor, PATHS.security);
+  const unconfirmed = await confirmPassword(dependencies, visitor, password);
+  if (unconfirmed !== undefined) {
+    const { text, status } = unconfirmed;
+    return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: { password: text }, status });
+  }
+  if (await dependencies.secondFactors.turnOff(visitor.userId, circumstancesOf(visitor)))
+    tellOfChange(dependencies, visitor, 'codes from an app were turned off: the password of your account is enough to sign in.');
+  goTo(visitor, PATHS.security, 'codes-off');
+};
+
+const boundTo = ({ sessionUid, userId }: Visitor): readonly string[] => [sessionUid, String(userId)];
+
+/** Without a colon, which would end it in the app's eyes. */
+const issuerNameOf = (issuerUrl: string): string => `Annals (${new URL(issuerUrl).hostname})`;
+
+type SetUp = Pick<SetUpView, 'problems' | 'status'> & { readonly secret: Buffer };
+
+const showSetUp = async (dependencies: Dependencies, visitor: Visitor, { secret, ...filled }: SetUp): Promise<void> => {
+  const { email } = await dependencies.readProfile(visitor.userId);
+  const ticket = dependencies.tickets.issue('second factor', boundTo(visitor), { secret: secret.toString('base64url') });
+  const uri = keyUri(secret, { issuer: issuerNameOf(dependencies.issuerUrl), account: email ?? `account ${visitor.userId}` });
+  answerPage(
+    visitor.response,
+    setUpSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled, ticket, secret: base32(secret), keyUri: uri }),
+  );
+};
+
+const showTurnOff = (dependencies: Dependencies, visitor: Visitor, filled: Pick<TurnOffView, 'madeAt' | 'problems' | 'status'>): void =>
+  answerPage(visitor.response, turnOffSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled }));

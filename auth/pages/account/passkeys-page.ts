@@ -1,0 +1,82 @@
+import { type Html, html } from '#shared/html.ts';
+import { field, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
+import type { Page } from '../page.ts';
+import { type PasskeyForm, passkeyForm } from '../passkey-form.ts';
+import { NAME_MAX } from '../person-fields.ts';
+import { momentOf } from '../time.ts';
+import { type AccountView, accountPage, PATHS } from './account-page.ts';
+
+type ShownPasskey = { readonly id: string; readonly name: string; readonly madeAt: Date; readonly usedAt: Date | null };
+
+export type PasskeysView = AccountView & {
+  readonly passkeys: readonly ShownPasskey[];
+  /** For one more, with a name for it; undefined where none can be made, because this place has no name. */
+  readonly form: PasskeyForm | undefined;
+  readonly name: string;
+  /** Which is being renamed, with what was typed. */
+  readonly renamed?: { readonly id: string; readonly name: string };
+  /** `rename` belongs to the one that is being renamed. */
+  readonly problems: Problems<'name' | 'rename'>;
+};
+
+export const passkeysPage = ({ passkeys, form, name, renamed, problems, ...view }: PasskeysView): Page =>
+  accountPage(view, {
+    section: PATHS.security,
+    title: titleOf('Passkeys', problems),
+    ...(form !== undefined && { scriptUrl: form.scriptUrl }),
+    main: html`${summaryOf(problems)}
+<h1>Passkeys</h1>
+<p class="lead">With a passkey you sign in by your finger, your face or the PIN of your device: without a password, and without a code. It works on
+this site alone, so nobody can lure it from you.</p>
+${
+  passkeys.length > 0 &&
+  html`<ul class="items">${passkeys.map((passkey) =>
+    itemOf(passkey, view.token, passkey.id === renamed?.id ? { name: renamed.name, problem: problems.rename } : undefined),
+  )}</ul>`
+}
+<h2>Add a passkey</h2>
+${
+  form === undefined
+    ? html`<p>Passkeys belong to a name, and this place is reached by an address of numbers. Use the name in the address bar.</p>`
+    : html`<p data-without-passkey>This browser cannot make one: it knows no passkeys, or runs no scripts.</p>
+${passkeyForm('create', form, addFields({ name, token: view.token, problem: problems.name }))}`
+}
+<p><a href="${PATHS.security}">Back to how you sign in</a></p>`,
+  });
+
+type AddFields = { readonly name: string; readonly token: string; readonly problem: string | undefined };
+
+const addFields = ({ name, token, problem }: AddFields): Html => html`${hidden('token', token)}${hidden('do', 'add')}
+${field({
+  name: 'name',
+  label: 'Name',
+  hint: 'By it you know it again, such as the device that it is on.',
+  type: 'text',
+  autocomplete: 'off',
+  maxLength: NAME_MAX,
+  value: name,
+  problem,
+})}
+<div class="actions"><button class="primary" type="submit">Add a passkey</button></div>`;
+
+type Renamed = { readonly name: string; readonly problem: string | undefined };
+
+const itemOf = ({ id, name, madeAt, usedAt }: ShownPasskey, token: string, renamed?: Renamed): Html => html`<li><div>
+<h2>${name}</h2>
+<p class="small">Made on ${momentOf(madeAt)}</p>
+<p class="small">${usedAt === null ? 'Not used yet' : html`Last used on ${momentOf(usedAt)}`}</p>
+<details${renamed && html` open`}><summary>Rename</summary>
+<form method="post" action="${PATHS.passkeys}" novalidate>
+${hidden('token', token)}${hidden('id', id)}
+${renamed?.problem && html`<p class="wrong" id="rename-problem">${renamed.problem}</p>`}
+<input name="name" type="text" autocomplete="off" maxlength="${NAME_MAX}" required value="${renamed?.name ?? name}" aria-label="New name of ${name}"${
+  renamed?.problem && html` id="rename" aria-describedby="rename-problem" aria-invalid="true"`
+}>
+<button type="submit" name="do" value="rename">Save the name</button>
+</form></details>
+<details><summary>Remove</summary>
+<form method="post" action="${PATHS.passkeys}">
+${hidden('token', token)}${hidden('id', id)}
+<p>Nobody can sign in with it any more.</p>
+<button class="danger" type="submit" name="do" value="remove" aria-label="Remove this passkey: ${name}">Remove this passkey</button>
+</form></details></div></li>`;

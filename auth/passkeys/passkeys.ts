@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import type { PublicKeyCredentialCreationOptionsJSON, WebAuthnCredential } from '@simplewebauthn/server';
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
+import type { ReadProfile } from '../provider/profile.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSeal } from '../storage/seal-record.ts';
+import { parseAuthentication, type RelyingParty, registrationOptions, verifyAuthentication, verifyRegistration } from './ceremony.ts';
+import {
+  deletePasskey,
+  deletePasskeysOf,
+  insertPasskey,
+  lockPasskeysOf,
+  notePasskeyUse,
+  type PasskeyRow,
+  selectPasskeyByCredential,
+  selectPasskeysOf,
+  updatePasskey,
+} from './passkey-table.ts';
+
+type Passkey = { readonly id: string; readonly name: string; readonly madeAt: Date; readonly usedAt: Date | null };
+
+/** Passkeys of people: who has one signs in without a password and without a name. */
+export type Passkeys = {
+  of(userId: UserId): Promise<readonly Passkey[]>;
+  /** What the browser of somebody is to make. */
+  optionsFor(userId: UserId, challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  /** Answers false for what was not made for this challenge, here, or is somebody's already. */
+  add(userId: UserId, made: Answer & { readonly name: string }, by: SecurityCircumstances): Promise<boolean>;
+  rename(userId: UserId, id: string, name: string): Promise<boolean>;
+  remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
+  /** Who it is that has signed this challenge. */
+  holderOf(answer: Answer, by: Pick<SecurityCircumstances, 'client' | 'requestId'>): Promise<Holder | undefined>;
+};
+
+/** What came from a browser, as text, and the challenge that it was given. */
+type Answer = { readonly credential: string; readonly challenge: string };
+type Holder = { readonly userId: UserId; readonly isSynced: boolean };
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly record: RecordSecurityEvent;
+  readonly readProfile: ReadProfile;
+  readonly rp: RelyingParty;
+  /** What was right is a copy. */
+  onRefused(userId: UserId): void;
+};
+
+/** What is sealed by the key of the person. */
+type Kept = {
+  readonly name: string;
+  readonly credentialId: string;
+  readonly publicKey: string;
+  readonly transports: readonly string[];
+  readonly isSynced: boolean;
+};
+
+const ID_BYTES = 16;
+const CHALLENGE_BYTES = 32;
+
+export const newChallenge = (): string => randomBytes(CHALLENGE_BYTES).toString('base64url');
+
+export const createPasskeys = (dependencies: Dependencies): Passkeys => {
+  const { pool, seal, keys, record, readProfile, rp } = dependencies;
+  const opened = (userId: UserId) => openPasskeys(dependencies, userId);
+  return {
+    of: async (userId) => (await opened(userId)).map(({ row: { id, madeAt, usedAt }, kept: { name } }) => ({ id, name, madeAt, usedAt })),
+    async optionsFor(userId, challenge) {
+      const { name = '', email = '' } = await readProfile(userId);
+      const known = (await opened(userId)).map(({ kept }) => credentialOf(kept));
+      return registrationOptions(rp, { owner: { handle: handleOf(seal, userId), email, name: name || email }, challenge, known });
+    },
+    add: (userId, made, by) => add(dependencies, userId, made, by),
+    async rename(userId, id, name) {
+      const found = (await opened(userId)).find(({ row }) => row.id === id);
+      if (found === undefined) return false;
+      await updatePasskey(pool, { id, sealed: await sealed({ keys }, userId, { id, kept: { ...found.kept, name } }) });
+      return true;
+    },
+    async remove(userId, id, by) {
+      const wasTheirs = await deletePasskey(pool, userId, id);
+      if (wasTheirs) await record({ type: 'account.passkey_removed', data: { userId, passkeyId: id } }, by);
+      return wasTheirs;
+    },
+    holderOf: (answer, by) => holderOf(dependencies, answer, by),
+  };
+};
+
+/** For who only helps. Answers whether there were any. */
+export const removePasskeysOf = async (
+  { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
+  userId: UserId,
+  by: SecurityCircumstances,
+): Promise<boolean> => {
+  const removed = await deletePasskeysOf(pool, userId);
+  for (const passkeyId of removed) await record({ type: 'account.passkey_removed', data: { userId, passkeyId } }, by);
+  return removed.length > 0;
+};
+
+const add = async (
+  { pool, seal, keys, record, rp }: Dependencies,
+  userId: UserId,
+  { name, credential: text, challenge }: Answer & { readonly name: string },
+  by: SecurityCircumstances,
+): Promise<boolean> => {
+  const registered = await verifyRegistration(rp, text, challenge);
+  if (registered === undefined) return false;
+  const { credential, isSynced } = registered;
+  const id = randomBytes(ID_BYTES).toString('base64url');
+  const publicKey = Buffer.from(credential.publicKey).toString('base64url');
+  const kept: Kept = { name, credentialId: credential.id, publicKey, transports: credential.transports ?? [], isSynced };
+  const row = { id, userId, credentialHash: hashOf(seal, credential.id), counter: credential.counter };
+  const passkey = { ...row, sealed: await sealed({ keys }, userId, { id, kept }) };
+  const isAdded = await inTransaction(pool, async (connection) => {
+    await lockPasskeysOf(connection, userId);
+    return insertPasskey(connection, passkey);
+  });
+  if (!isAdded) return false;
+  await record({ type: 'account.passkey_added', data: { userId, passkeyId: id } }, by);
+  return true;
+};
+
+const holderOf = async (
+  { pool, seal, keys, record, rp, onRefused }: Dependencies,
+  { credential: text, challenge }: Answer,
+  by: Pick<SecurityCircumstances, 'client' | 'requestId'>,
+): Promise<Holder | undefined> => {
+  const response = parseAuthentication(text);
+  const row = response && (await selectPasskeyByCredential(pool, hashOf(seal, response.id)));
+  if (response === undefined || row === undefined) return undefined;
+  const { id, userId } = row;
+  const key = (await keys.find([userId])).get(userId);
+  if (key === undefined || key === 'destroyed') return undefined;
+  const kept = unsealed(key, row);
+  if (response.response.userHandle !== handleOf(seal, userId).toString('base64url')) return undefined;
+  const counter = await verifyAuthentication(rp, response, { challenge, credential: credentialOf(kept) });
+  if (counter === undefined) return undefined;
+  if (await notePasskeyUse(pool, id, counter)) return { userId, isSynced: kept.isSynced };
+  // Two authenticators have the same key, so one of them is a copy.
+  await record({ type: 'account.passkey_refused', data: { userId, passkeyId: id } }, { ...by, actor: 'anonymous' });
+  onRefused(userId);
+  return undefined;
+};
+
+type Opened = { readonly row: PasskeyRow; readonly kept: Kept };
+
+const openPasskeys = async ({ pool, keys }: Dependencies, userId: UserId): Promise<readonly Opened[]> => {
+  const rows = await selectPasskeysOf(pool, userId);
+  const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
+  if (key === undefined || key === 'destroyed') return [];
+  return rows.map((row) => ({ row, kept: unsealed(key, row) }));
+};
+
+const sealed = async (
+  { keys }: Pick<Dependencies, 'keys'>,
+  userId: UserId,
+  { id, kept }: { readonly id: string; readonly kept: Kept },
+): Promise<Buffer> => sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), placeOf(userId, id));
+
+/** It was sealed here. */
+const unsealed = (key: Parameters<typeof unseal>[0], { userId, id, sealed }: PasskeyRow): Kept =>
+  JSON.parse(unseal(key, sealed, placeOf(userId, id)).toString('utf8')) as Kept;
+
+const placeOf = (userId: UserId, id: string): string => `passkey:${userId}:${id}`;
+
+const credentialOf = ({ credentialId, publicKey, transports }: Kept): WebAuthnCredential => ({
+  id: credentialId,
+  publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+  counter: 0,
+  transports: [...transports],
+});
+
+/** What authenticators call somebody by: nobody can tell whose it is, and it is the same for all passkeys of one person. */
+const handleOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('passkey user', String(userId));
+
+const hashOf = (seal: RecordSeal, credentialId: string): Buffer => seal.hash('passkey', credentialId);

@@ -1,0 +1,116 @@
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSeal } from '../storage/seal-record.ts';
+import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
+import { deleteFactor, insertFactor, replaceRecoveryCodes, selectFactor, takeRecoveryCode, takeStep } from './second-factor-table.ts';
+import { stepOfCode } from './totp.ts';
+
+/** What people have beside their password: an app that shows codes, and codes on paper for when they lose it. */
+export type SecondFactors = {
+  /** Undefined for who has none. */
+  of(userId: UserId): Promise<{ readonly madeAt: Date; readonly codesLeft: number } | undefined>;
+  /** Counts from here on, because a code has shown that the app has the secret. Answers with the recovery codes, which are kept nowhere. */
+  turnOn(userId: UserId, confirmed: Confirmed, by: SecurityCircumstances): Promise<readonly string[] | 'wrong' | 'there_already'>;
+  /** Whether it is a code of the app or of the paper. It is good no more, and of many who bring it at once one is told so. */
+  use(userId: UserId, typed: Typed, by: SecurityCircumstances): Promise<boolean>;
+  /** Others instead of those that there are; undefined for who has no second factor. */
+  renewRecoveryCodes(userId: UserId, by: SecurityCircumstances): Promise<readonly string[] | undefined>;
+  /** Answers whether there was one. */
+  turnOff(userId: UserId, by: SecurityCircumstances): Promise<boolean>;
+};
+
+type Confirmed = { readonly secret: Buffer; readonly code: string };
+export type Typed = { readonly kind: 'app' | 'recovery'; readonly code: string };
+
+export type SecondFactorDependencies = {
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly record: RecordSecurityEvent;
+};
+
+export const createSecondFactors = (dependencies: SecondFactorDependencies): SecondFactors => {
+  const { pool, seal, record } = dependencies;
+  return {
+    async of(userId) {
+      const factor = await selectFactor(pool, userId);
+      return factor === undefined ? undefined : { madeAt: factor.madeAt, codesLeft: factor.codesLeft };
+    },
+    turnOn: (userId, confirmed, by) => turnOn(dependencies, userId, confirmed, by),
+    use: (userId, { kind, code }, by) =>
+      kind === 'app' ? useAppCode(dependencies, userId, code) : useRecoveryCode(dependencies, userId, code, by),
+    async renewRecoveryCodes(userId, by) {
+      const codes = newRecoveryCodes();
+      const digests = codes.map((code) => digestOf(seal, userId, code));
+      if (!(await inTransaction(pool, (connection) => replaceRecoveryCodes(connection, userId, digests)))) return undefined;
+      await record({ type: 'account.recovery_codes_renewed', data: { userId } }, by);
+      return codes;
+    },
+    turnOff: (userId, by) => turnOffSecondFactor(dependencies, userId, by),
+  };
+};
+
+/** For who only helps, as well. */
+export const turnOffSecondFactor = async (
+  { pool, record }: Pick<SecondFactorDependencies, 'pool' | 'record'>,
+  userId: UserId,
+  by: SecurityCircumstances,
+): Promise<boolean> => {
+  const wasThere = await inTransaction(pool, (connection) => deleteFactor(connection, userId));
+  if (wasThere) await record({ type: 'account.second_factor_removed', data: { userId } }, by);
+  return wasThere;
+};
+
+const turnOn = async (
+  { pool, seal, keys, record }: SecondFactorDependencies,
+  userId: UserId,
+  { secret, code }: Confirmed,
+  by: SecurityCircumstances,
+): ReturnType<SecondFactors['turnOn']> => {
+  const step = stepOfCode(secret, plainCode(code), Date.now());
+  if (step === undefined) return 'wrong';
+  const sealed = sealBytes(await keys.obtain(userId), secret, placeOf(userId));
+  const codes = newRecoveryCodes();
+  const isOn = await inTransaction(pool, async (connection) => {
+    const isNew = await insertFactor(connection, { userId, sealed, step });
+    const digests = codes.map((each) => digestOf(seal, userId, each));
+    return isNew && replaceRecoveryCodes(connection, userId, digests);
+  });
+  if (!isOn) return 'there_already';
+  await record({ type: 'account.second_factor_added', data: { userId } }, by);
+  return codes;
+};
+
+const useAppCode = async ({ pool, keys }: SecondFactorDependencies, userId: UserId, code: string): Promise<boolean> => {
+  const factor = await selectFactor(pool, userId);
+  const key = (await keys.find([userId])).get(userId);
+  if (factor === undefined || key === undefined || key === 'destroyed') return false;
+  const step = stepOfCode(unseal(key, factor.sealed, placeOf(userId)), plainCode(code), Date.now());
+  return step !== undefined && takeStep(pool, userId, step);
+};
+
+const useRecoveryCode = async (
+  { pool, seal, record }: SecondFactorDependencies,
+  userId: UserId,
+  typed: string,
+  by: SecurityCircumstances,
+): Promise<boolean> => {
+  const code = recoveryCodeIn(typed);
+  if (code === undefined) return false;
+  const left = await takeRecoveryCode(pool, userId, digestOf(seal, userId, code));
+  if (left === undefined) return false;
+  await record({ type: 'account.recovery_code_used', data: { userId, left } }, by);
+  return true;
+};
+
+/** Apps show it in two groups. */
+const plainCode = (typed: string): string => typed.replaceAll(/\s/g, '');
+
+const placeOf = (userId: UserId): string => `second-factor:${userId}`;
+
+const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>
+  seal.hash('recovery code', `${userId}\0${recoveryCodeIn(code) ?? ''}`);

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from '#shared/database/pool.ts';
+import { SealBroken } from '#shared/keys/seal.ts';
+import { LIFETIMES_S } from '../lifetimes.ts';
+import type { RecordSeal } from './seal-record.ts';
+import { insertUsedOnce } from './statements.ts';
+
+/**
+ * What is known between two pages and kept nowhere: the browser carries it, sealed, from the one to the other. A ticket is good for a while, for
+ * one purpose, and for what it was bound to, which only one browser has.
+ */
+export type Tickets = {
+  issue(purpose: Purpose, boundTo: readonly string[], content: Content): string;
+  /** What was put into it; undefined where it is not good, or not any more. */
+  open(purpose: Purpose, boundTo: readonly string[], ticket: string): Content | undefined;
+  /** Opens it for the first and only time: of many who come at once, one gets what is in it. */
+  use(purpose: Purpose, boundTo: readonly string[], ticket: string): Promise<Content | undefined>;
+};
+
+type Content = Readonly<Record<string, string>>;
+type Kept = { readonly content: Content; readonly id: string; readonly endsAtMs: number };
+
+const MS_PER_SECOND = 1_000;
+const MINUTE_MS = 60_000;
+/** How long each is good. */
+const LIFETIMES_MS = {
+  'second step': 10 * MINUTE_MS,
+  'second factor': 30 * MINUTE_MS,
+  // As long as the page that it was made for may stand open.
+  passkey: LIFETIMES_S.Interaction * MS_PER_SECOND,
+  'new passkey': 5 * MINUTE_MS,
+} as const;
+type Purpose = keyof typeof LIFETIMES_MS;
+
+export const TICKET_MAX = 1_000;
+const ID_BYTES = 16;
+
+export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Tickets => {
+  const placeOf = (purpose: Purpose, boundTo: readonly string[]): Buffer => seal.hash(`ticket ${purpose}`, JSON.stringify(boundTo));
+  const unsealed = (purpose: Purpose, boundTo: readonly string[], ticket: string): Kept | undefined => {
+    try {
+      const kept = seal.unseal(`ticket ${purpose}`, placeOf(purpose, boundTo), Buffer.from(ticket, 'base64url')) as Kept;
+      return kept.endsAtMs > Date.now() ? kept : undefined;
+    } catch (error) {
+      if (error instanceof SealBroken) return undefined;
+      throw error;
+    }
+  };
+  return {
+    issue(purpose, boundTo, content) {
+      const id = randomBytes(ID_BYTES).toString('base64url');
+      const kept = { content, id, endsAtMs: Date.now() + LIFETIMES_MS[purpose] } satisfies Kept;
+      return seal.seal(`ticket ${purpose}`, placeOf(purpose, boundTo), kept).toString('base64url');
+    },
+    open: (purpose, boundTo, ticket) => unsealed(purpose, boundTo, ticket)?.content,
+    async use(purpose, boundTo, ticket) {
+      const kept = unsealed(purpose, boundTo, ticket);
+      if (kept === undefined) return undefined;
+      const isFirst = await insertUsedOnce(pool, seal.hash('used once', `ticket\0${kept.id}`), LIFETIMES_MS[purpose] / MS_PER_SECOND);
+      return isFirst ? kept.content : undefined;
+    },
+  };
+};

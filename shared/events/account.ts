@@ -1,0 +1,85 @@
+import * as z from 'zod';
+import { defineEvent } from './define-event.ts';
+import { token, userId } from './fields.ts';
+
+/** What somebody changes of how they sign in, apart from their profile. */
+const account = { kind: 'account', key: 'userId' } as const;
+
+const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
+
+const passkey = z.strictObject({ userId, passkeyId: token });
+
+export const ACCOUNT_EVENTS = {
+  'account.password_changed': defineEvent({
+    ...common,
+    type: 'account.password_changed',
+    description: 'Somebody changed their password, by the one before it or by a link that was sent to them.',
+    stream: account,
+    schema: z.strictObject({ userId, by: z.enum(['password', 'link']) }),
+    example: { userId: 7001, by: 'password' },
+  }),
+  'account.reset_requested': defineEvent({
+    ...common,
+    type: 'account.reset_requested',
+    description: 'A link by which a new password can be chosen was made for somebody.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+  'account.passkey_added': defineEvent({
+    ...common,
+    type: 'account.passkey_added',
+    description: 'Somebody can sign in with one more passkey.',
+    stream: account,
+    schema: passkey,
+    example: { userId: 7001, passkeyId: 'vW9z' },
+  }),
+  'account.passkey_removed': defineEvent({
+    ...common,
+    type: 'account.passkey_removed',
+    description: 'A passkey was taken off an account: nobody can sign in with it any more.',
+    stream: account,
+    schema: passkey,
+    example: { userId: 7001, passkeyId: 'vW9z' },
+  }),
+  'account.passkey_refused': defineEvent({
+    ...common,
+    type: 'account.passkey_refused',
+    description: 'A passkey was right and its counter was not, so there is a copy of it; nobody was signed in.',
+    stream: account,
+    schema: passkey,
+    example: { userId: 7001, passkeyId: 'vW9z' },
+  }),
+  'account.second_factor_added': defineEvent({
+    ...common,
+    type: 'account.second_factor_added',
+    description: 'Somebody signs in with a code of an app beside the password from here on.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+  'account.second_factor_removed': defineEvent({
+    ...common,
+    type: 'account.second_factor_removed',
+    description: 'The password of somebody is enough again to sign in; the recovery codes ended with the second factor.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+  'account.recovery_codes_renewed': defineEvent({
+    ...common,
+    type: 'account.recovery_codes_renewed',
+    description: 'Somebody got new recovery codes, and those of before ended.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+  'account.recovery_code_used': defineEvent({
+    ...common,
+    type: 'account.recovery_code_used',
+    description: 'Somebody signed in with a recovery code, which is good no more.',
+    stream: account,
+    schema: z.strictObject({ userId, left: z.int().nonnegative() }),
+    example: { userId: 7001, left: 9 },
+  }),
+};

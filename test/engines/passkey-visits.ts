@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { from } from './account-visit.ts';
+import { type Authenticator, openAuthenticator, passkeyFormIn } from './authenticator.ts';
+import type { Seen } from './browser-by-hand.ts';
+import { type AccountWorld, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
+
+export type Twist = Parameters<Authenticator['get']>[1];
+
+/** What people do with passkeys at a site, and what attackers would. */
+export type PasskeyVisits = {
+  /** Sends the answer of an authenticator as the script does. */
+  send(account: OwnAccount, page: Seen, credential: string, more?: Record<string, string>): Promise<Seen>;
+  register(account: OwnAccount, key: Authenticator, twist?: Twist): Promise<Seen>;
+  /** Somebody new, signed in, who has one. */
+  withPasskey(options?: Parameters<typeof openAuthenticator>[1]): Promise<{ person: Somebody; account: OwnAccount; key: Authenticator }>;
+  /** As far as the answer to the signature. */
+  signInBy(key: Authenticator, twist?: Twist): Promise<{ account: OwnAccount; answer: Seen }>;
+};
+
+export const passkeyVisits = (world: AccountWorld): PasskeyVisits => {
+  const send: PasskeyVisits['send'] = (account, page, credential, more = {}) => {
+    const { action, fields } = passkeyFormIn(page.body);
+    return account.browser.post(`${world.site.url}${action}`, { ...fields, credential, ...more }, from());
+  };
+  const register: PasskeyVisits['register'] = async (account, key, twist) => {
+    const page = await account.get('/account/passkeys');
+    return send(account, page, key.create(passkeyFormIn(page.body).options, twist), { name: 'Key ring' });
+  };
+  return {
+    send,
+    register,
+    async withPasskey(options) {
+      const { person, account } = await world.signedIn();
+      const key = openAuthenticator(world.site.url, options);
+      const added = await account.browser.follow(await register(account, key));
+      expect(added.body).toContain('The passkey is added.');
+      return { person, account, key };
+    },
+    async signInBy(key, twist) {
+      const account = openOwnAccount(world.site);
+      const page = await account.get('/account');
+      return { account, answer: await send(account, page, key.get(passkeyFormIn(page.body).options, twist)) };
+    },
+  };
+};

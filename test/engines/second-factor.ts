@@ -1,0 +1,56 @@
+import { codeOf, stepAt } from '../../auth/second-factor/totp.ts';
+import type { Seen } from './browser-by-hand.ts';
+import { type AccountWorld, credentialsOf, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
+
+/** An app that shows codes, and the paper with the codes beside it. */
+export type CodeApp = {
+  /** One that was not shown before, as far as there is one. */
+  next(): string;
+  readonly recoveryCodes: readonly string[];
+};
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+const decode = (text: string): Buffer => {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+};
+
+/** Reads the secret from the page as an app reads it from the picture. */
+export const openCodeApp = (body: string): { next(): string } => {
+  const secret = decode(/secret=([A-Z2-7]+)/.exec(body)?.[1] ?? '');
+  let last = 0;
+  return {
+    next() {
+      // One step ahead is good as well, so that no test waits for the clock.
+      last = Math.max(stepAt(Date.now()) - 1, last + 1);
+      return codeOf(secret, last);
+    },
+  };
+};
+
+export const recoveryCodesIn = (body: string): readonly string[] =>
+  [...body.matchAll(/<li>([0-9a-z]{4}(?:-[0-9a-z]{4}){3})<\/li>/g)].map(([, code = '']) => code);
+
+/** Turns codes on for who is signed in. */
+export const setUpCodes = async (account: OwnAccount): Promise<CodeApp> => {
+  const page = await account.get('/account/second-factor');
+  const app = openCodeApp(page.body);
+  const done = await account.send(page, { do: 'turn-on', code: app.next() });
+  return { ...app, recoveryCodes: recoveryCodesIn(done.body) };
+};
+
+/** Somebody new who is asked for codes, signed in. */
+export const somebodyWithCodes = async (world: AccountWorld): Promise<{ person: Somebody; account: OwnAccount; app: CodeApp }> => {
+  const { person, account } = await world.signedIn();
+  return { person, account, app: await setUpCodes(account) };
+};
+
+/** As far as the question for a code. */
+export const givePassword = async (
+  { site }: AccountWorld,
+  person: Pick<Somebody, 'email' | 'password'>,
+): Promise<{ account: OwnAccount; question: Seen }> => {
+  const account = openOwnAccount(site);
+  return { account, question: await account.send(await account.get('/account'), credentialsOf(person)) };
+};

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { password } from '../engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
+import { chromiumMissing, launchChromium, SIZES } from '../engines/chromium.ts';
+import { openCodeApp } from '../engines/second-factor.ts';
+import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/account-codes.test.ts is skipped, because ${missing}.`);
+
+describe.skipIf(missing !== undefined)('codes from an app in Chromium', () => {
+  let site: AccountsSite;
+  let chromium: Browser;
+  beforeAll(async () => {
+    site = await openAccountsSite({ signUp: 'off' });
+    chromium = await launchChromium();
+  });
+  afterAll(async () => {
+    await chromium?.close();
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  describe.each(SIZES)('on a %s', (size, options) => {
+    let window: AccountWindow;
+    let page: Page;
+    beforeEach(async () => {
+      window = await openAccountWindow({ chromium, options: { ...options, javaScriptEnabled: false }, pictures: `codes-${size}` });
+      page = window.page;
+    });
+    afterEach(async () => {
+      expect(window.complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      await window[Symbol.asyncDispose]();
+    });
+
+    const look = (title: string, name: string) => window.look(page, title, name);
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const givePassword = async (email: string) => {
+      await page.goto(`${site.url}/account/security`);
+      await page.getByLabel('E-mail address').fill(email);
+      await page.getByLabel('Password').fill(password);
+      await press('Sign in');
+    };
+    const signOut = async () => {
+      await page.goto(`${site.url}/sign-out`);
+      await press('Sign out');
+      await eventually(() => page.title()).toBe('You are signed out · Annals');
+    };
+
+    test('somebody sets them up, signs in with one, and with a recovery code', async () => {
+      const email = `${randomUUID().slice(0, 8)}@example.com`;
+      await site.addPerson({ email, password });
+      await givePassword(email);
+      await look('Signing in', '01-security-off');
+      await page.getByRole('link', { name: 'Set up codes' }).click();
+      await look('Codes from an app', '02-set-up');
+      const app = openCodeApp(await page.content());
+      await page.getByLabel('Code', { exact: true }).fill('000000');
+      await press('Turn it on');
+      await look('Not yet: Codes from an app', '03-set-up-wrong');
+      await page.getByLabel('Code', { exact: true }).fill(app.next());
+      await press('Turn it on');
+      await look('Your recovery codes', '04-recovery-codes');
+      const [recoveryCode = ''] = await page.locator('.codes li').allTextContents();
+      await page.getByRole('link', { name: 'I have kept them' }).click();
+      await look('Signing in', '05-security-on');
+      await signOut();
+      await givePassword(email);
+      await look('Enter a code', '06-code');
+      await eventually(() => page.evaluate('document.activeElement?.id')).toBe('code');
+      await page.getByLabel('Code', { exact: true }).fill(app.next());
+      await page.keyboard.press('Enter');
+      await look('Signing in', '07-signed-in');
+      await signOut();
+      await givePassword(email);
+      await page.getByText('The app is not at hand?').click();
+      await page.getByLabel('Recovery code').fill('0000-0000-0000-0000');
+      await press('Sign in with a recovery code');
+      await look('Not yet: Enter a code', '08-recovery-code-wrong');
+      await page.getByLabel('Recovery code').fill(recoveryCode);
+      await press('Sign in with a recovery code');
+      await eventually(() => page.getByText('9 left').count()).toBe(1);
+      await page.getByRole('link', { name: 'Make new codes' }).click();
+      await look('Recovery codes', '09-renew');
+      await page.getByRole('link', { name: 'Keep those that there are' }).click();
+      await page.getByRole('link', { name: 'Turn codes off' }).click();
+      await look('Codes from an app', '10-turn-off');
+      await page.getByLabel('Password').fill(password);
+      await press('Turn it off');
+      await look('Signing in', '11-turned-off');
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { expectAccessible, expectFitting, picture } from '../engines/chromium.ts';
+
+/** A window in which somebody looks after their account. */
+export type AccountWindow = AsyncDisposable & {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser had to say, errors of scripts among it. */
+  readonly complaints: readonly string[];
+  /** Looks at a page in every way there is; one of another window may be looked at as well. */
+  look(page: Page, title: string, name: string): Promise<void>;
+};
+
+type Options = {
+  readonly chromium: Browser;
+  readonly options: BrowserContextOptions;
+  /** What the names of its pictures begin with. */
+  readonly pictures: string;
+};
+
+const DEADLINE_MS = 15_000;
+
+export const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
+
+export const openAccountWindow = async ({ chromium, options, pictures }: Options): Promise<AccountWindow> => {
+  const context = await chromium.newContext(options);
+  context.setDefaultTimeout(DEADLINE_MS);
+  const page = await context.newPage();
+  // Of another window, with scripts: what the page asks a device for, it asks only while it is in front.
+  const scripted = await (await chromium.newContext({ ...options, javaScriptEnabled: true })).newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => void complaints.push(message.text()));
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  return {
+    context,
+    page,
+    complaints,
+    async look(page, title, name) {
+      await eventually(() => page.title()).toBe(`${title} · Annals`);
+      await picture(page, `${pictures}-${name}`);
+      await expectFitting(page);
+      await expectAccessible(page, scripted);
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      await scripted.context().close();
+    },
+  };
+};
