@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { answerAsset } from '../pages/asset.ts';
+import { contentSecurityPolicy } from '../pages/content-security-policy.ts';
 import { answerPage } from '../pages/page.ts';
 import { readApplication } from './application.ts';
 import { consolePage } from './page.ts';
@@ -36,7 +37,7 @@ const serve = (options: ConsoleOptions): Router => {
   const page = consolePage(application, { home, issuer: options.issuerUrl, scope });
   // The paths of assets are whole, and this is mounted.
   const files = new Map(application.assets.map((asset) => [asset.path, answerAsset(asset)]));
-  const answer = answerPage(page, contentSecurityPolicy(options));
+  const answer = answerPage(page, contentSecurityPolicy([options.publicUrl, options.issuerUrl]));
   return Router()
     .get('/assets/*name', (request, response, next) => {
       const file = files.get(request.baseUrl + request.path);
@@ -45,19 +46,4 @@ const serve = (options: ConsoleOptions): Router => {
     })
     .get('/{*section}', answer)
     .all('/{*section}', refuseOtherMethods('GET', 'HEAD'));
-};
-
-/** Scripts and styles come from here alone, and none stand in the page. It asks where it comes from, and where tokens are given. */
-const contentSecurityPolicy = ({ publicUrl, issuerUrl }: ConsoleOptions): string => {
-  const origins = new Set([publicUrl, issuerUrl].map((url) => new URL(url).origin));
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    `connect-src 'self' ${[...origins].join(' ')}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 };

@@ -1,18 +1,42 @@
-import { readFileSync } from 'node:fs';
-import { type Asset, CSS, createAsset, JAVASCRIPT } from '../pages/asset.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Asset, CSS, createAsset, JAVASCRIPT, SVG } from '../pages/asset.ts';
 
-const readAsset = (name: string, type: string, url: string | URL): Asset =>
-  createAsset('/docs', name, { type, bytes: readFileSync(new URL(url)) });
+export type Assets = {
+  readonly all: readonly Asset[];
+  named(name: string): Asset;
+};
 
-const own = (name: string): URL => new URL(name, import.meta.url);
+const DOCS = new URL('../../docs/', import.meta.url);
+const own = (...names: readonly string[]): Buffer => Buffer.concat(names.map((name) => readFileSync(new URL(name, import.meta.url))));
+/** Each is resolved where it is named, so that its package is seen to be used. */
+const ofSwagger = (url: string): Buffer => readFileSync(new URL(url));
 
-/** Everything that the page loads: nothing comes from elsewhere. */
-export const readAssets = () => ({
-  bundle: readAsset('swagger-ui.js', JAVASCRIPT, import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-  start: readAsset('start.js', JAVASCRIPT, own('./start.js')),
-  theme: readAsset('swagger-ui.css', CSS, import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
-  style: readAsset('page.css', CSS, own('./page.css')),
-  redirect: readAsset('oauth2-redirect.js', JAVASCRIPT, import.meta.resolve('swagger-ui-dist/oauth2-redirect.js')),
-});
+/** What these pages have in common with the console. */
+const STYLES = ['../console/app/style/colours.css', '../console/app/style/both.css'] as const;
 
-export type Assets = ReturnType<typeof readAssets>;
+/** Everything that the pages load: nothing comes from elsewhere. */
+export const readAssets = (): Assets => {
+  const files: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = {
+    'docs.css': [CSS, own(...STYLES, './style/frame.css', './style/text.css', './style/parts.css', './style/print.css')],
+    'navigation.js': [JAVASCRIPT, own('./style/navigation.js')],
+    'filter.js': [JAVASCRIPT, own('./style/filter.js')],
+    'former-address.js': [JAVASCRIPT, own('./rest/former-address.js')],
+    'chosen.js': [JAVASCRIPT, own('./rest/chosen.js')],
+    'try.js': [JAVASCRIPT, own('./rest/try.js')],
+    'rest.css': [CSS, own('./rest/page.css')],
+    'swagger-ui.js': [JAVASCRIPT, ofSwagger(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
+    'swagger-ui.css': [CSS, Buffer.concat([ofSwagger(import.meta.resolve('swagger-ui-dist/swagger-ui.css')), own('./rest/try.css')])],
+    'oauth2-redirect.js': [JAVASCRIPT, ofSwagger(import.meta.resolve('swagger-ui-dist/oauth2-redirect.js'))],
+    ...Object.fromEntries(globSync('*.svg', { cwd: fileURLToPath(DOCS) }).map((name) => [name, [SVG, readFileSync(new URL(name, DOCS))]])),
+  };
+  const assets = new Map(Object.entries(files).map(([name, [type, bytes]]) => [name, createAsset('/docs', name, { type, bytes })]));
+  return {
+    all: [...assets.values()],
+    named(name) {
+      const asset = assets.get(name);
+      if (asset === undefined) throw new Error(`the pages load ${name}, which is not there`);
+      return asset;
+    },
+  };
+};

@@ -1,43 +1,52 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import type { OpenApiOptions } from '../openapi/document.ts';
 import { answerAsset } from '../pages/asset.ts';
+import { contentSecurityPolicy } from '../pages/content-security-policy.ts';
 import { answerPage } from '../pages/page.ts';
 import { readAssets } from './assets.ts';
-import { redirectPage, referencePage } from './pages.ts';
+import { documentOf } from './frame.ts';
+import { hrefFrom } from './page.ts';
+import { REDIRECT_PATH, REST_PATH, redirectPage } from './rest/page.ts';
+import { pagesIn, readGroups } from './site.ts';
 
-export type DocsOptions = {
-  /** Where the page tries operations out, and where it gets tokens. */
-  readonly publicUrl: string;
-  readonly issuerUrl: string;
+/** `GET /docs`: all that there is to read, for people, served by ourselves to the last byte. */
+export const docsRoutes = (options: OpenApiOptions): Router => {
+  let served: Router | undefined;
+  // Reading it all takes a moment that a start has no use for.
+  const lazily: RequestHandler = (request, response, next) => {
+    served ??= serve(options);
+    served(request, response, next);
+  };
+  return Router({ strict: true }).all(['/docs', '/docs/{*path}'], lazily);
 };
 
-/** `GET /docs`: the interface, for people, served by ourselves to the last byte. */
-export const docsRoutes = (options: DocsOptions): Router => {
+const serve = (options: OpenApiOptions): Router => {
   const assets = readAssets();
-  const policy = contentSecurityPolicy(options);
-  const router = Router({ strict: true })
-    .get('/docs', answerPage(referencePage(assets), policy))
-    // Addresses in the page are relative to the path without it.
-    .get('/docs/', (_request, response) => response.redirect(308, '../docs'))
-    .get('/docs/oauth2-redirect.html', answerPage(redirectPage(assets), policy));
-  for (const asset of Object.values(assets)) router.get(asset.path, answerAsset(asset));
-  return router.all(['/docs', '/docs/', '/docs/oauth2-redirect.html'], refuseOtherMethods('GET', 'HEAD'));
+  const groups = readGroups(assets, options);
+  const asking = contentSecurityPolicy([options.publicUrl, options.issuerUrl]);
+  const router = Router({ strict: true }).get(REDIRECT_PATH, answerPage(redirectPage(assets), asking));
+  const pages = pagesIn(groups);
+  for (const page of pages) {
+    let answering: Promise<RequestHandler> | undefined;
+    const answer = async (): Promise<RequestHandler> =>
+      answerPage(documentOf(page, await page.content(), { groups, assets }), page.path === REST_PATH ? asking : contentSecurityPolicy());
+    router.get(page.path, async (request, response, next) => {
+      answering ??= answer();
+      await (await answering)(request, response, next);
+    });
+  }
+  for (const asset of assets.all) router.get(asset.path, answerAsset(asset));
+  for (const [from, to] of ELSEWHERE) router.get(from, (_request, response) => response.redirect(308, hrefFrom(from, to)));
+  return router.all(
+    [REDIRECT_PATH, ...ELSEWHERE.map(([from]) => from), ...pages.map(({ path }) => path)],
+    refuseOtherMethods('GET', 'HEAD'),
+  );
 };
 
-/**
- * Scripts and styles come from here alone, and none stand in the page; Swagger UI sets styles by script, which this does not
- * concern, and draws its icons from data.
- */
-const contentSecurityPolicy = ({ publicUrl, issuerUrl }: DocsOptions): string => {
-  const origins = new Set([publicUrl, issuerUrl].map((url) => new URL(url).origin));
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    `connect-src 'self' ${[...origins].join(' ')}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-};
+/** Where somebody may look for what stands elsewhere. */
+const ELSEWHERE = [
+  ['/docs/', '/docs'],
+  ['/docs/guides', '/docs'],
+  ['/docs/examples', '/docs'],
+] as const;

@@ -7,7 +7,8 @@ import { isPlace, withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 
-const describe = (definition: EventDefinition): EventType => {
+/** Also of a type that goes on inside, which `EVENT_TYPES` leaves out. */
+export const describeEventType = (definition: EventDefinition): EventType => {
   const { type, version, description, personal, example } = definition;
   const concealed: ReadonlySet<string> = new Set(personal?.concealed);
   const told = withCursors(definition.schema, example, ({ position }) => formatCursor(EXAMPLE_LOG, position));
@@ -28,7 +29,7 @@ const schemaOf = ({ erasedSchema }: EventDefinition, concealed: ReadonlySet<stri
   return JSON.parse(JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor }))) as JsonObject;
 };
 
-const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
+export const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
 
 type Overridden = { readonly zodSchema: unknown; readonly jsonSchema: Record<string, unknown> };
 
@@ -42,5 +43,5 @@ const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
 /** Every type that somebody outside may hear of, by name. */
 export const EVENT_TYPES: readonly EventType[] = Object.values(CATALOGUE)
   .filter(({ visibility }) => visibility === 'public')
-  .map(describe)
+  .map(describeEventType)
   .toSorted((one, other) => (one.type < other.type ? -1 : 1));

@@ -33,7 +33,10 @@ export const picture = async (page: Page, name: string): Promise<void> => {
 
 type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
-type Judged = { readonly violations: readonly Violation[]; readonly passes: readonly unknown[] };
+type Judged = { readonly violations: readonly Violation[]; readonly passes: number };
+
+/** Of what is well only how much: it is most of what axe-core says. */
+const JUDGE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({ violations, passes: passes.length }))`;
 
 /** Fewer would mean that it has not seen the page. */
 const PASSES_MIN = 5;
@@ -43,8 +46,8 @@ export const expectAccessible = async (page: Page, scripted?: Page): Promise<voi
   await scripted?.setContent(await page.content());
   const looked = scripted ?? page;
   await looked.evaluate(axe.source);
-  const { violations, passes } = await looked.evaluate<Judged>('axe.run(document)');
-  expect(passes.length).toBeGreaterThan(PASSES_MIN);
+  const { violations, passes } = await looked.evaluate<Judged>(JUDGE);
+  expect(passes).toBeGreaterThan(PASSES_MIN);
   const found = violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   expect(found, await page.title()).toEqual([]);
 };
@@ -53,4 +56,22 @@ export const expectAccessible = async (page: Page, scripted?: Page): Promise<voi
 export const expectFitting = async (page: Page): Promise<void> => {
   const sticksOut = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
   expect(sticksOut, await page.title()).toBe(false);
+};
+
+/** Takes note of what moves without anybody having done anything. */
+export const watchShifts = (page: Page): Promise<unknown> =>
+  page.addInitScript(`
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts.push(value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
+
+/** `most` is a sum of shares of the window; a tenth of it is what people call still. */
+export const expectStill = async (page: Page, most = 0): Promise<void> => {
+  const shifts = await page.evaluate<number[]>('window.shifts');
+  expect(
+    shifts.reduce((sum, shift) => sum + shift, 0),
+    `${page.url()}: ${shifts.join()}`,
+  ).toBeLessThanOrEqual(most);
 };

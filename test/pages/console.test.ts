@@ -3,7 +3,15 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  expectStill,
+  launchChromium,
+  picture,
+  watchShifts,
+} from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, PASSWORD, type Person } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
@@ -70,6 +78,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     const context = await chromium.newContext(options);
     context.setDefaultTimeout(DEADLINE_MS);
     const page = await context.newPage();
+    await watchShifts(page);
     const complaints: string[] = [];
     page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
     page.on('pageerror', (error) => void complaints.push(String(error)));
@@ -128,6 +137,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     test('a reload goes on without a sign-in page', { timeout: TEST_MS }, async () => {
       await page.reload();
       await heading('Feed');
+      await page.getByText('live', { exact: true }).waitFor();
+      // That it is live is said in fewer words than that it is not yet.
+      await expectStill(page, 0.01);
       expect(await page.evaluate('Object.keys(localStorage).length + Object.keys(sessionStorage).length')).toBe(0);
     });
 
@@ -137,6 +149,10 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
       await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
       await page.getByRole('cell', { name: 'projector' }).waitFor();
+      await page.reload();
+      await page.getByText('Everything flows.').waitFor();
+      await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
+      await expectStill(page, 0.01);
       await look('overview');
     });
 
@@ -190,6 +206,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     });
 
     test('what a webhook was sent is seen, and sent again', { timeout: TEST_MS }, async () => {
+      const began = new Date().toISOString();
       const id = await make('/webhooks', { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
       await draft('On engines');
       await go('Webhooks');
@@ -207,6 +224,11 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.locator('summary').first().click();
       await look('delivery');
       await page.getByRole('link', { name: `Webhook ${id}` }).click();
+      await press('Replay');
+      await page.getByLabel('Since').fill(began);
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+      await page.getByRole('cell', { name: /\bfinished$/ }).waitFor();
+      await look('replayed');
       await press('Disable');
       await press('Disable it');
       await page.getByText('disabled', { exact: true }).waitFor();

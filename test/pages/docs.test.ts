@@ -1,101 +1,107 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '#shared/rest/operations.ts';
-import { docsRoutes } from '../../query/docs/routes.ts';
-import { openApiRoutes } from '../../query/openapi/routes.ts';
-import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { chromiumMissing, expectAccessible, expectFitting, expectStill, launchChromium, picture } from '../engines/chromium.ts';
 import { until } from '../engines/until.ts';
-import { type Served, serveRoutes } from '../serve.ts';
+import type { Served } from '../serve.ts';
+import { DESKTOP, PHONE, SIZES, serveDocs, visitDocs } from './docs-visit.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs.test.ts is skipped, because ${missing}.`);
 
-const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
-const DEADLINE_MS = 30_000;
-/** As its icon is; a narrow window must not squeeze it. */
-const COPY_BUTTON_PX = 24;
-
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+/** One of each kind. */
+const PAGES = [
+  ['/docs', 'Annals'],
+  ['/docs/rest', 'REST'],
+  ['/docs/graphql', 'GraphQL'],
+  ['/docs/events', 'Events'],
+  ['/docs/webhook-verification', 'Verifying webhooks'],
+  ['/docs/settings', 'Settings'],
+  ['/docs/guides/changes', 'Following changes'],
+  ['/docs/guides/architecture', 'Architecture'],
+  ['/docs/guides/add-an-aggregate', 'Add an aggregate'],
+  ['/docs/examples/receive-webhook.js', 'receive-webhook.js'],
 ] as const;
 
 let server: Served;
 beforeAll(async () => {
-  server = await serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
+  server = await serveDocs();
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-describe.skipIf(missing !== undefined)('the reference in Chromium', () => {
+describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
   let chromium: Browser;
   beforeAll(async () => {
     chromium = await launchChromium();
   });
   afterAll(() => chromium?.close());
 
-  test.each(SIZES)(
-    'on a %s it shows every operation, loads nothing from elsewhere, and the browser has nothing to complain of',
-    async (size, options) => {
-      const context = await chromium.newContext(options);
-      const page = await context.newPage();
-      page.setDefaultTimeout(DEADLINE_MS);
-      const complaints: string[] = [];
-      const elsewhere: string[] = [];
-      page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
-      page.on('pageerror', (error) => void complaints.push(String(error)));
-      page.on(
-        'request',
-        (request) =>
-          void (new URL(request.url()).origin === server.url || request.url().startsWith('data:') || elsewhere.push(request.url())),
-      );
-      await page.goto(`${server.url}/docs`);
-      for (const { summary } of Object.values(OPERATIONS)) await page.getByText(summary, { exact: true }).first().waitFor();
-      // Beside the resources, the pictures.
-      expect(await page.locator('.opblock').count()).toBe(Object.keys(OPERATIONS).length + 1);
-      await picture(page, `docs-${size}`);
-      await expectFitting(page);
-      await page.getByText('Change an article', { exact: true }).click();
-      const operation = page.locator('#operations-Articles-editArticle');
-      await operation.getByText('If-Match', { exact: true }).waitFor();
-      await operation.locator('[data-code="412"]').waitFor();
-      await picture(page, `docs-${size}-operation`);
-      const longest = page.locator('#operations-Articles-unpublishArticle .opblock-summary');
-      await longest.hover();
-      const copy = longest.locator('.copy-to-clipboard');
-      await until(
-        () => copy.evaluate((button) => button.getBoundingClientRect().width),
-        (width) => width >= COPY_BUTTON_PX,
-      );
-      await picture(page, `docs-${size}-hover`);
-      await expectFitting(page);
-      expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
-      await context.close();
-    },
+  const visiting = (options: BrowserContextOptions, visit: (page: Page) => Promise<void>): Promise<void> =>
+    visitDocs({ chromium, server }, options, visit);
+
+  test.each(SIZES)('on a %s every kind of page is accessible, fits, and does not move', (size, options) =>
+    visiting(options, async (page) => {
+      for (const [path, heading] of PAGES) {
+        await page.goto(`${server.url}${path}`);
+        await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
+        await expectFitting(page);
+        await expectStill(page);
+        await picture(page, `docs-${size}-${path.split('/').at(-1)}`);
+        await expectAccessible(page);
+      }
+    }),
   );
-});
 
-test('what the page loads may be kept for good, and the page itself is asked for again cheaply', async () => {
-  const page = await fetch(`${server.url}/docs`);
-  expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'; style-src 'self';/);
-  const html = await page.text();
-  const paths = [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => path);
-  expect(paths).toHaveLength(4);
-  for (const path of paths) {
-    const asset = await fetch(`${server.url}/${path}`);
-    expect([asset.status, asset.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
-    expect([asset.headers.get('content-encoding'), asset.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
-    const plain = await fetch(`${server.url}/${path}`, { headers: { 'Accept-Encoding': 'identity' } });
-    expect(await asset.text()).toBe(await plain.text());
-  }
-  const again = await fetch(`${server.url}/docs`, { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } });
-  expect(again.status).toBe(304);
-});
+  test('one finds from page to page by keyboard, and on a phone by a menu', async () => {
+    await visiting(DESKTOP, async (page) => {
+      await page.goto(`${server.url}/docs/guides/chaos`);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
+      const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current="page"]');
+      expect(await current.textContent()).toBe('Chaos');
+      // However far down it stands in the navigation.
+      const isInSight = () =>
+        page.evaluate<boolean>("document.querySelector('.side [aria-current]').getBoundingClientRect().bottom <= innerHeight");
+      await until(isInSight, (seen) => seen);
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks', exact: true }).click();
+      await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
+    });
+    await visiting(PHONE, async (page) => {
+      await page.goto(`${server.url}/docs`);
+      expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
+      await page.getByText('Pages', { exact: true }).tap();
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Events', exact: true }).tap();
+      await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+    });
+  });
 
-test.each([
-  ['GET', '/docs/', 308],
-  ['GET', '/docs/oauth2-redirect.html', 200],
-  ['GET', '/docs/assets/unknown/start.js', 404],
-  ['POST', '/docs', 405],
-])('%s %s is answered by %i', async (method, path, status) => {
-  expect((await fetch(`${server.url}${path}`, { method, redirect: 'manual' })).status).toBe(status);
+  test('what is typed leaves the entries that have it, and a link to another shows all again', () =>
+    visiting(DESKTOP, async (page) => {
+      await page.goto(`${server.url}/docs/graphql`);
+      const find = page.getByLabel('Find a type or a field');
+      await find.fill('missedSince');
+      await page
+        .getByRole('status')
+        .getByText(/^\d+ of \d+$/)
+        .waitFor();
+      await page.getByRole('heading', { name: 'Webhook Link' }).waitFor();
+      expect(await page.getByRole('heading', { name: 'Comment Link' }).count()).toBe(0);
+      expect(await page.getByRole('heading', { name: 'Unions' }).count()).toBe(0);
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Unions' }).click();
+      await page.getByRole('heading', { name: 'Unions' }).waitFor();
+      expect(await find.inputValue()).toBe('');
+    }));
+
+  test('without scripts all of it can be read', () =>
+    visiting({ ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${server.url}/docs/rest`);
+      await page.getByText('Change an article', { exact: true }).click();
+      await page.locator('[data-operation="editArticle"]').locator('[data-code="412"]').waitFor();
+      expect(await page.locator('[data-operation="editArticle"]').getByRole('button').count()).toBe(0);
+      await page.goto(`${server.url}/docs/events`);
+      await page.getByRole('heading', { name: 'article.published' }).waitFor();
+      expect(await page.getByLabel('Find a type or a field').isVisible()).toBe(false);
+    }));
 });

@@ -9,7 +9,7 @@ import { until } from '../engines/until.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/graphiql.test.ts is skipped, because ${missing}.`);
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 30_000;
 
 const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],

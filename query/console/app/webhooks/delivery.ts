@@ -61,7 +61,7 @@ const AttemptOf = ({
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>
       <strong class="type">Attempt ${number}</strong>
-      <span class="what"><${Badge} tone=${error === null ? 'good' : 'bad'}>${status ?? 'no answer'}<//> ${error ?? ''}</span>
+      <span class="what"><${Badge} tone=${error === null && hasArrived(status) ? 'good' : 'bad'}>${status ?? 'no answer'}<//> ${error ?? ''}</span>
       <span class="by">${Math.round(durationMs)} ms</span>
     </summary>
     <h3>Sent</h3>
@@ -70,6 +70,8 @@ const AttemptOf = ({
     ${answer === null ? html`<p>Nothing came.</p>` : html`<pre tabindex="0"><code>${headersText(answer.headers)}${'\n\n'}${answer.text ?? answer.base64 ?? ''}${answer.truncated ? '…' : ''}</code></pre>`}
   </details>
 </li>`;
+
+const hasArrived = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 const headersText = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)

@@ -1,0 +1,109 @@
+import { concernOf } from '#shared/change-stream/who-may-know.ts';
+import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { type Html, html } from '#shared/html.ts';
+import { scopeOf } from '#shared/policy.ts';
+import { describeEventType } from '../../event-types/event-types.ts';
+import { fieldsOf, fieldTable } from '../fields/table.ts';
+import { filterField } from '../filter.ts';
+import { codeBlock, renderLine } from '../guides/markdown.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { type Sample, sampleOf } from './samples.ts';
+
+const PATH = '/docs/events';
+
+/** Every type that was ever written, by what it happens to. */
+export const eventsPage: DocsPage = { path: PATH, title: 'Events', scripts: ['filter.js'], content: () => readContent() };
+
+type Kind = { readonly id: string; readonly title: string; readonly types: readonly EventType[] };
+
+const INSIDE = { id: 'inside', title: 'What goes on inside' };
+
+const readContent = async (): Promise<Content> => {
+  const kinds = kindsOf(Object.keys(CATALOGUE) as EventType[]);
+  const entries = new Map<EventType, Html>();
+  for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type));
+  return {
+    body: html`${INTRODUCTION}
+${filterField('Find a type or a field')}
+${kinds.map(({ id, title, types }) => html`<h2 id="${id}">${title}</h2>\n${types.map((type) => entries.get(type))}`)}`,
+    sections: kinds.map(({ id, title }) => ({ id, title })),
+  };
+};
+
+const isPublic = (type: EventType): boolean => CATALOGUE[type].visibility === 'public';
+
+const kindsOf = (types: readonly EventType[]): readonly Kind[] => {
+  const kinds = new Map<string, EventType[]>();
+  for (const type of types) {
+    const kind = isPublic(type) ? (type.split('.')[0] ?? '') : INSIDE.id;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), type]);
+  }
+  const { [INSIDE.id]: inside = [], ...told } = Object.fromEntries(kinds);
+  return [...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })), { ...INSIDE, types: inside }];
+};
+
+const INTRODUCTION = html`<h1>Events</h1>
+<p>Whatever happens is an event. Every way to hear of it tells the same one, under the same id and at the same cursor: in
+<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, by <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
+to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
+The feed needs <code>read:events</code>, and what happened to articles, say, <code>read:articles</code> as well.
+Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
+
+/** Who hears of it, in words; a concern that is missing here does not compile. */
+const HEARERS: Readonly<Record<ReturnType<typeof concernOf>, string>> = {
+  article: `Whoever may read the article as it was before or after it, by \`${scopeOf('article.read')}\`.`,
+  comment: `Whoever may read the comment, by \`${scopeOf('comment.read')}\`.`,
+  webhook: `The owner of the webhook, and administrators, by \`${scopeOf('webhook.manage')}\`.`,
+  profile: `Whoever may read the user’s name, by \`${scopeOf('user.read')}\`.`,
+  profile_change: `Where the name has changed, whoever may read it; else the user, and administrators: by \`${scopeOf('user.read')}\`.`,
+  private: `The user who is concerned, and administrators, by \`${scopeOf('user.read_private')}\`.`,
+  internal: 'Nobody: it is in the log and in its exports alone.',
+};
+
+const entryOf = async (type: EventType): Promise<Html> => {
+  const definition: EventDefinition = CATALOGUE[type];
+  const { description, schema, example } = describeEventType(definition);
+  const fields = fieldsOf(schema);
+  const names = fields.map(({ name }) => name).join(' ');
+  return html`<section class="entry" data-name="${`${type} ${names}`.toLowerCase()}">
+<h3 id="${type}"><code>${type}</code> <a class="anchor" href="#${type}" aria-label="Link to ${type}">#</a></h3>
+<p>${renderLine(description)}</p>
+<dl>
+<div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
+<div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
+<div><dt>Told to</dt><dd>${renderLine(HEARERS[concernOf(type)])}</dd></div>
+<div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
+</dl>
+${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2))}
+${isPublic(type) && waysOf(await sampleOf(type))}
+</section>
+`;
+};
+
+const versionsOf = ({ version, upcasters }: EventDefinition): Html => {
+  const earlier = Object.keys(upcasters).join(', ');
+  return html`${version}${earlier !== '' && html`; what earlier releases wrote as ${earlier} is told as ${version}`}`;
+};
+
+const personalOf = ({ personal }: EventDefinition): Html => {
+  if (personal === null) return html`nothing`;
+  const { fields, concealed = [], subject } = personal;
+  const told = fields.filter((field) => !concealed.includes(field));
+  const list = (names: readonly string[]): Html => html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
+  return html`${told.length > 0 && html`${list(told)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
+    told.length > 0 && concealed.length > 0 && '; '
+  }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and told to nobody`}`;
+};
+
+const waysOf = ({ message, subscription, result, thin, full }: Sample): Html => html`<details><summary>As it is told</summary>
+<h4>In the stream of <code>GET /events</code></h4>
+${codeBlock(message)}
+<h4>By GraphQL</h4>
+${codeBlock(subscription)}
+${codeBlock(JSON.stringify(result, null, 2))}
+<h4>To a webhook, <code>thin</code></h4>
+${codeBlock(thin)}
+<h4>To a webhook, <code>full</code></h4>
+${codeBlock(full)}
+</details>`;

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { execute, parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
+import { createComposer } from '../../../webhook-dispatcher/deliver/body.ts';
+import type { Outgoing } from '../../../webhook-dispatcher/deliver/delivery.ts';
+import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
+import { schema } from '../../graphql/schema.ts';
+import { changeOf, sampleOf } from './samples.ts';
+
+const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });
+const types = Object.keys(CATALOGUE) as EventType[];
+const told = types.filter((type) => CATALOGUE[type].visibility === 'public');
+
+test.each(types)('the example of %s is what its golden fixture holds, and fits the schema on the page', (type) => {
+  const definition: EventDefinition = CATALOGUE[type];
+  const fixture = new URL(`../../../shared/events/golden/${type}.v${definition.version}.json`, import.meta.url);
+  const { decoded } = JSON.parse(readFileSync(fixture, 'utf8')) as { decoded: JsonObject };
+  expect(decoded).toEqual(definition.example);
+  const described = describeEventType(definition);
+  expect(validator.validate(described.schema, described.example), JSON.stringify(validator.errors)).toBe(true);
+});
+
+describe.each(told)('%s as it is told', (type) => {
+  test('in the stream is what the interface says', async () => {
+    const { message } = await sampleOf(type);
+    const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message) ?? [];
+    const event = EVENT_OPERATIONS.listEvents.answer.schema.parse(JSON.parse(data));
+    expect(event).toMatchObject({ type, cursor: id, data: describeEventType(CATALOGUE[type]).example });
+  });
+
+  test('by GraphQL is what the schema lets a subscription ask for, and answer', async () => {
+    const { subscription, result } = await sampleOf(type);
+    const document = parse(subscription);
+    expect(validate(schema, document)).toEqual([]);
+    const answer = await execute({ schema, document, rootValue: result.data });
+    expect(JSON.parse(JSON.stringify(answer))).toEqual(result);
+  });
+
+  test.each(['thin', 'full'] as const)('to a webhook, %s, is what the dispatcher sends', async (payload) => {
+    const definition: EventDefinition = CATALOGUE[type];
+    const { example } = describeEventType(definition);
+    const compose = createComposer({
+      identity: EXAMPLE_LOG,
+      open: async () => example,
+      isReadable: async () => true,
+      standsStill: async () => false,
+    });
+    const owner = {
+      kind: 'user',
+      userId: 7000 as UserId,
+      role: 'admin',
+      scopes: new Set(['read:events', 'read:users']),
+      client: null,
+    } as const;
+    const change = changeOf(definition, example);
+    const composed = await compose({ delivery: { change, shape: null }, endpoint: { payload }, owner } as unknown as Outgoing);
+    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(type))[payload]);
+  });
+});

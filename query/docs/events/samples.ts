@@ -1,0 +1,77 @@
+import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { idsIn } from '#shared/change-stream/visible-data.ts';
+import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
+import { createRepresentation } from '../../events/representation.ts';
+import { type Happening, happeningOf } from '../../graphql/subscriptions/happening.ts';
+import { eventMessage } from '../../sse/messages.ts';
+
+/** One event wherever it is told, made by what tells it. */
+export type Sample = {
+  /** Of `GET /events` as a stream. */
+  readonly message: string;
+  readonly subscription: string;
+  /** What comes of that subscription. */
+  readonly result: JsonObject;
+  /** Of webhooks, byte for byte. */
+  readonly thin: string;
+  readonly full: string;
+};
+
+/** As an administrator is told of it, from whom nothing is kept. */
+export const sampleOf = async (type: EventType): Promise<Sample> => {
+  const definition: EventDefinition = CATALOGUE[type];
+  const { example } = describeEventType(definition);
+  const change = changeOf(definition, example);
+  const represent = createRepresentation({ identity: EXAMPLE_LOG, open: async () => example, isReadable: async () => true });
+  const event = await represent(change, ADMINISTRATOR);
+  const { id, version, at, cursor, subject } = event;
+  const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });
+  const { kind, subjectId } = happeningOf(change, cursor);
+  // What is gone is shown to nobody.
+  const item = kind !== undefined && !type.endsWith('.deleted') ? ITEMS[kind] : undefined;
+  return {
+    message: eventMessage({ id: cursor, data: JSON.stringify(event) })
+      .toString()
+      .trimEnd(),
+    subscription: `subscription { changes(types: ["${type}"]) { cursor type at subjectId${item ? ` ${kind} { ${Object.keys(item).join(' ')} }` : ''} } }`,
+    result: { data: { changes: { cursor, type, at, subjectId, ...(kind && item && { [kind]: item }) } } },
+    thin: bodyWith(idsIn(change.data)),
+    full: bodyWith(example),
+  };
+};
+
+const ADMINISTRATOR: Caller = { kind: 'user', userId: 7000 as UserId, role: 'admin', scopes: new Set(SCOPES), client: 'web' };
+
+const PLACE = 2_560 as Position;
+const ORIGIN = { actor: 'user:7001', client: 'web', request: '3f0c6d1e', correlation: '3f0c6d1e', causation: null } as const;
+
+export const changeOf = (definition: EventDefinition, example: JsonObject): Change => ({
+  position: PLACE,
+  id: '0b7c1f3e-9a4d-4c5e-8f60-718293a4b5c6' as EventId,
+  type: definition.type,
+  schemaVersion: definition.version,
+  stream: streamName(definition.stream.kind, keyIn(definition)),
+  version: 1 as Version,
+  at: '2026-11-21T15:04:05.678Z',
+  origin: ORIGIN,
+  data: example,
+  right: 'events.read',
+  resource: {},
+  isParked: false,
+});
+
+const keyIn = ({ stream: { key }, example }: EventDefinition): string => (key === null ? 'key' : String(example[key]));
+
+/** What a subscription may ask of the item that it happened to, as the item is now. */
+const ITEMS: Readonly<Record<NonNullable<Happening['kind']>, JsonObject>> = {
+  article: { title: 'On engines', status: 'published' },
+  comment: { text: 'Well said.' },
+  user: { name: 'Ada Lovelace' },
+  webhook: { url: 'https://example.com/hooks', enabled: true },
+};

@@ -1,0 +1,58 @@
+import { type Html, html } from '#shared/html.ts';
+import type { Assets } from './assets.ts';
+import { type Content, type DocsPage, type Group, hrefFrom, type Section } from './page.ts';
+
+export const START_PATH = '/docs';
+
+type Site = { readonly groups: readonly Group[]; readonly assets: Assets };
+
+/** The whole document: the same navigation on every page, beside it where there is room, and folded up where there is not. */
+export const documentOf = (page: DocsPage, content: Content, { groups, assets }: Site): string => {
+  const href = (to: string): string => hrefFrom(page.path, to);
+  const menu = menuOf(page, content.sections, groups);
+  const text = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.path === START_PATH ? 'Annals: documentation' : `${page.title} · Annals`}</title>
+<link rel="icon" href="data:,">
+${['docs.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${href(assets.named(name).path)}">`)}
+${(page.early ?? []).map((name) => html`<script type="module" async blocking="render" src="${href(assets.named(name).path)}"></script>`)}
+${['navigation.js', ...(page.scripts ?? [])].map((name) => html`<script type="module" src="${href(assets.named(name).path)}"></script>`)}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<p class="brand"><a href="${href(START_PATH)}">Annals <span>docs</span></a></p>
+<p class="elsewhere"><a href="${href('/console')}">Console</a> <a href="${href('/graphql')}">GraphiQL</a> <a href="${href('/openapi.json')}">openapi.json</a></p>
+</header>
+<details class="menu"><summary>Pages</summary><nav aria-label="Pages">${menu}</nav></details>
+<div class="columns">
+<nav class="side" aria-label="Pages">${menu}</nav>
+<main id="content" tabindex="-1">
+${content.body}
+</main>
+</div>
+</body>
+</html>
+`;
+  return text.toString();
+};
+
+const menuOf = (shown: DocsPage, sections: readonly Section[], groups: readonly Group[]): Html =>
+  html`${groups.map(
+    ({ title, pages }) => html`<p>${title}</p>
+<ul>
+${pages.map((page) => html`<li>${entryOf(page, shown)}${page === shown && sectionsOf(sections)}</li>\n`)}</ul>
+`,
+  )}`;
+
+const entryOf = ({ path, title }: DocsPage, shown: DocsPage): Html =>
+  path === shown.path
+    ? html`<a href="${hrefFrom(path, path)}" aria-current="page">${title}</a>`
+    : html`<a href="${hrefFrom(shown.path, path)}">${title}</a>`;
+
+const sectionsOf = (sections: readonly Section[]): Html | false =>
+  sections.length > 1 && html`<ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`;

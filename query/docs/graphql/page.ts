@@ -1,0 +1,115 @@
+import {
+  type GraphQLDirective,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedDirective,
+  isSpecifiedScalarType,
+  isUnionType,
+  OperationTypeNode,
+  parse,
+} from 'graphql';
+import { type Html, html } from '#shared/html.ts';
+import { scopeOf } from '#shared/policy.ts';
+import { rightsOf } from '../../graphql/rights.ts';
+import { schema } from '../../graphql/schema.ts';
+import { filterField } from '../filter.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { directiveEntry, fieldEntry, typeEntry } from './entries.ts';
+
+const PATH = '/docs/graphql';
+
+/** The schema, as it is served: nothing here is written by hand but the introduction. */
+export const graphqlPage: DocsPage = { path: PATH, title: 'GraphQL', scripts: ['filter.js'], content: () => readContent() };
+
+type Chapter = { readonly id: string; readonly title: string; readonly entries: readonly Html[] };
+
+const readContent = (): Content => {
+  const chapters = [...ROOTS.map(rootChapter), ...KINDS.map(kindChapter), directiveChapter()].filter(({ entries }) => entries.length > 0);
+  return {
+    body: html`${INTRODUCTION}
+${filterField('Find a type or a field')}
+${chapters.map(({ id, title, entries }) => html`<h2 id="${id}">${title}</h2>\n${entries}`)}`,
+    sections: chapters.map(({ id, title }) => ({ id, title })),
+  };
+};
+
+const INTRODUCTION = html`<h1>GraphQL</h1>
+<p>Everything is at one address, <code>POST /graphql</code>; subscriptions are answered as <code>text/event-stream</code>. Where introspection is on, as in
+development, a browser finds <a href="${hrefFrom(PATH, '/graphql')}">GraphiQL</a> there, and can try all of this. A field names the scopes that a token needs for it;
+what is public can be read without one. How deep, how long and how costly an operation may be is in the <a href="${hrefFrom(PATH, '/docs/settings')}">settings</a>,
+how to follow changes in <a href="${hrefFrom(PATH, '/docs/guides/changes')}">a guide</a>.</p>`;
+
+const ROOTS = [
+  ['queries', 'Queries', OperationTypeNode.QUERY],
+  ['mutations', 'Mutations', OperationTypeNode.MUTATION],
+  ['subscriptions', 'Subscriptions', OperationTypeNode.SUBSCRIPTION],
+] as const;
+
+const rootChapter = ([id, title, operation]: (typeof ROOTS)[number]): Chapter => {
+  const root = schema.getRootType(operation);
+  return {
+    id,
+    title,
+    entries: root
+      ? Object.keys(root.getFields())
+          .toSorted(byName)
+          .map((name) => rootEntry(root, operation, name))
+      : [],
+  };
+};
+
+const rootEntry = (root: GraphQLObjectType, operation: OperationTypeNode, name: string): Html => {
+  const field = root.getFields()[name];
+  if (field === undefined) throw new Error(`${root.name} has no ${name}`);
+  return html`<section class="entry" data-name="${name.toLowerCase()}">
+<h3 id="${root.name}.${name}"><code>${name}</code> <a class="anchor" href="#${root.name}.${name}" aria-label="Link to ${name}">#</a></h3>
+${fieldEntry(field, { scopes: scopesOf(operation, name) })}
+</section>
+`;
+};
+
+/** What the endpoint demands of whoever asks for the field, found out as the endpoint does. */
+const scopesOf = (operation: OperationTypeNode, name: string): readonly string[] => {
+  const document = parse(`${operation} { ${name} { __typename } }`);
+  const [definition] = document.definitions;
+  if (definition?.kind !== 'OperationDefinition') return [];
+  return [...new Set([...rightsOf(schema, document, definition)].map(scopeOf))];
+};
+
+const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNamedType) => boolean])[] = [
+  ['objects', 'Objects', isObjectType],
+  ['interfaces', 'Interfaces', isInterfaceType],
+  ['unions', 'Unions', isUnionType],
+  ['inputs', 'Inputs', isInputObjectType],
+  ['enums', 'Enumerations', isEnumType],
+  ['scalars', 'Scalars', isScalarType],
+];
+
+const roots = new Set<GraphQLNamedType | null | undefined>(ROOTS.map(([, , operation]) => schema.getRootType(operation)));
+
+const kindChapter = ([id, title, is]: (typeof KINDS)[number]): Chapter => ({
+  id,
+  title,
+  entries: Object.values(schema.getTypeMap())
+    .filter((type) => is(type) && !isIntrospectionType(type) && !roots.has(type) && (!isSpecifiedScalarType(type) || is === isScalarType))
+    .toSorted((one, other) => byName(one.name, other.name))
+    .map(typeEntry),
+});
+
+/** What is for gateways, whose names begin with a line, comes last. */
+const byName = (one: string, other: string): number =>
+  one.replace('_', '~').localeCompare(other.replace('_', '~'), 'en', { sensitivity: 'base' });
+
+const directiveChapter = (): Chapter => ({
+  id: 'directives',
+  title: 'Directives',
+  entries: schema.getDirectives().filter(isOurs).map(directiveEntry),
+});
+
+const isOurs = (directive: GraphQLDirective): boolean => !isSpecifiedDirective(directive);

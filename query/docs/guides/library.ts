@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A text of `docs/`, as it is written. */
+export type Guide = { readonly name: string; readonly title: string; readonly text: string };
+
+type Shelf = { readonly title: string; readonly guides: readonly Guide[] };
+
+const ROOT = new URL('../../../', import.meta.url);
+const DOCS = new URL('docs/', ROOT);
+
+/** By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here comes last. */
+const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'webhooks', 'audit', 'accounts', 'console']],
+  ['Run it', ['deployment', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos']],
+  ['Understand and extend it', ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'dependencies']],
+];
+const REST_TITLE = 'More';
+
+export const CHANGELOG = 'changelog';
+
+const TITLE = /^# (.+)$/m;
+
+export const readShelves = (): readonly Shelf[] => {
+  const guides = new Map(namesIn(DOCS, '.md').map((name) => [name, readGuide(name, new URL(`${name}.md`, DOCS))]));
+  const shelves = SHELVES.map(([title, names]) => ({ title, guides: names.flatMap((name) => guides.get(name) ?? []) }));
+  const shelved = new Set(SHELVES.flatMap(([, names]) => names));
+  const others = [...guides.values()].filter(({ name }) => !shelved.has(name));
+  return [...shelves, { title: REST_TITLE, guides: [...others, readGuide(CHANGELOG, new URL('CHANGELOG.md', ROOT))] }];
+};
+
+const readGuide = (name: string, url: URL): Guide => {
+  const text = readFileSync(url, 'utf8');
+  const [, title] = TITLE.exec(text) ?? [];
+  if (title === undefined) throw new Error(`${url.pathname} has no title`);
+  return { name, title, text };
+};
+
+/** A program of `docs/examples`, as it is tested. */
+export type Example = { readonly name: string; readonly text: string };
+
+export const readExamples = (): readonly Example[] => {
+  const folder = new URL('examples/', DOCS);
+  return namesIn(folder, '').map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
+};
+
+const namesIn = (folder: URL, ending: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, name.length - ending.length))
+    .toSorted();

@@ -1,0 +1,66 @@
+import { html } from '#shared/html.ts';
+import { settingsTable } from '#shared/settings.ts';
+import type { Asset } from '../../pages/asset.ts';
+import type { Assets } from '../assets.ts';
+import { type DocsPage, type Group, hrefFrom } from '../page.ts';
+import { CHANGELOG, type Example, type Guide, readExamples, readShelves } from './library.ts';
+import { addressOnSite, examplePath, guidePath, SETTINGS_PATH } from './links.ts';
+import { codeBlock, type Picture, renderMarkdown } from './markdown.ts';
+
+/** The texts of `docs/`, as they are in the repository. */
+export const guideGroups = (assets: Assets): readonly Group[] =>
+  readShelves().map(({ title, guides }) => ({ title, pages: guides.map((guide) => guidePage(guide, assets)) }));
+
+const guidePage = ({ name, title, text }: Guide, assets: Assets): DocsPage => {
+  const path = guidePath(name);
+  const folder = name === CHANGELOG ? '' : 'docs';
+  const surroundings = {
+    resolve: (href: string) => resolve(href, { path, folder }),
+    pictureOf: (href: string) => pictureOf(assets.named(href), path),
+  };
+  return { path, title: shortened(title), content: () => renderMarkdown(text, surroundings) };
+};
+
+/** What the navigation has room for. */
+const shortened = (title: string): string => title.replace(/[:,].*$/, '');
+
+const ELSEWHERE = /^https?:/;
+
+const resolve = (href: string, { path, folder }: { readonly path: string; readonly folder: string }): string | undefined => {
+  if (href.startsWith('#') || ELSEWHERE.test(href)) return href;
+  const target = addressOnSite(href, folder);
+  return target && hrefFrom(path, target);
+};
+
+const pictureOf = ({ path, bytes }: Asset, page: string): Picture => {
+  const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(bytes.toString()) ?? [];
+  return { address: hrefFrom(page, path), width: Number(width), height: Number(height) };
+};
+
+/** The programs of `docs/examples`, byte for byte. */
+export const examplePages = (): readonly DocsPage[] => readExamples().map(examplePage);
+
+const examplePage = ({ name, text }: Example): DocsPage => ({
+  path: examplePath(name),
+  title: name,
+  content: () => ({
+    body: html`<h1>${name}</h1>
+<p>It is <code>docs/examples/${name}</code> of the repository, which the tests run as it stands here.</p>
+${codeBlock(text)}`,
+    sections: [],
+  }),
+});
+
+const SETTINGS_TEXT = `# Settings
+
+Environment variables; all have defaults. A wrong one is refused at the start in one sentence. \`npm run annals -- settings\` prints this table.
+Those that hold secrets can also come from a file: \`MASTER_KEY_FILE=/run/secrets/master_key\`.
+
+${settingsTable()}
+`;
+
+export const settingsPage: DocsPage = {
+  path: SETTINGS_PATH,
+  title: 'Settings',
+  content: () => renderMarkdown(SETTINGS_TEXT, { resolve: () => undefined }),
+};

@@ -1,0 +1,58 @@
+import type { JsonObject } from '#shared/json.ts';
+import { type OpenApiOptions, openApiDocument } from '../../openapi/document.ts';
+
+/** What the page shows of the OpenAPI document, which is one of our own, and whose form is tested. */
+export type Description = {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly operations: readonly Operation[];
+  readonly schemas: Named;
+  readonly headers: Readonly<Record<string, Header>>;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+};
+
+export type Operation = {
+  readonly path: string;
+  readonly method: string;
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response>>;
+};
+
+export type Response = { readonly description: string; readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Content };
+export type Content = Readonly<Record<string, { readonly schema?: JsonObject }>>;
+type Header = { readonly description: string; readonly schema: JsonObject };
+export type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: JsonObject;
+};
+type Reference = { readonly $ref: string };
+type Named = Readonly<Record<string, JsonObject>>;
+type Document = Pick<Description, 'tags'> & {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'path' | 'method'>>>>>;
+  readonly components: Pick<Description, 'schemas' | 'headers' | 'parameters'>;
+};
+
+export const describeRest = (options: OpenApiOptions): Description => {
+  const { tags, paths, components } = openApiDocument(options) as unknown as Document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+  return { tags, operations: operations.toSorted((one, other) => one.path.localeCompare(other.path)), ...components };
+};
+
+/** Parameters that several operations have stand in one place. */
+export const parameterIn = ({ parameters }: Description, given: Parameter | Reference): Parameter => {
+  if (!('$ref' in given)) return given;
+  const found = parameters[nameIn(given.$ref)];
+  if (found === undefined) throw new Error(`there is no ${given.$ref}`);
+  return found;
+};
+
+export const nameIn = (reference: string): string => reference.split('/').at(-1) ?? '';

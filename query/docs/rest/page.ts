@@ -1,0 +1,108 @@
+import { type Html, html } from '#shared/html.ts';
+import type { OpenApiOptions } from '../../openapi/document.ts';
+import { INTRODUCTION } from '../../openapi/introduction.ts';
+import type { Assets } from '../assets.ts';
+import { formOf, isNamed, schemaId } from '../fields/form.ts';
+import { fieldsOf, fieldTable } from '../fields/table.ts';
+import { filterField } from '../filter.ts';
+import { guidePath } from '../guides/links.ts';
+import { codeBlock, renderLine, renderMarkdown } from '../guides/markdown.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { type Description, describeRest } from './description.ts';
+import { exampleOf, headerId, operationEntry, tagId } from './operation.ts';
+
+export const REST_PATH = '/docs/rest';
+export const REDIRECT_PATH = '/docs/oauth2-redirect.html';
+
+/** The reference, all of which can be read as it comes; what it takes to try an operation is loaded when somebody wants that. */
+export const restPage = (assets: Assets, options: OpenApiOptions): DocsPage => ({
+  path: REST_PATH,
+  title: 'REST',
+  styles: ['rest.css'],
+  early: ['chosen.js'],
+  scripts: ['filter.js', 'try.js'],
+  content: () => restContent(assets, options),
+});
+
+const restContent = (assets: Assets, options: OpenApiOptions): Content => {
+  const description = describeRest(options);
+  return {
+    body: html`${introductionOf(options)}
+${filterField('Find an operation')}
+<div id="operations" data-script="${addressOf(assets, 'swagger-ui.js')}" data-style="${addressOf(assets, 'swagger-ui.css')}">
+${description.tags.map(({ name, description: text }) => tagChapter(name, text, description))}</div>
+<h2 id="schemas">Schemas</h2>
+${Object.keys(description.schemas)
+  .filter(isNamed)
+  .map((name) => schemaEntry(name, description))}
+<h2 id="headers">Headers of answers</h2>
+${headerTable(description)}`,
+    sections: [
+      ...description.tags.map(({ name }) => ({ id: tagId(name), title: name })),
+      { id: 'schemas', title: 'Schemas' },
+      { id: 'headers', title: 'Headers of answers' },
+    ],
+  };
+};
+
+const addressOf = (assets: Assets, name: string): string => hrefFrom(REST_PATH, assets.named(name).path);
+
+const introductionOf = (options: OpenApiOptions): Html => html`<h1>REST</h1>
+<p>Every operation, to read and to try out. Its conventions, in more words, are <a href="${hrefFrom(REST_PATH, guidePath('rest'))}">on one page</a>; programs read
+<a href="${hrefFrom(REST_PATH, '/openapi.json')}">openapi.json</a>.</p>
+<details><summary>What holds for all of them</summary>
+${renderMarkdown(INTRODUCTION, { resolve: () => undefined }).body}
+</details>
+<details><summary>To try them with a token</summary>
+<p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste one under <b>bearer</b>: it holds for all of them until you leave the page.
+In development <code>npm run -s token</code> prints one, which lasts five minutes. Or sign in there: for that, a client is registered once, to which this page
+is known.</p>
+${codeBlock(registrationOf(options))}
+</details>
+<noscript><p>To try them needs scripts.</p></noscript>`;
+
+const registrationOf = ({ publicUrl }: OpenApiOptions): string =>
+  `npm run annals -- client create Reference --id reference --auth none \\
+  --redirect-uri ${new URL(REDIRECT_PATH, publicUrl).href} --scope 'read:articles write:articles'`;
+
+const tagChapter = (name: string, text: string, description: Description): Html => html`<h2 id="${tagId(name)}">${name}</h2>
+<p>${renderLine(text)}</p>
+${description.operations.filter(({ tags }) => tags.includes(name)).map((operation) => operationEntry(operation, description))}`;
+
+const schemaEntry = (name: string, { schemas }: Description): Html => {
+  const schema = schemas[name] ?? {};
+  const fields = fieldsOf(schema);
+  const names = [name, ...fields.map((field) => field.name)].join(' ').toLowerCase();
+  const example = exampleOf(schema);
+  return html`<section class="entry" data-name="${names}">
+<h3 id="${schemaId(name)}"><code>${name}</code> <a class="anchor" href="#${schemaId(name)}" aria-label="Link to ${name}">#</a></h3>
+${typeof schema.description === 'string' && html`<p>${renderLine(schema.description)}</p>`}
+${fields.length > 0 ? fieldTable(html`Field`, fields) : html`<p>${formOf(schema)}</p>`}
+${example && html`<details><summary>An example</summary>${example}</details>`}
+</section>
+`;
+};
+
+const headerTable = ({ headers }: Description): Html =>
+  fieldTable(
+    html`Header`,
+    Object.entries(headers).map(([name, { description, schema }]) => ({
+      id: headerId(name),
+      name,
+      form: renderLine(description),
+      description: exampleLine(schema.examples),
+    })),
+  );
+
+const exampleLine = (examples: unknown): string => (Array.isArray(examples) ? `\`${examples[0]}\`` : '');
+
+/** Where the authorization server sends the window that the reference has opened for signing in. */
+export const redirectPage = (assets: Assets): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Signing in</title>
+<body>
+<script src="${hrefFrom(REDIRECT_PATH, assets.named('oauth2-redirect.js').path)}"></script>
+</body>
+</html>
+`;

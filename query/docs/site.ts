@@ -1,0 +1,18 @@
+import type { OpenApiOptions } from '../openapi/document.ts';
+import type { Assets } from './assets.ts';
+import { eventsPage } from './events/page.ts';
+import { graphqlPage } from './graphql/page.ts';
+import { examplePages, guideGroups, settingsPage } from './guides/pages.ts';
+import type { DocsPage, Group } from './page.ts';
+import { restPage } from './rest/page.ts';
+import { startPage } from './start-page.ts';
+import { verificationPage } from './webhooks/page.ts';
+
+/** Every page, in the order of the navigation. */
+export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Group[] => [
+  { title: 'Reference', pages: [startPage, restPage(assets, options), graphqlPage, eventsPage, verificationPage, settingsPage] },
+  ...guideGroups(assets),
+  { title: 'Examples', pages: examplePages() },
+];
+
+export const pagesIn = (groups: readonly Group[]): readonly DocsPage[] => groups.flatMap(({ pages }) => pages);

@@ -1,0 +1,126 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Marked, type Token } from 'marked';
+import { expect, test } from 'vitest';
+import { SETTINGS } from '#shared/settings.ts';
+import { runCommandLine } from '../../command-line/program.ts';
+import { anchorsOf } from './guides/anchors.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const TEXTS = [...globSync('docs/*.md', { cwd: ROOT }).toSorted(), 'README.md', 'CHANGELOG.md'];
+const reader = new Marked({ gfm: true });
+const tokens = new Map(TEXTS.map((path) => [path, reader.lexer(read(path))]));
+
+const collected = <Found>(path: string, find: (token: Token) => Found | undefined): readonly Found[] => {
+  const found: Found[] = [];
+  void reader.walkTokens(tokens.get(path) ?? [], (token) => {
+    const each = find(token);
+    if (each !== undefined) found.push(each);
+  });
+  return found;
+};
+/** What stands between backticks and in blocks of code. */
+const codeIn = (path: string): readonly string[] =>
+  collected(path, (token) => (token.type === 'codespan' || token.type === 'code' ? (token.text as string) : undefined));
+
+/** Of the whole tree, apart from the texts themselves. */
+const sources = (): string =>
+  globSync(
+    '{*,{audit,auth,bench,command,command-line,deploy,docs/examples,projector,query,scripts,shared,test,webhook-dispatcher}/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,envsh,service,sql,example}',
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', 'query/docs/texts.test.ts'],
+    },
+  )
+    .concat('.env.example')
+    .map(read)
+    .join('\n');
+const SOURCES = sources();
+
+test('every link of the texts leads to a file that is there, and to a heading that it has', () => {
+  const broken = TEXTS.flatMap((path) => {
+    const links = collected(path, (token) => (token.type === 'link' || token.type === 'image' ? (token.href as string) : undefined));
+    return links.filter((href) => !/^(?:https?|mailto):/.test(href) && !isThere(path, href)).map((href) => `${path} → ${href}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+const isThere = (from: string, href: string): boolean => {
+  const [path = '', anchor] = href.split('#', 2);
+  const target = path === '' ? from : posix.join(dirname(from), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || [...anchorsOf(tokens.get(target) ?? []).values()].includes(anchor);
+};
+
+test('every setting that the texts name is one, or a name that something else of the tree knows', () => {
+  const unknown = TEXTS.flatMap((path) => {
+    const names = codeIn(path).flatMap((code) => code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? []);
+    const isKnown = (name: string): boolean =>
+      Object.hasOwn(SETTINGS, name) || Object.hasOwn(SETTINGS, name.replace(/_FILE$/, '')) || SOURCES.includes(name);
+    return names.filter((name) => !isKnown(name)).map((name) => `${path}: ${name}`);
+  });
+  expect(unknown).toEqual([]);
+});
+
+test('every metric that the texts name is kept', () => {
+  const kept = [...SOURCES.matchAll(/'(annals_[a-z0-9_]+)'/g)].map(([, name = '']) => name);
+  const unknown = TEXTS.flatMap((path) =>
+    codeIn(path)
+      .flatMap((code) => code.match(/\bannals_[a-z0-9_]+/g) ?? [])
+      .filter((name) => !kept.includes(name.replace(/_(?:bucket|count|sum)$/, '')))
+      // A whole family is named by how it begins.
+      .filter((name) => !(name.endsWith('_') && kept.some((each) => each.startsWith(name))))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('every command that the texts name is one of `annals`', async () => {
+  const called = TEXTS.flatMap((path) =>
+    codeIn(path).flatMap((code) =>
+      [...code.matchAll(/(?:\bnpm run (?:-s )?annals --|\bannals\.ts|^annals) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?\b(?! \d)/g)].map(
+        ([, first = '', second]) => ({ path, words: [first, ...(second === undefined ? [] : [second])] }),
+      ),
+    ),
+  );
+  expect(called.length).toBeGreaterThan(30);
+  const unknown: string[] = [];
+  for (const { path, words } of called) if (!(await isCommand(words))) unknown.push(`${path}: annals ${words.join(' ')}`);
+  expect(unknown).toEqual([]);
+});
+
+const terminal = { write: () => undefined, complain: () => undefined } as unknown as Parameters<typeof runCommandLine>[1];
+
+/** A second word may be an argument of the first. */
+const isCommand = async (words: readonly string[]): Promise<boolean> => {
+  for (const each of [words, words.slice(0, 1)]) if ((await runCommandLine(['help', ...each], terminal)) === 0) return true;
+  return false;
+};
+
+test('every script that the texts run by npm is in package.json, or in that of the benches', () => {
+  const scripts = ['package.json', 'bench/package.json'].map(
+    (path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts,
+  );
+  const unknown = TEXTS.flatMap((path) =>
+    codeIn(path)
+      .flatMap((code) => [...code.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name))
+      .filter((name) => !scripts.some((each) => Object.hasOwn(each, name)))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+const FOLDERS = 'audit|auth|bench|command|command-line|deploy|docs|projector|query|scripts|shared|test|webhook-dispatcher';
+
+test('every file and folder of the tree that the texts name is there', () => {
+  const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>
+    codeIn(path)
+      .filter((code) => new RegExp(`^(?:${FOLDERS})/[\\w./-]*$`).test(code))
+      .filter((code) => !existsSync(join(ROOT, code)))
+      .map((code) => `${path}: ${code}`),
+  );
+  expect(missing).toEqual([]);
+});

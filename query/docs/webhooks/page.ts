@@ -1,0 +1,69 @@
+import { createHmac } from 'node:crypto';
+import { html } from '#shared/html.ts';
+import { sampleOf } from '../events/samples.ts';
+import { readExamples } from '../guides/library.ts';
+import { examplePath, guidePath } from '../guides/links.ts';
+import { codeBlock } from '../guides/markdown.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+
+const PATH = '/docs/webhook-verification';
+
+/** How a receiver knows that a request is ours: in words, with numbers to check one’s own code by, and as programs. */
+export const verificationPage: DocsPage = { path: PATH, title: 'Verifying webhooks', content: () => readContent() };
+
+/** It signs nothing but this page. */
+const SECRET = `whsec_${Buffer.from('an example of a secret, not one!').toString('base64')}`;
+const ID = '0b7c1f3e-9a4d-4c5e-8f60-718293a4b5c6';
+const TIMESTAMP = '1795273445';
+
+const PROGRAMS = [
+  ['receive-webhook.js', 'Node', 'No dependencies.'],
+  ['receive-webhook.py', 'Python', 'Its standard library alone.'],
+  ['receive-webhook.sh', 'A shell', 'bash and openssl, as a CGI script.'],
+] as const;
+
+const readContent = async (): Promise<Content> => {
+  const examples = new Map(readExamples().map(({ name, text }) => [name, text]));
+  const { thin: body } = await sampleOf('article.published');
+  const signed = `${ID}.${TIMESTAMP}.${body}`;
+  const signature = createHmac('sha256', Buffer.from(SECRET.replace('whsec_', ''), 'base64'))
+    .update(signed)
+    .digest('base64');
+  const programs = PROGRAMS.map(([name, title, note]) => ({ id: title.toLowerCase().replace(' ', '-'), name, title, note }));
+  return {
+    body: html`<h1>Verifying webhooks</h1>
+<p>Anybody can post to your address. A request that Annals has made is signed with the secret that the registration has answered, by
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>, for which there are libraries in many languages.
+<a href="${hrefFrom(PATH, guidePath('webhooks'))}">Webhooks</a> tells the rest.</p>
+<h2 id="steps">What to check</h2>
+<ol>
+<li>Take the body as the bytes that came: parsed and written again, they would be others.</li>
+<li>Refuse what has a <code>webhook-timestamp</code> more than five minutes off, or somebody who has seen a request could send it again.</li>
+<li>Make HMAC-SHA256 over <code>{webhook-id}.{webhook-timestamp}.{body}</code>, keyed with the bytes that the base64 after <code>whsec_</code> stands for.</li>
+<li>Compare its base64, in constant time, with each signature in <code>webhook-signature</code>. They have spaces between them and begin with <code>v1,</code>;
+while the secret is being rotated there are two. One that fits is enough.</li>
+<li>Leave out a <code>webhook-id</code> that you have dealt with: the same request may come twice.</li>
+</ol>
+<h2 id="numbers">With numbers</h2>
+<p>Your code is right about the signature if it makes the same of these.</p>
+<h3 id="secret">The secret</h3>
+${codeBlock(SECRET)}
+<h3 id="request">The request</h3>
+${codeBlock(`webhook-id: ${ID}\nwebhook-timestamp: ${TIMESTAMP}\nwebhook-signature: v1,${signature}\n\n${body}`)}
+<h3 id="signed">What is signed</h3>
+${codeBlock(signed)}
+<h3 id="try">To try a receiver</h3>
+<p><a href="${hrefFrom(PATH, examplePath('send-webhook.sh'))}">send-webhook.sh</a> sends an event as Annals does, signed now, by openssl and curl.</p>
+${programs.map(
+  ({ id, name, title, note }) => html`<h2 id="${id}">${title}</h2>
+<p>${note} It is <a href="${hrefFrom(PATH, examplePath(name))}">docs/examples/${name}</a>, which the tests run.</p>
+${codeBlock(examples.get(name) ?? '')}
+`,
+)}`,
+    sections: [
+      { id: 'steps', title: 'What to check' },
+      { id: 'numbers', title: 'With numbers' },
+      ...programs.map(({ id, title }) => ({ id, title })),
+    ],
+  };
+};

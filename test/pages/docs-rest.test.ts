@@ -1,0 +1,148 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '#shared/rest/operations.ts';
+import { chromiumMissing, expectAccessible, expectFitting, expectStill, launchChromium, picture } from '../engines/chromium.ts';
+import { until } from '../engines/until.ts';
+import type { Served } from '../serve.ts';
+import { DEADLINE_MS, DESKTOP, SIZES, serveDocs, visitDocs } from './docs-visit.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/docs-rest.test.ts is skipped, because ${missing}.`);
+
+/** Within so much of the top of the window stands what was asked for. */
+const PART_OF_WINDOW_PX = 120;
+
+let server: Served;
+beforeAll(async () => {
+  server = await serveDocs();
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const operationIn = (page: Page, id: string): Locator => page.locator(`[data-operation="${id}"]`);
+
+describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () => {
+  let chromium: Browser;
+  beforeAll(async () => {
+    chromium = await launchChromium();
+  });
+  afterAll(() => chromium?.close());
+
+  const visiting = (options: BrowserContextOptions, visit: (page: Page) => Promise<void>): Promise<void> =>
+    visitDocs({ chromium, server }, options, visit);
+
+  test.each(SIZES)('on a %s the reference shows every operation, and each opens to what it takes and answers', (size, options) =>
+    visiting(options, async (page) => {
+      await page.goto(`${server.url}/docs/rest`);
+      for (const { summary } of Object.values(OPERATIONS)) await page.getByText(summary, { exact: true }).first().waitFor();
+      // Beside the resources, the pictures.
+      expect(await page.locator('details.operation').count()).toBe(Object.keys(OPERATIONS).length + 1);
+      await page.getByText('Change an article', { exact: true }).click();
+      const operation = operationIn(page, 'editArticle');
+      await operation.getByText('If-Match', { exact: true }).waitFor();
+      await operation.getByText('write:articles', { exact: true }).waitFor();
+      await operation.getByRole('link', { name: 'ArticlePatch' }).waitFor();
+      await operation.locator('[data-code="412"]').waitFor();
+      expect(new URL(page.url()).hash).toBe('#/Articles/editArticle');
+      await picture(page, `docs-${size}-rest-operation`);
+      await expectStill(page);
+      await expectAccessible(page);
+      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+      await expectFitting(page);
+      expect(await page.evaluate("typeof window.SwaggerUIBundle + performance.getEntriesByType('resource').length")).toMatch(
+        /^undefined\d$/,
+      );
+    }),
+  );
+
+  test.each(SIZES)('on a %s an operation can be tried by keyboard, in place of its text, and nothing moves', (size, options) =>
+    visiting(options, async (page) => {
+      await page.goto(`${server.url}/docs/rest#/Articles/editArticle`);
+      const operation = operationIn(page, 'editArticle');
+      await operation.getByRole('button', { name: 'Try it: Change an article' }).press('Enter');
+      await operation.getByRole('status').getByText('Ready: fill it in, and press Execute.').waitFor();
+      expect(await operation.getByRole('button', { name: 'Try it' }).getAttribute('aria-pressed')).toBe('true');
+      expect(await operation.locator('.told').isVisible()).toBe(false);
+      expect(await operation.locator('.opblock').count()).toBe(1);
+      await operation.getByRole('button', { name: 'Authorize' }).waitFor();
+      await operation.getByRole('button', { name: 'Execute' }).waitFor();
+      expect(await operation.getByRole('textbox', { name: /articleId|If-Match/i }).count()).toBeGreaterThan(0);
+      expect(await operation.locator('textarea').inputValue()).toContain('Analytical Engine');
+      await picture(page, `docs-${size}-rest-try`);
+      await expectFitting(page);
+      await expectStill(page);
+      await page.evaluate(axe.source);
+      // What Swagger UI draws is not ours to mend.
+      const { violations } = await page.evaluate<{ violations: readonly object[] }>(`axe.run({ exclude: ['.trying'] })`);
+      expect(violations).toEqual([]);
+      await operation.getByRole('button', { name: 'Try it' }).press('Enter');
+      await operation.locator('.told').waitFor();
+      expect(await operation.getByRole('button', { name: 'Execute' }).isVisible()).toBe(false);
+    }),
+  );
+
+  test('an operation of each kind is drawn whole of its part of the description', () =>
+    visiting(DESKTOP, async (page) => {
+      await page.goto(`${server.url}/docs/rest`);
+      for (const id of [
+        'listArticles',
+        'putCover',
+        'addComment',
+        'editUser',
+        'listEvents',
+        'replayWebhook',
+        'exportLog',
+        'releaseParkedItem',
+      ]) {
+        const operation = operationIn(page, id);
+        await operation.locator('summary').click();
+        await operation.getByRole('button', { name: 'Try it' }).click();
+        await operation.getByRole('button', { name: 'Execute' }).waitFor();
+        expect(await operation.locator('.trying').textContent()).not.toMatch(/could not resolve|resolver error|Unknown Type/i);
+      }
+    }));
+
+  test('what an operation needs to be tried is asked for again, where it has not come', async () => {
+    const context = await chromium.newContext(DESKTOP);
+    const page = await context.newPage();
+    page.setDefaultTimeout(DEADLINE_MS);
+    await page.route('**/swagger-ui.js', (route) => route.abort());
+    await page.goto(`${server.url}/docs/rest#/Articles/editArticle`);
+    const operation = operationIn(page, 'editArticle');
+    await operation.getByRole('button', { name: 'Try it' }).click();
+    await operation.getByRole('status').getByText('It could not be loaded. Press again.').waitFor();
+    expect(await operation.locator('.told').isVisible()).toBe(true);
+    await page.unroute('**/swagger-ui.js');
+    await operation.getByRole('button', { name: 'Try it' }).click();
+    await operation.getByRole('button', { name: 'Execute' }).waitFor();
+    await context.close();
+  });
+
+  test.each(SIZES)('on a %s an operation that the address names is open, also by the address that it had before', (_, options) =>
+    visiting(options, async (page) => {
+      await page.goto(`${server.url}/docs#/Webhooks/createWebhook`);
+      await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
+      const operation = operationIn(page, 'createWebhook');
+      await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
+      const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
+      await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
+      await expectStill(page);
+      await page.evaluate("location.hash = '#/Users/getMe'");
+      await operationIn(page, 'getMe').locator('[data-code="401"]').waitFor();
+    }),
+  );
+
+  test('an operation is found by its name, its path, or its method', () =>
+    visiting(DESKTOP, async (page) => {
+      await page.goto(`${server.url}/docs/rest`);
+      await page.getByLabel('Find an operation').fill('delete /art');
+      await page
+        .getByRole('status')
+        .getByText(/^\d+ of \d+$/)
+        .waitFor();
+      expect(await page.locator('details.operation:visible').count()).toBe(2);
+      expect(await page.getByRole('heading', { name: 'Comments', exact: true }).count()).toBe(0);
+      await page.getByLabel('Find an operation').fill('retitle nothing');
+      expect(await page.locator('main :is(h2, details.operation, .entry):visible').count()).toBe(0);
+    }));
+});

@@ -1,0 +1,43 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { docsRoutes } from '../../query/docs/routes.ts';
+import { openApiRoutes } from '../../query/openapi/routes.ts';
+import { watchShifts } from '../engines/chromium.ts';
+import { type Served, serveRoutes } from '../serve.ts';
+
+const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
+export const DEADLINE_MS = 60_000;
+
+export const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
+
+export const DESKTOP = { viewport: { width: 1280, height: 800 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+export const SIZES = [
+  ['desktop', { ...DESKTOP, colorScheme: 'light' }],
+  ['phone', { ...PHONE, colorScheme: 'dark' }],
+] as const;
+
+type Visited = { readonly chromium: Browser; readonly server: Served };
+
+/** Where nothing may come from elsewhere, and the browser must have nothing to complain of. */
+export const visitDocs = async (
+  { chromium, server }: Visited,
+  options: BrowserContextOptions,
+  visit: (page: Page) => Promise<void>,
+): Promise<void> => {
+  const context = await chromium.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(DEADLINE_MS);
+  await watchShifts(page);
+  const complaints: string[] = [];
+  const elsewhere: string[] = [];
+  page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== server.url && !request.url().startsWith('data:')) elsewhere.push(request.url());
+  });
+  await visit(page);
+  expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
+  expect(await context.cookies()).toEqual([]);
+  await context.close();
+};
