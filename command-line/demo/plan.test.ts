@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { DraftArticle } from '#shared/commands/article.ts';
+import { AddComment } from '#shared/commands/comment.ts';
+import { RegisterUser } from '#shared/commands/user.ts';
+import { coverPicture } from './cover-picture.ts';
+import { planDemo } from './plan.ts';
+import { randomFrom } from './random.ts';
+
+test('the same seed plans the same, and another seed plans other people', () => {
+  expect(planDemo(7, 60)).toEqual(planDemo(7, 60));
+  const [one, other] = [planDemo(1, 1), planDemo(2, 1)].map(({ people }) => new Set(people.map(({ email }) => email)));
+  expect(one?.isDisjointFrom(other ?? new Set())).toBe(true);
+});
+
+test('all that is planned can be written', () => {
+  const { people, articles } = planDemo(3, 200);
+  for (const { name, email, role } of people) RegisterUser.parse({ type: 'RegisterUser', name, email, role });
+  for (const { title, body, tags, edits, comments } of articles) {
+    for (const edit of [{}, ...edits]) DraftArticle.parse({ type: 'DraftArticle', title, body, tags, ...edit });
+    for (const { text } of comments) AddComment.parse({ type: 'AddComment', articleId: 1, text });
+  }
+});
+
+test.each([40, 500])('among %i articles no title comes twice, and there is one of every fate', (count) => {
+  const { articles } = planDemo(1, count);
+  expect(new Set(articles.map(({ title }) => title)).size).toBe(count);
+  expect(new Set(articles.map(({ fate }) => fate))).toEqual(new Set(['draft', 'published', 'unpublished', 'deleted']));
+});
+
+test('a cover is a PNG, the same for the same seed, and small', () => {
+  const cover = coverPicture(randomFrom(5));
+  expect(cover.subarray(1, 4).toString('latin1')).toBe('PNG');
+  expect(cover.equals(coverPicture(randomFrom(5)))).toBe(true);
+  expect(cover.length).toBeLessThan(100_000);
+});

@@ -1,0 +1,133 @@
+import { EDITORS, type Name, READERS, WRITERS } from './people.ts';
+import { type Random, randomFrom } from './random.ts';
+import { NUISANCES, REMARKS, SEQUELS } from './remarks.ts';
+import { SUBJECTS, type Subject } from './subjects.ts';
+
+export type PlannedPerson = {
+  readonly name: string;
+  readonly email: string;
+  readonly role: 'admin' | 'author' | 'reader';
+  /** What becomes of them when all is written. */
+  readonly later?: { readonly name: string } | { readonly role: 'author' } | 'deleted';
+};
+
+export type PlannedComment = {
+  /** A place among the people, as all authors are. */
+  readonly author: number;
+  readonly text: string;
+  readonly edited?: string;
+  /** An editor takes it away. */
+  readonly isModerated: boolean;
+};
+
+export type PlannedArticle = {
+  readonly author: number;
+  readonly title: string;
+  readonly body: string;
+  readonly tags: readonly string[];
+  /** What its cover is drawn by. */
+  readonly coverSeed?: number;
+  /** In their order. */
+  readonly edits: readonly { readonly title?: string; readonly body?: string; readonly tags?: readonly string[] }[];
+  readonly comments: readonly PlannedComment[];
+  readonly fate: 'draft' | 'published' | 'unpublished' | 'deleted';
+};
+
+/** All that a demo makes. The same seed and number of articles mean the same. */
+export type DemoPlan = {
+  readonly seed: number;
+  /** The first is the administrator who can sign in. */
+  readonly people: readonly PlannedPerson[];
+  readonly articles: readonly PlannedArticle[];
+};
+
+const WRITERS_COUNT = 6;
+const READERS_COUNT = 9;
+
+export const planDemo = (seed: number, articlesCount: number): DemoPlan => {
+  const random = randomFrom(seed);
+  const people = planPeople(random, seed);
+  const subjects = random.shuffled(SUBJECTS);
+  const articles = Array.from({ length: articlesCount }, (_, index) => planArticle(random, subjects, index));
+  return { seed, people, articles };
+};
+
+const planPeople = (random: Random, seed: number): PlannedPerson[] => {
+  const mailOf = ({ mailbox }: Name): string => `${mailbox}${seed === 1 ? '' : `.${seed}`}@example.com`;
+  const person = (each: Name, role: PlannedPerson['role']): PlannedPerson => ({ name: each.name, email: mailOf(each), role });
+  const [editor] = random.shuffled(EDITORS).map((each) => person(each, 'admin'));
+  const writers = random
+    .shuffled(WRITERS)
+    .slice(0, WRITERS_COUNT)
+    .map((each) => person(each, 'author'));
+  const readers = random
+    .shuffled(READERS)
+    .slice(0, READERS_COUNT)
+    .map((each) => person(each, 'reader'));
+  // One married, one began to write, one left.
+  const turns = [{ name: `${readers[0]?.name} Lindqvist` }, { role: 'author' }, 'deleted'] as const;
+  return [
+    ...(editor === undefined ? [] : [editor]),
+    ...writers,
+    ...readers.map((reader, index) => ({ ...reader, ...(turns[index] && { later: turns[index] }) })),
+  ];
+};
+
+const firstReader = 1 + WRITERS_COUNT;
+const readerFrom = (random: Random): number => firstReader + random.below(READERS_COUNT);
+const anybodyFrom = (random: Random): number => (random.chance(0.8) ? readerFrom(random) : 1 + random.below(WRITERS_COUNT));
+
+const planArticle = (random: Random, subjects: readonly Subject[], index: number): PlannedArticle => {
+  const written = index < subjects.length ? first(subjects[index] as Subject) : sequel(subjects, index);
+  const fate = fateOf(index);
+  return {
+    author: 1 + random.below(WRITERS_COUNT),
+    ...written,
+    ...(random.chance(0.6) && { coverSeed: random.below(2 ** 31) }),
+    edits: written.edits.slice(0, random.below(written.edits.length + 1)),
+    comments: fate === 'draft' ? [] : planComments(random),
+    fate,
+  };
+};
+
+/** Most are out; some are not yet, no more, or gone. */
+const fateOf = (index: number): PlannedArticle['fate'] => {
+  if (index % 6 === 3) return 'draft';
+  if (index % 10 === 7) return 'unpublished';
+  return index % 20 === 18 ? 'deleted' : 'published';
+};
+
+const paragraphs = (...texts: readonly string[]): string => texts.join('\n\n');
+
+type Written = Pick<PlannedArticle, 'title' | 'body' | 'tags' | 'edits'>;
+
+const first = ({ title, retitled, tags, paragraphs: texts, afterthought }: Subject): Written => ({
+  title,
+  body: paragraphs(...texts),
+  tags,
+  edits: [{ title: retitled }, { body: paragraphs(...texts, `> ${afterthought}`) }, { tags: [...tags, 'from-the-archive'] }],
+});
+
+/** Comes back to an earlier one; from the second round on, its title says how often. */
+const sequel = (subjects: readonly Subject[], index: number): Written => {
+  const subject = subjects[index % subjects.length] as Subject;
+  const round = Math.floor(index / subjects.length) - 1;
+  const { title, opening } = SEQUELS[(index + round) % SEQUELS.length] as (typeof SEQUELS)[number];
+  const again = Math.floor(round / SEQUELS.length);
+  const text = [opening, subject.paragraphs[round % subject.paragraphs.length] ?? ''];
+  return {
+    title: `${title(subject.retitled)}${again === 0 ? '' : ` (${again + 1})`}`,
+    body: paragraphs(...text),
+    tags: [...subject.tags, 'sequel'],
+    edits: [{ body: paragraphs(...text, `> ${subject.afterthought}`) }, { tags: ['sequel', 'letters'] }],
+  };
+};
+
+const COMMENTS_MAX = 7;
+
+const planComments = (random: Random): PlannedComment[] => {
+  const remarks = random.shuffled(REMARKS).slice(0, random.below(COMMENTS_MAX + 1));
+  const said = remarks.map((remark) => ({ author: anybodyFrom(random), ...remark, isModerated: false }));
+  if (!random.chance(0.25)) return said;
+  return [...said, { author: readerFrom(random), text: random.pick(NUISANCES), isModerated: true }];
+};

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { runCommandLine } from '../command-line/program.ts';
+import { temporaryDataDir } from '../test/engines/data-dir.ts';
+import { startRole } from '../test/engines/role-process.ts';
+
+/**
+ * Takes the pictures of the README anew: `npm exec -- node scripts/take-pictures.ts`. It fills a system of its own with the demo, whose people go on for
+ * some minutes (`MINUTES`, 17 unless told: filling it is a peak beside which the rest would look flat), and looks at it with Chromium (`CHROMIUM`).
+ */
+const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const MINUTES = Number(process.env.MINUTES ?? 17);
+const VIEWPORT = { width: 1120, height: 700 };
+/** Three plots side by side. */
+const WIDE = { width: 1200, height: 760 };
+const SETTLES_MS = 2_000;
+
+type Administrator = { readonly email: string; readonly password: string };
+
+const fillAndGoOn = (environment: Readonly<Record<string, string>>, signal: AbortSignal) => {
+  const { promise, resolve, reject } = Promise.withResolvers<Administrator>();
+  const write = async (text: string): Promise<void> => {
+    const [, email, password] = /Sign in as (\S+), an administrator, with the password (\S+)/.exec(text) ?? [];
+    if (email !== undefined && password !== undefined) resolve({ email, password });
+  };
+  const ended = runCommandLine(['demo', '--traffic', `${MINUTES + 5}m`], { environment, signal, write, complain: console.error });
+  ended.then((exit) => reject(new Error(`annals demo ended with ${exit}`)), reject);
+  return { administrator: promise, ended };
+};
+
+const openConsole = async (browser: Browser, url: string, { email, password }: Administrator) => {
+  const context = await browser.newContext({ viewport: VIEWPORT, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
+  const page = await context.newPage();
+  await page.goto(`${url}/console`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return page;
+};
+
+/** What moves, such as a plot that is drawn, is given a moment. */
+const take = async (page: Page, name: string): Promise<void> => {
+  await page.mouse.move(0, 0);
+  await page.evaluate('document.activeElement.blur()');
+  await delay(SETTLES_MS);
+  await page.screenshot({ path: `${FOLDER}${name}.png` });
+};
+
+const takeOverview = async (page: Page): Promise<void> => {
+  await page.setViewportSize(WIDE);
+  await page.getByRole('button', { name: '15 min' }).click();
+  await take(page, 'overview');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await take(page, 'overview-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(VIEWPORT);
+};
+
+type Listed = readonly { readonly id: number; readonly title: string }[];
+
+/** An article that was given another title, as it was before. */
+const takeHistory = async (page: Page, url: string): Promise<void> => {
+  const found = (await (await fetch(`${url}/articles?limit=100&sort=createdAt`)).json()) as Listed;
+  const article = found.find(({ title }) => RETITLED.includes(title)) ?? found[0];
+  await page.goto(`${url}/console/items/articles/${article?.id}`);
+  await page.getByRole('region', { name: 'History' }).waitFor();
+  await page.getByRole('slider').focus();
+  await page.keyboard.press('ArrowLeft');
+  await take(page, 'history');
+};
+
+const RETITLED = [
+  'Keeping a tide table by hand',
+  'A loaf that remembers the week',
+  'Who lit Harbour Street',
+  'How an old bridge is listened to',
+];
+
+/** What was refused at first, and has arrived when it came again. */
+const takeDelivery = async (page: Page): Promise<void> => {
+  await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await page.getByRole('link', { name: /newsletter/ }).click();
+  await page.getByRole('cell', { name: 'delivered' }).first().waitFor();
+  const rows = page.getByRole('row').filter({ hasText: 'delivered' });
+  const triedTwice = rows.filter({ has: page.getByRole('cell', { name: '2', exact: true }) });
+  await ((await triedTwice.count()) ? triedTwice : rows).first().getByRole('link').first().click();
+  await page.getByText('Attempt 1').waitFor();
+  await take(page, 'delivery');
+};
+
+await using folder = await temporaryDataDir();
+const settings = { DATA_DIR: folder.path, PORT: String(await freePort()), NODE_ENV: 'development' };
+await using main = startRole('main.ts', settings);
+await main.logged('Annals is ready.');
+const url = `http://localhost:${settings.PORT}`;
+const browser = await chromium.launch({ executablePath: EXECUTABLE, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+const ending = new AbortController();
+process.once('SIGINT', () => ending.abort());
+const { administrator, ended } = fillAndGoOn(settings, ending.signal);
+try {
+  const known = await administrator;
+  await delay(MINUTES * 60_000, undefined, { signal: ending.signal });
+  const page = await openConsole(browser, url, known);
+  await takeOverview(page);
+  await takeHistory(page, url);
+  await takeDelivery(page);
+} finally {
+  ending.abort();
+  await browser.close();
+  await ended;
+}

@@ -1,0 +1,73 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DEADLINE_MS = 100_000;
+/** What goes on behind a command that has ended is seen soon after. */
+const SHOWS_MS = 20_000;
+
+/** A shell in the project's folder, in which somebody types. */
+export type TutorialTerminal = AsyncDisposable & {
+  /** Runs what was typed, and answers when it is over with what came since: the rest of an earlier command that runs on, too. */
+  type(commands: string, shows?: (printed: string) => boolean): Promise<string>;
+  /** What there is to see since something was typed last. */
+  printed(): string;
+  /** Ctrl+C, once; answers when all has ended. */
+  interrupt(): Promise<void>;
+};
+
+export const openTutorialTerminal = (environment: Readonly<Record<string, string>>): TutorialTerminal => {
+  const path = `${dirname(process.execPath)}:${process.env.PATH}`;
+  const env = { HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment, PATH: path };
+  // A group of its own, as a terminal makes one, so that what it has started ends with it.
+  const bash = spawn('bash', ['--norc', '-c', 'exec bash --norc -s 2>&1'], {
+    cwd: ROOT,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  return terminalOf(bash);
+};
+
+const terminalOf = (bash: ChildProcessByStdio<Writable, Readable, null>): TutorialTerminal => {
+  let printed = '';
+  bash.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text.replaceAll('\r', '');
+  });
+  const exited = once(bash, 'exit');
+  const signal = (name: NodeJS.Signals): void => {
+    if (bash.exitCode === null && bash.signalCode === null && bash.pid !== undefined) process.kill(-bash.pid, name);
+  };
+  return {
+    async type(commands, shows = () => true) {
+      printed = '';
+      const mark = randomUUID();
+      const over = new RegExp(`\\n${mark} (\\d+)\\n`);
+      bash.stdin.write(`${commands}\nprintf '\\n${mark} %s\\n' $?\n`);
+      await until(
+        () => printed,
+        () => over.test(printed),
+        DEADLINE_MS,
+      );
+      const [, exit] = over.exec(printed) ?? [];
+      const seen = () => printed.replace(over, '');
+      if (exit !== '0') throw new Error(`it ended with ${exit}:\n${commands}\n${seen()}`);
+      return await until(seen, shows, SHOWS_MS);
+    },
+    printed: () => printed,
+    async interrupt() {
+      signal('SIGINT');
+      bash.stdin.end();
+      await exited;
+    },
+    async [Symbol.asyncDispose]() {
+      signal('SIGKILL');
+      await exited;
+    },
+  };
+};
