@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -16,12 +17,15 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-li
  * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
  * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
  */
-const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,blobs,rate-limit-*,delivery-queue-*}.test.ts';
+const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-stream}-postgres,blobs,rate-limit-*,delivery-queue-*}.test.ts';
 const PROCESSES = [
   'test/recovery/*.test.ts',
   'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored}.test.ts',
   'shared/database/embedded.database.test.ts',
+  'projector/database-crash.database.test.ts',
 ];
+/** Documentation that is followed as a newcomer does. */
+const TUTORIAL = 'test/tutorial.test.ts';
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
 /** What needs tools of other languages. */
 const TOOLS = 'test/{receivers,compose,verify-export}.test.ts';
@@ -33,6 +37,7 @@ const TRANSFERS = 'audit/export/transfer.database.test.ts';
 const LONG = [
   'auth/{first-minute,clients/clients,clients/client-ends}.database.test.ts',
   'command-line/client.database.test.ts',
+  'command-line/demo/demo.database.test.ts',
   'projector/takeover.database.test.ts',
   'webhook-dispatcher/queue/troubles.database.test.ts',
   'shared/http/authenticate/revocations.database.test.ts',
@@ -45,6 +50,14 @@ const LONG = [
   'projector/{rebuild,rebuild-live}.database.test.ts',
   'query/links.database.test.ts',
   'webhook-dispatcher/purge.database.test.ts',
+  'auth/{passkeys,second-factor}/*.database.test.ts',
+  'query/graphql/planner/{planner,answer-size}.database.test.ts',
+  'query/changes/feed-walks.database.test.ts',
+  'audit/{chain/verify-chain,watch/watch}.database.test.ts',
+  'command/articles/cover-failures.database.test.ts',
+  'projector/any-batches.database.test.ts',
+  'query/graphql/subscriptions/shared-renderings.database.test.ts',
+  'command/rest/preconditions.database.test.ts',
 ];
 
 const SUITES = 'test/e2e/**/*.test.ts';
@@ -56,21 +69,25 @@ const inCopies = {
   ...patient,
 };
 
-/** Of these it is enough that they run with each role in a process of its own. */
-const BEHIND_NGINX =
-  'test/e2e/{events,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
+/** Of the end-to-end suites those that ask very many times, or wait long: on PostgreSQL alone in one process too, but not in `npm test`. */
+const LONG_SUITES =
+  'test/e2e/{account-guessing,account-own,audit,events,operations,webhooks-shown,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
 /**
- * On PostgreSQL alone `npm test` runs all suites in one process, and these run in copies too: those that no other run has, and those that
- * are about what each process counts, remembers or follows for itself. `npm run test:engines:all` runs all of them in copies.
+ * On PostgreSQL alone suites run in one process, and these run in copies too: those in which copies meet in PostgreSQL where others meet in
+ * Redis. `npm run test:engines:all` runs all of them in copies.
  */
-const EMBEDDED_IN_COPIES = [
-  BEHIND_NGINX,
-  'test/e2e/{account-own,audit,erasure-restored,graphql-clients,graphql-cursor,graphql-rate,operations,rest-reading,webhooks}.test.ts',
-];
+const EMBEDDED_IN_COPIES = 'test/e2e/{erasure-restored,graphql-rate,webhooks}.test.ts';
+
+/** Those pages that the ingress could spoil: what streams, and what loads many files. */
+const PAGES_BEHIND_NGINX = 'test/pages/{graphiql,following-changes}.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
+  'test/chaos/mixed/mixed-load',
+  'test/chaos/rolling-restart.test',
+  'test/chaos/previous-release',
+  'test/chaos/kill-command',
   'test/e2e/start',
   'test/e2e/first-minute',
   'test/pages/auth',
@@ -83,13 +100,26 @@ const LONGEST = [
   'query/graphql/planner/planner.database',
 ];
 
+/** Then those that share an installation, one after the other; the first that wants its own ends it. */
+const SHARING = LONGEST.length;
+
+/** What a suite shares with others, such as `shareInstallation`. */
+const sharedBy = (moduleId: string): string | undefined => /\bshare[A-Z]\w+/.exec(readFileSync(moduleId, 'utf8'))?.[0];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
       const index = LONGEST.findIndex((part) => moduleId.includes(part));
-      return index === -1 ? LONGEST.length : index;
+      if (index !== -1) return index;
+      return sharedBy(moduleId) === undefined ? SHARING + 1 : SHARING;
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    const ranks = new Map(files.map((file) => [file, rank(file)]));
+    // A worker goes when the next file is of another project, and what it shared goes with it.
+    const groupOf = (file: TestSpecification): string =>
+      ranks.get(file) === SHARING ? `${file.project.name} ${sharedBy(file.moduleId)}` : '';
+    return (await super.sort(files)).toSorted(
+      (one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0) || groupOf(one).localeCompare(groupOf(other)),
+    );
   }
 }
 
@@ -103,7 +133,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', TOOLS] } },
+      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', TOOLS, TUTORIAL] } },
       {
         test: {
           name: 'contracts',
@@ -117,7 +147,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: [SUITES],
-          exclude: [CLIENTS, BEHIND_NGINX, ...PROCESSES],
+          exclude: [CLIENTS, LONG_SUITES, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },
@@ -127,10 +157,7 @@ export default defineConfig({
         test: {
           name: 'engines',
           ...inCopies,
-          include: [
-            ...(process.env.ENGINES_ALL === undefined ? EMBEDDED_IN_COPIES : [SUITES]),
-            'test/pages/{graphiql,following-changes}.test.ts',
-          ],
+          include: [...(process.env.ENGINES_ALL === undefined ? [EMBEDDED_IN_COPIES] : [SUITES]), PAGES_BEHIND_NGINX],
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_ENGINES: 'embedded' },
         },
@@ -146,9 +173,16 @@ export default defineConfig({
           env: { ANNALS_ENGINES: 'at-scale' },
         },
       },
-      { test: { name: 'outside', include: [ENGINES, CLIENTS, TOOLS, TRANSFERS, ...LONG, ...PROCESSES], ...onPostgres, ...patient } },
+      {
+        test: {
+          name: 'outside',
+          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, ...LONG, ...PROCESSES],
+          ...onPostgres,
+          ...patient,
+        },
+      },
       // Our pages in a real browser.
-      { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], ...onPostgres, ...patient } },
+      { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], exclude: [PAGES_BEHIND_NGINX], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres } },
     ],

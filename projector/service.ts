@@ -17,7 +17,7 @@ import { observeProjector } from './observe-projector.ts';
 import { joined, prepare } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 
-export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed'> & {
+export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isLasting'> & {
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
   readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
@@ -42,6 +42,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   return startFollower({
     name: PROJECTOR,
     restMs: REST_MS,
+    isLasting: true,
     pool,
     eventLog,
     log,

@@ -44,7 +44,7 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
   new Gauge({
     ...shared,
     name: 'annals_webhook_due',
-    help: 'Deliveries that wait for their first or next attempt, in all processes, up to a hundred thousand.',
+    help: 'Deliveries to enabled webhooks that wait for their first or next attempt, in all processes, up to a hundred thousand.',
     async collect() {
       // Where the database does not answer, that is told, and the other metrics are told.
       this.set(await countDue(pool).catch(() => Number.NaN));

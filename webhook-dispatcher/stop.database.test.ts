@@ -41,3 +41,17 @@ test('the metrics tell what is sent, and nothing of where to', async () => {
   expect(shown).toMatch(/annals_follower_behind\{follower="webhook-planner"\} \d/);
   for (const secret of ['metered', 'shibboleth', 'whsec_', '127.0.0.1']) expect(shown).not.toContain(secret);
 });
+
+test('what is due to a webhook that is disabled does not count as due', async () => {
+  await using dispatcher = await world.start();
+  world.sink.behave(({ path }, response) => void response.writeHead(path === '/refused' ? 500 : 204).end());
+  const webhookId = await world.register({ url: `${world.sink.url}/refused` });
+  await world.publish(1);
+  await until(() => world.sink.received.some(({ path }) => path === '/refused'), Boolean);
+  await world.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
+  await until(
+    () => dispatcher.metrics.metrics(),
+    (metrics) => metrics.includes('annals_webhook_due 0'),
+  );
+  expect(await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'due'`, [webhookId])).toHaveLength(1);
+});

@@ -35,6 +35,9 @@ const PARTS: readonly { readonly part: string; readonly text: string }[] = [
   },
   { part: 'account', text: `select count(*) from auth.person where user_id = $1 and (status <> 'deleted' or email_hash is not null)` },
   { part: 'password', text: 'select count(*) from auth.credential where user_id = $1' },
+  { part: 'passkeys', text: 'select count(*) from auth.passkey where user_id = $1' },
+  { part: 'second factor', text: 'select count(*) from auth.second_factor where user_id = $1' },
+  { part: 'recovery codes', text: 'select count(*) from auth.recovery_code where user_id = $1' },
   { part: 'sessions and grants', text: 'select count(*) from auth.record where account_id = $1::bigint::text' },
 ];
 

@@ -35,12 +35,15 @@ export type FollowerOptions<Ready = unknown> = {
   committed?(): void;
   /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
   readonly restMs?: number;
+  /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
+  readonly isLasting?: boolean;
 };
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
 const PAUSE_MAX_MS = 3_000;
+const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
 /** Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the log tells the rest again. */
-const SETTINGS = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}; set local synchronous_commit = off`;
+const PASSING = `${LASTING}; set local synchronous_commit = off`;
 
 /** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
@@ -62,7 +65,10 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
 };
 
 /** What is followed need not be the log itself, but its positions are those of the log. */
-export type FollowingOptions<Page> = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs'> & {
+export type FollowingOptions<Page> = Pick<
+  FollowerOptions,
+  'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting'
+> & {
   /** Pages after a position, each with the position up to which nothing else comes. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<{ readonly page: Page; readonly upTo: Position }>;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
@@ -91,7 +97,7 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
 };
 
 const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, write, committed, restMs = 0 } = options;
+  const { name, pool, eventLog, act, write, committed, restMs = 0, isLasting = false } = options;
   let position: Position = (await takeCheckpoint(pool, name, epoch)) ?? START;
   for await (const { page, upTo } of options.follow(position, signal)) {
     if (signal.aborted) return;
@@ -103,7 +109,7 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
       await moveCheckpoint(connection, name, move);
       await write?.(page, connection, { after: move.from });
     };
-    await inTransaction(pool, carryOut, SETTINGS);
+    await inTransaction(pool, carryOut, isLasting ? LASTING : PASSING);
     position = upTo;
     committed?.();
     if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});

@@ -42,7 +42,7 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
   const waiters = new Set<Waiter>();
   const closed = new AbortController();
   let isLooking = false;
-  /** The checkpoint never moves back, so what was once reached is known for good. */
+  /** The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once reached is known for good. */
   let reached = START;
 
   const look = async (): Promise<void> => {

@@ -3,9 +3,12 @@ import type { Pool } from '#shared/database/pool.ts';
 /** Counting goes so far, so that it costs the same however many there are. */
 const COUNTED_MAX = 100_000;
 
+/** What is due to a webhook that is disabled waits until somebody enables it: no dispatcher will do anything about it. */
 export const countDue = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ due: number }>(
-    `select count(*) as due from (select from webhook_ledger.delivery where state = 'due' limit ${COUNTED_MAX}) counted`,
+    `select count(*) as due from (
+       select from webhook_ledger.delivery join webhook_ledger.endpoint using (webhook_id)
+       where state = 'due' and status = 'enabled' limit ${COUNTED_MAX}) counted`,
   );
   return rows[0]?.due ?? 0;
 };

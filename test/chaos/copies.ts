@@ -5,6 +5,7 @@ import { createDatabase } from '../engines/database.ts';
 import { createAdmin, type Installation, PLENTY } from '../engines/installation.ts';
 import { startNginx } from '../engines/nginx.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import type { Failure } from './steady-load.ts';
 
 /** Two copies of each role behind the ingress, each of which can be restarted where it is. */
 export type Copies = AsyncDisposable &
@@ -15,6 +16,8 @@ export type Copies = AsyncDisposable &
     asked(role: Role, copy: number): Promise<unknown>;
     /** The ingress leads to no others from now on. */
     leadOnly(isThere: (role: Role, copy: number) => boolean): Promise<void>;
+    /** Each that failed, with what the copies have logged of it. */
+    explain(failures: readonly Failure[]): readonly unknown[];
   };
 
 /** The folder of the release that a process is started from; the one of this file unless told otherwise. */
@@ -53,8 +56,6 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     HEADER_BYTES_MAX: '32768',
     CLIENT_CERT_SECRET: secret,
     RATE_LIMIT_URL: 'postgres:',
-    // One that another copy has deleted still counts for a minute.
-    WEBHOOKS_PER_OWNER_MAX: '1000',
     DRAIN_NOTICE_MS: String(NOTICE_MS),
     ...PLENTY,
   };
@@ -63,10 +64,12 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     return startRole(`${role}/main.ts`, { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) }, root);
   };
   const running = new Map<string, RoleProcess>();
+  const started: RoleProcess[] = [];
   opening.defer(async () => void (await Promise.all([...running.values()].map((process) => process[Symbol.asyncDispose]()))));
   const begin = async (role: Role, copy: number, root: Root) => {
     const process = start(role, copy, root);
     running.set(`${role} ${copy}`, process);
+    started.push(process);
     await process.logged(READY);
   };
   const admin = await createAdmin(settings);
@@ -86,6 +89,10 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     admin,
     settings,
     leadOnly,
+    explain(failures) {
+      const lines = started.flatMap((process) => process.printed().split('\n'));
+      return failures.map((failure) => ({ ...failure, logged: lines.filter((line) => line.includes(requestIdOf(failure))) }));
+    },
     asked: async (role, copy) => running.get(`${role} ${copy}`)?.logged('request'),
     async restart(role, copy, root) {
       const ended = (await running.get(`${role} ${copy}`)?.kill('SIGTERM')) ?? null;
@@ -95,3 +102,5 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+const requestIdOf = ({ why }: Failure): string => /"requestId":"([^"]+)"/.exec(JSON.stringify(why))?.[1] ?? 'nothing to look for';

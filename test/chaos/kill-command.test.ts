@@ -21,10 +21,11 @@ import { until } from '../engines/until.ts';
 import { createRandom } from './random.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const ROUNDS = 10;
+/** More by hand: CHAOS_ROUNDS=10. */
+const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 2);
 const COMMANDS = 2_000;
-/** The role is killed once this share of a round's commands, at most, is answered. */
-const ANSWERED_MAX = 0.9;
+/** The role is killed once this share of a round's commands, at most, is answered, or given up where the machine is busy. */
+const ANSWERED_MAX = 0.7;
 /** The commands of a round go side by side, so that on a busy machine the first answers come late. */
 const PATIENCE_MS = 120_000;
 
@@ -49,12 +50,15 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
     const author = await registerUser(gateway);
     const articles = await Promise.all(Array.from({ length: 10 }, () => draftArticle(gateway, author)));
     const batch = Array.from({ length: COMMANDS }, () => someCommand(random, { author, articles }));
+    // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried out, whenever the role is killed.
+    batch[Math.floor(random() * COMMANDS)] = deletion(author, articles[0] as ArticleId);
     sent.push(...batch);
-    const sending = Promise.all(batch.map((each) => send(gateway, each)));
+    let ended = 0;
+    const sending = Promise.all(batch.map((each) => send(gateway, each).finally(() => (ended += 1))));
     const target = random() * ANSWERED_MAX * COMMANDS;
     await until(
-      () => batch.filter(({ answer, refused }) => answer || refused).length,
-      (answers) => answers >= target,
+      () => ended,
+      (count) => count >= target,
       PATIENCE_MS,
     );
     await role.kill('SIGKILL');
@@ -88,9 +92,10 @@ test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUN
     `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice; ` +
       `${recorded.deletedArticles.size} articles deleted, and every comment on them`,
   );
-  expect(answered.length).toBeGreaterThan(COMMANDS);
-  expect(unanswered.length).toBeGreaterThan(COMMANDS);
-  expect(recorded.deletedArticles.size).toBeGreaterThan(0);
+  // Half of them have a key, and no round is let go on to its end.
+  expect(answered.length).toBeGreaterThan(sent.length / 3);
+  expect(unanswered.length).toBeGreaterThan((sent.length * (1 - ANSWERED_MAX)) / 3);
+  expect(recorded.deletedArticles.size).toBe(ROUNDS);
 }, 600_000);
 
 type World = { readonly author: UserId; readonly articles: readonly ArticleId[] };
@@ -107,9 +112,13 @@ const someCommand = (random: () => number, { author, articles }: World): Sent =>
   if (kind < 0.5) return { command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true }, context };
   if (kind < 0.9) return { command: { type: 'AddComment', articleId, text }, context };
   if (kind < 0.94) return { command: { type: 'UpdateUser', userId: author, email: `${text}@example.com` }, context };
-  if (kind < 0.999) return { command: { type: 'EditArticle', articleId, title: text }, context };
-  return { command: { type: 'DeleteArticle', articleId }, context };
+  return { command: { type: 'EditArticle', articleId, title: text }, context };
 };
+
+const deletion = (author: UserId, articleId: ArticleId): Sent => ({
+  command: { type: 'DeleteArticle', articleId },
+  context: by(as(author), { idempotencyKey: randomUUID() }),
+});
 
 /** Keeps the answer, if one comes; a refusal is one, unless it is only that of the moment. */
 const send = async (gateway: CommandGateway, each: Sent): Promise<void> => {

@@ -8,7 +8,8 @@ import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { faultsOf } from './sequence.ts';
 import { happenedIn } from './should-hear.ts';
 
-const SIZE_MAX = 10_000;
+/** As many by hand as a process is meant to hold: STREAMS=10000. */
+const SIZE_MAX = Number(process.env.STREAMS ?? 4_000);
 /** So many of one user are let in unless the settings say otherwise. */
 const PER_USER = 100;
 const PATIENCE_MS = 60_000;

@@ -5,7 +5,7 @@ import { type Reply, type RestClient, restClientOf } from '../engines/rest-clien
 import { until } from '../engines/until.ts';
 
 export type Site = Pick<Installation, 'url' | 'admin' | 'fetch'>;
-export type Failure = { readonly what: string; readonly why: unknown };
+export type Failure = { readonly at: Date; readonly what: string; readonly why: unknown };
 
 /** Clients who use every role, one request after the other, and take note of each that fails. */
 export type SteadyLoad = {
@@ -35,7 +35,7 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
     if (status >= 200 && status < 400 && !hasErrors(body)) return reply;
     const why = { status, retryAfter: headers.get('retry-after'), body };
     if (isLate(body)) late += 1;
-    else failures.push({ what: `${new Date().toISOString()} ${method} ${path}`, why });
+    else failures.push({ at: new Date(), what: `${method} ${path}`, why });
     throw new Error(`${method} ${path} failed`);
   };
   await knownClient(site);

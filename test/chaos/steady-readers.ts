@@ -63,7 +63,7 @@ const startReader = (site: Site, { way, from, signal }: Reading) => {
   const visit = async (): Promise<void> => {
     const stream = await open(site, way, last);
     streams += 1;
-    if (stream.status !== 200) failures.push({ what: `${new Date().toISOString()} ${way}`, why: stream.status });
+    if (stream.status !== 200) failures.push({ at: new Date(), what: way, why: stream.status });
     current = stream;
     await until(() => stream.isOver() || left.aborted, Boolean, 10 * PATIENCE_MS);
     await stream.close();
@@ -72,7 +72,8 @@ const startReader = (site: Site, { way, from, signal }: Reading) => {
     last = stream.lastEventId() || last;
   };
   const read = async (): Promise<void> => {
-    while (!left.aborted) await visit().catch((error: Error) => void failures.push({ what: way, why: String(error.cause ?? error) }));
+    while (!left.aborted)
+      await visit().catch((error: Error) => void failures.push({ at: new Date(), what: way, why: String(error.cause ?? error) }));
   };
   const gone = read();
   return {

@@ -4,6 +4,7 @@ import { titleOf } from '../engines/account-visit.ts';
 import { openHandBrowser } from '../engines/browser-by-hand.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openOwnAccount } from '../engines/own-account.ts';
+import { setUpCodes } from '../engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { until } from '../engines/until.ts';
 
@@ -60,6 +61,21 @@ test('an operator invites an administrator, who invites an author, who comes bac
 test('an operator helps who gets no mail', async () => {
   await follow(visitor(), await annals('password-link', guest), { password });
   expect(titleOf(await fill(visitor(), '/account', { email: guest, password }))).toBe('Your account');
+});
+
+test('an operator takes the codes off an account whose owner has lost them', async () => {
+  const account = visitor();
+  await fill(account, '/account', { email: guest, password });
+  const app = await setUpCodes(account);
+  const signIn = () => fill(visitor(), '/account', { email: guest, password });
+  expect(titleOf(await signIn())).toBe('Enter a code');
+  expect(app.recoveryCodes).toHaveLength(10);
+  expect(await annals('account', 'reset-second-factor', guest)).toContain('signs in with the password alone');
+  await until(
+    () => smtp.messages.filter(({ to }) => to.includes(guest)),
+    (messages) => messages.some(({ text }) => text.includes('an operator took the codes off your account')),
+  );
+  expect(titleOf(await signIn())).toBe('Your account');
 });
 
 test('they change their profile and their password, and sign out elsewhere', async () => {

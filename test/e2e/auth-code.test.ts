@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
 import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';
@@ -9,7 +9,7 @@ let auth: AuthSite;
 let client: SiteClient;
 let person: TestPerson;
 beforeAll(async () => {
-  auth = await openAuthSite();
+  auth = await shareAuthSite();
   client = await auth.registerClient(webClient);
   person = await auth.registerPerson();
 });

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
 import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
@@ -15,7 +15,7 @@ let server: oauth.AuthorizationServer;
 let options: { [oauth.customFetch]: typeof fetch };
 beforeAll(async () => {
   // The stricter way; the library then has to take a nonce first.
-  auth = await openAuthSite({ settings: { DPOP_NONCE: 'required' } });
+  auth = await shareAuthSite();
   person = await auth.registerPerson();
   web = await auth.registerClient(webClient);
   service = await auth.registerClient(serviceClient);
@@ -169,15 +169,14 @@ test('a client assertion (private_key_jwt), used once', async () => {
 });
 
 test('mutual TLS', async () => {
-  await using site = await openAuthSite({ tls: true });
-  const robot = await site.registerClient({
+  const robot = await auth.registerClient({
     ...serviceClient,
     tokenEndpointAuthMethod: 'tls_client_auth',
     tlsClientAuthSubject: 'CN=robot,O=Annals tests',
   });
   const client: oauth.Client = { ...clientOf(robot), use_mtls_endpoint_aliases: true };
   const response = await oauth.clientCredentialsGrantRequest(server, client, oauth.TlsClientAuth(), new URLSearchParams(), {
-    [oauth.customFetch]: site.fetchAs(CLIENT) as never,
+    [oauth.customFetch]: auth.fetchAs(CLIENT) as never,
   });
   expect((await oauth.processClientCredentialsResponse(server, client, response)).access_token).toBeTruthy();
 });

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthSite, openAuthSite, type SiteClient } from '../engines/auth-site.ts';
+import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
 import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
@@ -12,7 +12,7 @@ let person: TestPerson;
 let web: SiteClient;
 let service: SiteClient;
 beforeAll(async () => {
-  auth = await openAuthSite({ settings: { DPOP_NONCE: 'required' } });
+  auth = await shareAuthSite();
   person = await auth.registerPerson();
   web = await auth.registerClient(webClient);
   service = await auth.registerClient(serviceClient);
@@ -85,12 +85,11 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
 });
 
 test('mutual TLS', async () => {
-  await using site = await openAuthSite({ tls: true });
-  const robot = await site.registerClient({
+  const robot = await auth.registerClient({
     ...serviceClient,
     tokenEndpointAuthMethod: 'tls_client_auth',
     tlsClientAuthSubject: 'CN=robot,O=Annals tests',
   });
-  const config = await discover(robot.clientId, client.TlsClientAuth(), site.fetchAs(CLIENT));
+  const config = await discover(robot.clientId, client.TlsClientAuth(), auth.fetchAs(CLIENT));
   expect((await client.clientCredentialsGrant(config)).access_token).toBeTruthy();
 });

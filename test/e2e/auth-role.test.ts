@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { listen } from '#shared/http/listen.ts';
+import { freePort } from '#shared/database/embedded/free-port.ts';
 import { runAnnals } from '../annals-process.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startRole } from '../engines/role-process.ts';
-
-/** A port that was free a moment ago; the issuer must be known before the server listens. */
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
-  await new Promise((resolve) => server.close(resolve));
-  return Number(new URL(url).port);
-};
 
 test('the roles apart: auth registers a client through command, and issues a token; in production it first needs a key', async () => {
   await using database = await createDatabase();

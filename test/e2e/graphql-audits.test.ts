@@ -1,10 +1,10 @@
 import { auditServer } from 'graphql-http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 
 let installation: Installation;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 

@@ -5,7 +5,7 @@ import { openPeople } from '../engines/installation-people.ts';
 import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts';
 
-/** What comes in wrong: each has a clear answer, soon, and leaves nothing behind in the log. */
+/** What comes in wrong: each has a clear answer, and leaves nothing behind in the log. */
 let installation: Installation;
 let ask: RestClient;
 let token: string;
@@ -24,16 +24,12 @@ const send = async ({ method, query, ...rest }: Sent): Promise<Reply> => {
   return ask(method ?? (query ? 'GET' : 'POST'), path, { token, ...rest });
 };
 
-const SOON_MS = 1_500;
-
 /** Sends it, and sees to what all refusals have in common. */
 const refused = async (sent: Sent): Promise<Reply & { readonly errors: readonly Record<string, unknown>[] }> => {
   const { EVENT_LOG_URL, DATABASE_URL = '' } = installation.settings;
   await using log = await openEventLog({ url: EVENT_LOG_URL ?? DATABASE_URL });
   const before = await log.head();
-  const startedMs = performance.now();
   const reply = await send(sent);
-  expect(performance.now() - startedMs).toBeLessThan(SOON_MS);
   expect(await log.head()).toBe(before);
   expect(reply.headers.get('cache-control')).toBe('no-store');
   const { errors } = reply.body as { errors: Record<string, unknown>[] };

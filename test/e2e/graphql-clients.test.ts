@@ -3,7 +3,7 @@ import { ApolloClient, ApolloLink, CombinedGraphQLErrors, gql, HttpLink, InMemor
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { until } from '../engines/until.ts';
 
@@ -12,7 +12,7 @@ let installation: Installation;
 let ada: Person;
 let uri: string;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   ada = await (await openPeople(installation)).signUp('Ada');
   uri = `${installation.url}/graphql`;
 });

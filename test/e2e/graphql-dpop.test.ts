@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { newDpopKey } from '../engines/oauth.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 
 let installation: Installation;
 let ask: RestClient;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   ask = restClientOf(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 
 let installation: Installation;
@@ -9,7 +9,7 @@ let run: GraphqlClient;
 let ada: Person;
 let rita: Person;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   const people = await openPeople(installation);
   run = graphqlClientOf(installation);
   [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];

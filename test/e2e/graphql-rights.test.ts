@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '#shared/policy.ts';
 import { schema } from '../../query/graphql/schema.ts';
 import { type Attempt, type Field, openGraphqlAttempts } from '../engines/graphql-attempts.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { CALLERS, type Situation } from '../engines/scenes.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 
 type Told =
   | 'ok'
@@ -120,7 +120,7 @@ const RIGHTS = {
 let installation: Installation;
 let attempt: Attempt;
 beforeAll(async () => {
-  installation = await startInstallation({ settings: { WEBHOOKS_PER_OWNER_MAX: '1000' } });
+  installation = await shareInstallation();
   attempt = await openGraphqlAttempts(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
@@ -133,7 +133,7 @@ describe.each(rows)('%s %s', (field, situation, told) => {
   test('is for those of the table, and others are told why not', async () => {
     const { scope } = RIGHTS[field];
     const seen: Record<string, string> = {};
-    for (const caller of CALLERS) {
+    for (const caller of CALLERS_IN_TURN) {
       const { status, headers, data, errors } = await attempt(field, { situation, caller, scope });
       const tried = Array.isArray(data?.tried) ? (data.tried.length === 1 ? data.tried[0] : data.tried) : data?.tried;
       seen[caller] = status === 200 ? (errors?.[0]?.extensions.code ?? (tried === null ? 'null' : 'ok')) : String(status);

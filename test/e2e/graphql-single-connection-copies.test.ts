@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../engines/event-source.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { openPublishing, type Publishing } from '../engines/publishing.ts';
 import { restClientOf } from '../engines/rest-client.ts';
@@ -16,7 +16,7 @@ describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingr
   let nginx: Nginx;
   let publishing: Publishing;
   beforeAll(async () => {
-    const installation: Installation = open.use(await startInstallation());
+    const installation: Installation = open.use(await shareInstallation());
     publishing = await openPublishing(installation);
     const started: RoleProcess[] = [1, 2].map(() => open.use(startRole('query/main.ts', { ...installation.settings, TRUST_PROXY: '1' })));
     copies = await Promise.all(started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Followed, follow } from '../engines/event-source.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type TokenHolder } from '../engines/installation-people.ts';
 import { type Reply, restClientOf } from '../engines/rest-client.ts';
 import { until } from '../engines/until.ts';
@@ -11,7 +11,7 @@ let people: People;
 let ada: TokenHolder;
 const open: Followed[] = [];
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   people = await openPeople(installation);
   ada = await people.signUp('Ada');
 });

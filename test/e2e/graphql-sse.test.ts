@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { numbered, openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
 import { until } from '../engines/until.ts';
 
@@ -11,7 +11,7 @@ let publishing: Publishing;
 let url: string;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   publishing = await openPublishing(installation);
   url = `${installation.url}/graphql`;
   headers = { authorization: `Bearer ${publishing.author.token}` };

@@ -4,7 +4,7 @@ import { print } from 'graphql';
 import { createClient } from 'graphql-sse';
 import { Observable } from 'rxjs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
 
 /** Clients as their users have them, unmodified. */
@@ -13,7 +13,7 @@ let publishing: Publishing;
 let url: string;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   publishing = await openPublishing(installation);
   url = `${installation.url}/graphql`;
   headers = { authorization: `Bearer ${publishing.author.token}` };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type PictureType, picture } from '../engines/pictures.ts';
 import { until } from '../engines/until.ts';
 import { createUploadsWorld, type Form, formOf, PREFLIGHT, SET_COVER, type UploadsWorld } from '../engines/uploads-world.ts';
@@ -8,7 +8,7 @@ let installation: Installation;
 let world: UploadsWorld;
 let id: string;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   world = await createUploadsWorld(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());

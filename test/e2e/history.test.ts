@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Article } from '#shared/rest/articles.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
@@ -15,7 +15,7 @@ let ada: Person;
 let articleId: number;
 
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   people = await openPeople(installation);
   ({ read, write } = restSessionOver(restClientOf(installation)));
   ada = await people.signUp('Ada');
@@ -46,7 +46,7 @@ test('what is deleted was there at a time, for administrators', async () => {
   expect((await read(path, { token: ada.token })).status).toBe(404);
   expect((await read<Article>(path, { token: people.administrator.token })).body).toMatchObject({ title: 'On looms' });
   const listed = await read<Article[]>(`/articles?at=${before[0]?.cursor}`, { token: people.administrator.token });
-  expect(listed.body.map(({ id }) => id)).toEqual([articleId]);
+  expect(listed.body.map(({ id }) => id)).toContain(articleId);
 });
 
 test('GraphQL tells the same', async () => {

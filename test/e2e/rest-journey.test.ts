@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Article } from '#shared/rest/articles.ts';
 import type { Comment } from '#shared/rest/comments.ts';
 import type { User } from '#shared/rest/users.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
@@ -19,7 +19,7 @@ let ada: Person;
 let rita: Person;
 
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   people = await openPeople(installation);
   ask = restClientOf(installation);
   ({ read, write } = restSessionOver(ask));

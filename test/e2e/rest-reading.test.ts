@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Article } from '#shared/rest/articles.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
@@ -17,7 +17,7 @@ let articleId: number;
 const CONTENT = { title: 'On machines', body: 'Two of them.', tags: ['engines', 'history'] };
 
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await shareInstallation();
   const people = await openPeople(installation);
   ask = restClientOf(installation);
   ({ read, write } = restSessionOver(ask));

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '#shared/policy.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type Attempt, openRestAttempts } from '../engines/rest-attempts.ts';
-import { CALLERS, type Situation } from '../engines/scenes.ts';
+import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 
 /** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
 type Row = readonly [number, number, number, number, number, number, number];
@@ -156,7 +156,7 @@ const RIGHTS = {
 let installation: Installation;
 let attempt: Attempt;
 beforeAll(async () => {
-  installation = await startInstallation({ settings: { WEBHOOKS_PER_OWNER_MAX: '1000' } });
+  installation = await shareInstallation();
   attempt = await openRestAttempts(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
@@ -168,7 +168,7 @@ const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
 describe.each(rows)('%s %s', (id, situation, statuses) => {
   test('is for those of the table, and others are told why not', async () => {
     const seen: Record<string, number> = {};
-    for (const caller of CALLERS) {
+    for (const caller of CALLERS_IN_TURN) {
       const { status, headers, body } = await attempt(id, { situation, caller, scope: RIGHTS[id].scope });
       seen[caller] = status;
       if (status < 400) continue;

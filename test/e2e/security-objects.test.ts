@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../engines/event-source.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { type Ask, type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { until } from '../engines/until.ts';
@@ -19,7 +19,7 @@ let things: PrivateThings;
 let ask: RestClient;
 beforeAll(async () => {
   const sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation());
+  installation = resources.use(await shareInstallation());
   ask = restClientOf(installation);
   things = await makePrivateThings(installation, sink);
 });

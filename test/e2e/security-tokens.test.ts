@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { type Ask, type Reply, restClientOf } from '../engines/rest-client.ts';
@@ -18,7 +18,7 @@ let ours: JWK;
 let foreign: CryptoKey;
 let foreignJwk: JWK;
 beforeAll(async () => {
-  installation = resources.use(await startInstallation());
+  installation = resources.use(await shareInstallation());
   const people = await openPeople(installation);
   ada = await people.signUp('Ada');
   const { DATABASE_URL = '', MASTER_KEY = '' } = installation.settings;

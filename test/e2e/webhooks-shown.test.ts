@@ -4,7 +4,7 @@ import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhooks.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
@@ -20,7 +20,7 @@ let ada: Person;
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation());
+  installation = resources.use(await shareInstallation());
   session = restSessionOver(restClientOf(installation));
   ada = await (await openPeople(installation)).signUp('Ada');
 });

@@ -5,5 +5,7 @@ import { demandNginx } from './nginx.ts';
 export const setup = (): void => {
   demandNginx();
   const lines = Object.entries(IN_PROCESS_SUITES).map(([suite, reason]) => `  ${suite}: ${reason}`);
-  process.stdout.write(`Each role runs in two processes behind nginx. These suites stay with npm test:\n${lines.join('\n')}\n`);
+  process.stdout.write(
+    `Each role runs in two processes behind nginx. These suites have one process, here or in npm test:\n${lines.join('\n')}\n`,
+  );
 };

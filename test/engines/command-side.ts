@@ -46,9 +46,10 @@ export type CommandWorld = AsyncDisposable & {
 export const createCommandWorld = async (
   startLog: StartLog = inTheDatabase,
   masterKeyText = randomBytes(32).toString('base64'),
+  databaseOfItsOwn: () => Promise<AsyncDisposable & { readonly url: string }> = createDatabase,
 ): Promise<CommandWorld> => {
   await using starting = new AsyncDisposableStack();
-  const database = starting.use(await createDatabase());
+  const database = starting.use(await databaseOfItsOwn());
   const log = starting.use(await startLog());
   const dataDir = starting.use(await temporaryDataDir());
   const settings = {

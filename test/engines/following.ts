@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../command-line/program.ts';
 import { type Cuttable, openCuttable } from './cuttable.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { type Installation, shareInstallation } from './installation.ts';
 import type { TokenHolder } from './installation-people.ts';
 import { openPublishing, type Publishing } from './publishing.ts';
 import { restClientOf } from './rest-client.ts';
@@ -33,7 +33,7 @@ export const commandOf = (beginning: string): string => {
 
 export const openFollowing = async (): Promise<Following> => {
   await using opening = new AsyncDisposableStack();
-  const installation = opening.use(await startInstallation());
+  const installation = opening.use(await shareInstallation());
   const network = opening.use(await openCuttable(installation.origin));
   const [publishing, client] = await Promise.all([openPublishing(installation), createClient(installation)]);
   const ask = restClientOf(installation);

@@ -19,6 +19,8 @@ const UNSAFE_BUT_FAST = {
   max_wal_senders: '0',
   // What it writes may lie in memory.
   max_wal_size: '256MB',
+  // Each of three installations at once has ten processes.
+  max_connections: '400',
 };
 
 /** Starts one PostgreSQL for the whole run and hands back how to stop it. */

@@ -29,7 +29,36 @@ type Options = {
   readonly admin?: Installation['admin'];
 };
 
-export const startInstallation = async ({ settings = {}, tls = false, admin: known }: Options = {}): Promise<Installation> => {
+/** For suites that look only at what they have made themselves, as clients of any installation do: one for those that come one after the other and want the same. */
+export const shareInstallation = async (options: Options = {}): Promise<Installation> => {
+  const kind = JSON.stringify([engineSetOfRun(), options]);
+  if (shared?.kind !== kind) await endShared();
+  shared ??= { kind, installation: start(options).catch(forget) };
+  return { ...(await shared.installation), [Symbol.asyncDispose]: async () => {} };
+};
+
+/** A suite's own. That of others would only take the processor's time from it. */
+export const startInstallation = async (options: Options = {}): Promise<Installation> => {
+  await endShared();
+  return start(options);
+};
+
+/** Where no suite of its own comes after, it ends with this process (role-process.ts). */
+let shared: { readonly kind: string; readonly installation: Promise<Installation> } | undefined;
+
+/** The next suite tries again. */
+const forget = (error: unknown): never => {
+  shared = undefined;
+  throw error;
+};
+
+const endShared = async (): Promise<void> => {
+  const ending = shared;
+  shared = undefined;
+  await (await ending?.installation)?.[Symbol.asyncDispose]();
+};
+
+const start = async ({ settings = {}, tls = false, admin: known }: Options): Promise<Installation> => {
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
@@ -60,8 +89,9 @@ export const startInstallation = async ({ settings = {}, tls = false, admin: kno
   };
 };
 
-/** All requests of a test come from one address. */
+/** All requests of a test come from one address, and many webhooks are one administrator's. */
 export const PLENTY = {
+  WEBHOOKS_PER_OWNER_MAX: '1000',
   RATE_LIMIT: '100000',
   RATE_LIMIT_BURST: '100000',
   RATE_LIMIT_ANONYMOUS: '100000',

@@ -21,6 +21,24 @@ export type RoleProcess = AsyncDisposable & {
   readonly printed: () => string;
 };
 
+/** All that this process has started and that have not ended. */
+const living = new Set<ChildProcess>();
+
+/** A worker of the tests is told to go once nothing more is to be done in it; what outlives a suite, such as what suites share, goes with it. */
+const takeThemAlong = (): void => {
+  for (const child of living) child.kill('SIGKILL');
+  process.kill(process.pid, 'SIGKILL');
+};
+
+const keepTrackOf = (child: ChildProcess): void => {
+  if (living.size === 0) process.once('SIGTERM', takeThemAlong);
+  living.add(child);
+  child.once('exit', () => {
+    living.delete(child);
+    if (living.size === 0) process.off('SIGTERM', takeThemAlong);
+  });
+};
+
 /** Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
 export const startRole = (file: string, settings: Readonly<Record<string, string>>, root = ROOT): RoleProcess => {
   const child = spawn(process.execPath, [file], {
@@ -37,6 +55,7 @@ export const startRole = (file: string, settings: Readonly<Record<string, string
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  keepTrackOf(child);
   const ended = once(child, 'exit').then(([code, signal]: (number | NodeJS.Signals | null)[]) => code ?? signal ?? null);
   const lines: string[] = [];
   const waiting = new Set<() => void>();

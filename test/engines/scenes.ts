@@ -11,6 +11,8 @@ import { until } from './until.ts';
  */
 export const CALLERS = ['anonymous', 'reader', 'author', 'other', 'admin', 'service', 'bare'] as const;
 type CallerName = (typeof CALLERS)[number];
+/** The same service without the scope first: what it may do with it can end its tokens. */
+export const CALLERS_IN_TURN: readonly CallerName[] = ['bare', ...CALLERS.filter((caller) => caller !== 'bare')];
 
 export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: Scope };
 

@@ -35,15 +35,19 @@ export const serveTls = async (handler: RequestListener): Promise<AsyncDisposabl
 /** `fetch` with a client certificate, which the one of Node has no option for. */
 export const fetchWithCertificate =
   (origin: string, pair: { readonly cert: string; readonly key: string } | undefined): typeof fetch =>
-  async (input, init = {}) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    const headers = Object.fromEntries(new Headers(init.headers as Record<string, string>));
-    const options = { method: init.method ?? 'GET', headers, ca: AUTHORITY, agent: false as const, ...pair };
+  async (input, init) => {
+    const asked = new Request(input, init);
+    const { pathname, search } = new URL(asked.url);
+    const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca: AUTHORITY, agent: false as const, ...pair };
     const sent = request(new URL(pathname + search, origin), options);
-    sent.end(init.body === undefined || init.body === null ? undefined : String(init.body));
+    sent.end(Buffer.from(await asked.arrayBuffer()));
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(chunk as Buffer);
     const status = answer.statusCode ?? 0;
-    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), { status, headers: answer.headers as Record<string, string> });
+    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), { status, headers: headersOf(answer) });
   };
+
+/** Several of one name stay several, such as cookies. */
+const headersOf = ({ headersDistinct }: IncomingMessage): [string, string][] =>
+  Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));

@@ -1,12 +1,33 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/** Below those that systems give to outgoing connections, one of which could have it just when a server that has ended starts again. */
+const FIRST = 15_000;
+const COUNT = 17_000;
+
+/** Each process begins elsewhere, and asks for no port twice in a row. */
+let next = randomInt(COUNT);
 
 /** A port that was free a moment ago; whoever uses it must be ready to find it taken and ask again. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (let tried = 0; tried < COUNT; tried += 1) {
+    next = (next + 1) % COUNT;
+    const port = FIRST + next;
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is free`);
+};
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer();
+  const listening = once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  server.listen(port, '127.0.0.1');
+  if (!(await listening)) return false;
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 };

@@ -1,3 +1,4 @@
+import { freePort } from '#shared/database/embedded/free-port.ts';
 import type { Cuttable } from '../../engines/cuttable.ts';
 import { openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
@@ -68,7 +69,7 @@ const startEventStore = async (): Promise<AsyncDisposable & EventStoreServer & {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await temporaryDataDir());
   const data = `${folder.path}/log.jsonl`;
-  let server: EventStoreProcess = await startEventStoreProcess({ data });
+  let server: EventStoreProcess = await startEventStoreProcess({ port: await freePort(), data });
   const { address, port } = server;
   opening.defer(() => server[Symbol.asyncDispose]());
   const resources = opening.move();

@@ -20,8 +20,10 @@ test.skipIf(missing !== undefined).each(['postgres', 'eventstoredb'] as const)(
   'with the log in %s, a whole installation loses, repeats and reorders nothing, whatever happens to its processes, engines and ways',
   async (log) => {
     const seed = SEEDS[log];
-    const outcome = await runChaos({ seed, faults: FAULTS, log });
-    console.log(tell(outcome, `npm run chaos -- --faults ${FAULTS} --seed ${seed} --log ${log}`));
+    const course: string[] = [];
+    const onProgress = (line: string) => void course.push(`${new Date().toISOString()} ${line}`);
+    const outcome = await runChaos({ seed, faults: FAULTS, log, onProgress });
+    console.log([...course, '', tell(outcome, `npm run chaos -- --faults ${FAULTS} --seed ${seed} --log ${log}`)].join('\n'));
     expect(outcome.violations).toEqual([]);
     const { feeds, deliveries } = outcome.history;
     // Where nothing was to come, nothing was tried.

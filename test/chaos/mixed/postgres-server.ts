@@ -24,10 +24,10 @@ const SIGNALS: Readonly<Record<Ending, NodeJS.Signals>> = { killed: 'SIGKILL', f
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', max_wal_size: '512MB' };
 const RECOVERED_MS = 60_000;
 
-export const startPostgresServer = async (): Promise<PostgresServer> => {
+export const startPostgresServer = async (settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> => {
   await using opening = new AsyncDisposableStack();
   const dataDir = opening.use(await temporaryDataDir());
-  const { url } = opening.use(await startEmbeddedPostgres({ dataDir: dataDir.path, settings: SETTINGS }));
+  const { url } = opening.use(await startEmbeddedPostgres({ dataDir: dataDir.path, settings: { ...SETTINGS, ...settings } }));
   const pgdata = (await readCluster(dataDir.path))?.pgdata ?? '';
   const paused: number[] = [];
   const resume = () => {

@@ -40,12 +40,25 @@ export const tell = ({ history, violations, recorder }: Outcome, repeat: string)
     table(['first again after the mend', 'p50', 'p99', 'longest'], byKind),
     table(['fault', 'times', 'recovery p50', 'longest'], byFault.toSorted()),
     table(['attempts that came to nothing, and were made again', 'times'], failures),
+    table(['processes that ended by themselves, and why', 'times'], countedReasons(ends)),
     tellViolations(violations),
     `To repeat it: ${repeat}`,
   ].join('\n\n');
 };
 
 type Row = readonly [name: string, value: number | string];
+
+const countedReasons = (ends: Outcome['history']['ends']): readonly (readonly string[])[] => {
+  const byReason = Map.groupBy(
+    ends.filter(({ isExpected }) => !isExpected),
+    ({ name, isDuringStart, said }) => `${name}, ${isDuringStart ? 'starting' : 'running'}: ${reasonIn(said)}`,
+  );
+  return [...byReason].map(([reason, same]) => [reason, String(same.length)]).toSorted();
+};
+
+/** The message of the failure that its log ends with, or the sentence by which a start is refused. */
+const reasonIn = (said: string): string =>
+  [...said.matchAll(/"message":"((?:[^"\\]|\\.)*)"/g)].at(-1)?.[1] ?? said.split('\n').at(-1) ?? '';
 
 const KINDS = ['lost', 'duplicated', 'reordered', 'stale', 'other'] as const satisfies readonly Violation['kind'][];
 

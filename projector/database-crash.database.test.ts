@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { startPostgresServer } from '../test/chaos/mixed/postgres-server.ts';
+import { addComment, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { untilProjected } from '../test/engines/projection.ts';
+import { startRole } from '../test/engines/role-process.ts';
+
+const CRASHES = 5;
+/** What does not wait for the disk is then written there by nobody else for so long. */
+const LAZY = { wal_writer_delay: '10s' };
+
+test(`what was seen in the read model is still there after kill -9 of the database server, ${CRASHES} times`, async () => {
+  await using server = await startPostgresServer(LAZY);
+  const url = await server.createDatabase('annals_crash');
+  await using world = await createCommandWorld(undefined, undefined, async () => ({ url, async [Symbol.asyncDispose]() {} }));
+  await using side = await world.open();
+  const author = await registerUser(side);
+  const placeOfReadModel = async (): Promise<number | undefined> => {
+    const { rows } = await side.pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'projector'`);
+    return rows[0]?.position;
+  };
+  for (let crash = 0; crash < CRASHES; crash += 1) {
+    await using projector = startRole('projector/main.ts', world.settings);
+    await projector.logged('Annals is ready.');
+    await addComment(side, author, await draftArticle(side, author));
+    await untilProjected(side);
+    const seen = await placeOfReadModel();
+    // It has nothing to make good what the server forgets.
+    await projector.kill('SIGKILL');
+    await server.end('killed');
+    expect(await placeOfReadModel()).toBe(seen);
+  }
+});
