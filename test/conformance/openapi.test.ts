@@ -8,7 +8,7 @@ if (pythonMissing !== undefined) process.stderr.write(`/openapi.json is not held
 
 /** CONFORMANCE_SEED and CONFORMANCE_SECONDS make it another run, or a longer one. */
 const seed = Number(process.env.CONFORMANCE_SEED || 1);
-const seconds = Number(process.env.CONFORMANCE_SECONDS || 45);
+const seconds = Number(process.env.CONFORMANCE_SECONDS || 30);
 const THINGS = 20;
 
 describe.skipIf(pythonMissing !== undefined)(
