@@ -45,6 +45,36 @@ test.skipIf(!hasGo)('and refuses one with a mistake in it', async () => {
   await expect(read(file)).rejects.toThrow(/dependson/);
 });
 
+test.skipIf(!hasPromtool)('a process that does not answer is told, and so is a role of which none is there', async () => {
+  const file = join(folder, 'alerts.json');
+  const role = (name: string, values: string) => ({ series: `up{job="annals",role="${name}",instance="${name}"}`, values });
+  const alert = (name: string, labels: object) => ({
+    exp_labels: { severity: 'page', role: name, job: 'annals', ...labels },
+    exp_annotations: {
+      summary: `A process of ${name} does not answer, or none is there.`,
+      runbook: 'docs/runbooks.md#annalsprocessdown',
+    },
+  });
+  const present = ['command', 'query', 'webhook-dispatcher'].map((name) => role(name, '1x9'));
+  await writeFile(
+    file,
+    JSON.stringify({
+      rule_files: [join(root, 'deploy/prometheus/alerts.yml')],
+      tests: [
+        {
+          interval: '15s',
+          input_series: [...present, role('auth', '0x9')],
+          alert_rule_test: [
+            { eval_time: '2m', alertname: 'AnnalsProcessDown', exp_alerts: [alert('auth', { instance: 'auth' }), alert('projector', {})] },
+          ],
+        },
+      ],
+    }),
+  );
+  const { stdout } = await run('promtool', ['test', 'rules', file]);
+  expect(stdout).toContain('SUCCESS');
+});
+
 test.skipIf(!hasPromtool)('Prometheus takes our configuration and rules', async () => {
   const { stdout } = await run('promtool', ['check', 'config', join(root, 'deploy/prometheus/prometheus.yml')]);
   expect(stdout).toMatch(/rules found/);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,6 +17,7 @@ const namesIn = (text: string): Set<string> => new Set([...text.matchAll(/(?<!\$
 const Service = z.object({
   image: z.string(),
   command: z.array(z.string()).optional(),
+  entrypoint: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).default({}),
   depends_on: z.union([z.array(z.string()), z.record(z.string(), z.object({ condition: z.string() }))]).default({}),
   volumes: z.array(z.string()).default([]),
@@ -129,7 +130,8 @@ test('alerts and plots name only metrics that there are, and each alert has its 
 
 test('the ingress is told all that its configuration asks for, and where the roles listen', () => {
   const filter = new RegExp((ingress.NGINX_ENVSUBST_FILTER ?? '').replaceAll('$$', '$'));
-  const fromFile = [...read('deploy/ingress-secret.envsh').matchAll(/^export (\w+)$/gm)].map(([, name]) => name);
+  const begin = services.ingress?.entrypoint?.at(-1) ?? '';
+  const fromFile = [...begin.matchAll(/^export (\w+)$/gm)].map(([, name]) => name);
   for (const name of namesIn(read('deploy/nginx.conf'))) {
     if (!fromFile.includes(name)) expect(ingress).toHaveProperty(name);
     expect(name).toMatch(filter);
@@ -145,6 +147,22 @@ test('the ingress is told all that its configuration asks for, and where the rol
     JWKS_URL: `http://auth:${port}/jwks`,
     HEADER_BYTES_MAX: '32768',
   });
+});
+
+test('the ingress starts with its secret, or not at all', async () => {
+  const [shell = '', flags = '', script = ''] = services.ingress?.entrypoint ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'annals-ingress-'));
+  const here = script
+    .replaceAll('$$', '$')
+    .replaceAll('/run/secrets', folder)
+    .replace('/docker-entrypoint.sh', 'printf "%s|" "$CLIENT_CERT_SECRET"');
+  try {
+    expect(() => execFileSync(shell, [flags, here], { stdio: 'pipe' })).toThrow();
+    await writeFile(join(folder, 'client_cert_secret'), 'of the file\n');
+    expect(String(execFileSync(shell, [flags, here]))).toBe('of the file|nginx|-c|/tmp/nginx.conf|-g|daemon off;|');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('the image has the Node of package.json, every role, and the ports of the settings', () => {

@@ -29,7 +29,7 @@ const codeIn = (path: string): readonly string[] =>
 /** Of the whole tree, apart from the texts themselves. */
 const sources = (): string =>
   globSync(
-    '{*,{audit,auth,bench,command,command-line,deploy,docs/examples,projector,query,scripts,shared,test,webhook-dispatcher}/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,envsh,service,sql,example}',
+    '{*,{audit,auth,bench,command,command-line,deploy,docs/examples,projector,query,scripts,shared,test,webhook-dispatcher}/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,sql,example}',
     {
       cwd: ROOT,
       exclude: ['**/node_modules/**', 'query/docs/texts.test.ts'],

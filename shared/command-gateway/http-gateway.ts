@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
@@ -18,6 +19,8 @@ export type HttpGatewayOptions = {
 };
 
 const TIMEOUT_MS = 15_000;
+/** They stand beside each other: one that is not connected to by then is away, and the next is asked. */
+const CONNECT_MS = 1_000;
 /** How long to look for a copy that takes a command, while one after the other is started anew. */
 const REFUSED_MAX_MS = 3_000;
 const ROUND_PAUSE_MS = 50;
@@ -50,9 +53,10 @@ export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }:
 
 /**
  * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one says that it stops and has done
- * nothing; whatever else fails may have been carried out.
+ * nothing; whatever else fails may have been carried out. That is not sent again, but those that come after it go to the next copy.
  */
 const createPost = (urls: readonly string[]) => {
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS } });
   let turn = 0;
   return async (request: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> => {
     const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
@@ -60,23 +64,31 @@ const createPost = (urls: readonly string[]) => {
       // Where all of them stop, one does it all the same.
       const headers = tried < urls.length ? { ...request.headers, [MAY_MOVE]: 'yes' } : request.headers;
       const current = turn;
+      const goOn = (): void => {
+        // Others may have gone on meanwhile.
+        if (turn === current) turn += 1;
+      };
       try {
-        const response = await fetch(new URL('/commands', urls[current % urls.length]), { ...request, headers });
+        const response = await fetch(new URL('/commands', urls[current % urls.length]), { ...request, headers, dispatcher });
         if (response.status !== MOVED || tried >= urls.length) return response;
         await response.body?.cancel();
       } catch (error) {
+        goOn();
         if (!isUnconnected(error) || performance.now() > givenUpAtMs) throw error;
       }
-      // Others may have gone on meanwhile.
-      if (turn === current) turn += 1;
+      goOn();
       if (tried % urls.length === 0) await delay(ROUND_PAUSE_MS);
     }
   };
 };
 
+type Failure = { readonly code?: unknown; readonly syscall?: unknown; readonly errors?: readonly Failure[] };
+
+/** A name may stand for several addresses, each with an error of its own. */
 const isUnconnected = (error: unknown): boolean => {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
-  return cause?.code === 'ECONNREFUSED' || cause?.code === 'UND_ERR_CONNECT_TIMEOUT';
+  const { cause } = error as { readonly cause?: Failure };
+  if (cause?.code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  return (cause?.errors ?? [cause]).every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
 };
 
 const Refusal = z.object({ code: z.string(), details: z.record(z.string(), z.json()).optional() });

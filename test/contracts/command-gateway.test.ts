@@ -174,6 +174,12 @@ describe('the gateway over HTTP', () => {
     for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
+  test('or where its name is not known', async () => {
+    const author = await registerUser(side);
+    const gateway = createHttpGateway({ urls: ['http://nobody.invalid:4100', url], key, issuer: 'query' });
+    expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+  });
+
   test('or where one says that it stops, which does it itself where there is no other', async () => {
     const author = await registerUser(side);
     const asked: unknown[] = [];
@@ -224,5 +230,19 @@ describe('the gateway over HTTP', () => {
     await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(CommandUnavailable);
     odd.close();
     odd.closeAllConnections();
+  });
+
+  test('asks another copy after one that took a command and fell silent, but not for that command', async () => {
+    const author = await registerUser(side);
+    const silent = createServer();
+    const silentUrl = await listen(silent, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+    const taken: unknown[] = [];
+    silent.on('request', ({ headers }) => taken.push(headers['x-request-id']));
+    const gateway = createHttpGateway({ urls: [silentUrl, url], key, issuer: 'query', timeoutMs: 2_000 });
+    await expect(gateway.send(draft, { ...by(as(author)), requestId: 'unanswered' })).rejects.toThrow(CommandUnavailable);
+    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    expect(taken).toEqual(['unanswered']);
+    silent.close();
+    silent.closeAllConnections();
   });
 });

@@ -9,7 +9,7 @@ const runnable = { prepared: { document: parse(TEXT) }, variables: {} } as unkno
 const BYTES = bytesOfDocument(TEXT.length) + '{}'.length;
 
 test('an owner keeps so much, another as much again, and what is given back may be taken once more', () => {
-  const kept = createKeptDocuments(2 * BYTES);
+  const kept = createKeptDocuments({ ofOwner: 2 * BYTES, inAll: 10 * BYTES });
   const [first] = [kept.take('ada', runnable), kept.take('ada', runnable), kept.take('bob', runnable)];
   expect(() => kept.take('ada', runnable)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   first?.[Symbol.dispose]();
@@ -17,4 +17,12 @@ test('an owner keeps so much, another as much again, and what is given back may 
   first?.[Symbol.dispose]();
   kept.take('ada', runnable);
   expect(() => kept.take('ada', runnable)).toThrow('end some');
+});
+
+test('all owners together keep so much, and whoever comes then is put off until something is given back', () => {
+  const kept = createKeptDocuments({ ofOwner: 2 * BYTES, inAll: 2 * BYTES });
+  const [first] = [kept.take('ada', runnable), kept.take('bob', runnable)];
+  expect(() => kept.take('carol', runnable)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  first?.[Symbol.dispose]();
+  kept.take('carol', runnable);
 });

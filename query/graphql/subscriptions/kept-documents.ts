@@ -4,16 +4,18 @@ import type { Runnable } from '../run.ts';
 
 /** Counts what the subscriptions of each owner keep: their documents, which take far more than their texts, and their variables. */
 export type KeptDocuments = {
-  /** Refuses what would be too much with all that the owner has; what is taken is given back by the disposal. */
+  /** Refuses what would be too much with all that the owner has, or all owners have; what is taken is given back by the disposal. */
   take(owner: string, runnable: Runnable): Disposable;
 };
 
-/** Of one owner, in this process: more than a thousand documents as people write them. */
-const BYTES_MAX = 64 * 1_048_576;
+/** More than a thousand documents as people write them are one owner's at most, in this process; all owners together have the second. */
+const MOST = { ofOwner: 64 * 1_048_576, inAll: 192 * 1_048_576 };
 
-export const createKeptDocuments = (bytesMax = BYTES_MAX): KeptDocuments => {
+export const createKeptDocuments = (most = MOST): KeptDocuments => {
   const owners = new Map<string, number>();
+  let inAll = 0;
   const add = (owner: string, bytes: number): void => {
+    inAll += bytes;
     const sum = (owners.get(owner) ?? 0) + bytes;
     if (sum === 0) owners.delete(owner);
     else owners.set(owner, sum);
@@ -21,8 +23,9 @@ export const createKeptDocuments = (bytesMax = BYTES_MAX): KeptDocuments => {
   return {
     take(owner, { prepared, variables }) {
       const bytes = bytesOfDocument(prepared.document.loc?.end ?? 0) + JSON.stringify(variables).length;
-      if ((owners.get(owner) ?? 0) + bytes > bytesMax)
+      if ((owners.get(owner) ?? 0) + bytes > most.ofOwner)
         throw new HttpProblem('too_many_streams', { detail: TOO_MUCH, headers: RETRY_AFTER });
+      if (inAll + bytes > most.inAll) throw new HttpProblem('overloaded', { headers: RETRY_AFTER });
       add(owner, bytes);
       let isKept = true;
       return {
