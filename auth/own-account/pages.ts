@@ -59,7 +59,7 @@ const NOT_THERE = messagePage({ status: 404, title: 'There is no such page', tex
 const Token = z.object({ token: formToken });
 
 /** Of this session, this person and this page. */
-const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [sessionUid, String(userId), path];
+export const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [sessionUid, String(userId), path];
 
 const demandToken = ({ tokens }: PageDependencies, visitor: Visitor): void => {
   const { token } = fieldsOf(Token, visitor.request);

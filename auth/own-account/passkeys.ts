@@ -12,7 +12,7 @@ import { newChallenge } from '../passkeys/passkeys.ts';
 import { browserOf } from '../storage/browser-words.ts';
 import { TICKET_MAX } from '../storage/tickets.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'tickets' | 'passkeys'>;
@@ -72,8 +72,6 @@ const remove = async (dependencies: Dependencies, visitor: Visitor, id: string):
   if (isRemoved) tellOfChange(dependencies, visitor, 'a passkey was removed from your account.');
   goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
 };
-
-const boundTo = ({ sessionUid, userId }: Visitor): readonly string[] => [sessionUid, String(userId)];
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, { name: typed, ...filled }: Filled): Promise<void> => {
   const view = { ...viewOf(dependencies, visitor, DONE), ...filled };

@@ -13,7 +13,7 @@ import { TICKET_MAX } from '../storage/tickets.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type EndDependencies, endSessions, renewSession } from './end-access.ts';
-import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = TellDependencies &
@@ -75,8 +75,6 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
     tellOfChange(dependencies, visitor, 'codes from an app were turned off: the password of your account is enough to sign in.');
   goTo(visitor, PATHS.security, 'codes-off');
 };
-
-const boundTo = ({ sessionUid, userId }: Visitor): readonly string[] => [sessionUid, String(userId)];
 
 /** Without a colon, which would end it in the app's eyes. */
 const issuerNameOf = (issuerUrl: string): string => `Annals (${new URL(issuerUrl).hostname})`;

@@ -112,5 +112,6 @@ const plainCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
 const placeOf = (userId: UserId): string => `second-factor:${userId}`;
 
+/** However it is grouped. */
 const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>
-  seal.hash('recovery code', `${userId}\0${recoveryCodeIn(code) ?? ''}`);
+  seal.hash('recovery code', `${userId}\0${code.replaceAll('-', '')}`);

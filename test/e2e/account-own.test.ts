@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../command-line/program.ts';
 import { titleOf } from '../engines/account-visit.ts';
+import { type Asked, openAuthenticator, passkeyFormIn } from '../engines/authenticator.ts';
 import { openHandBrowser } from '../engines/browser-by-hand.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openOwnAccount } from '../engines/own-account.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { until } from '../engines/until.ts';
+
+const site = 'https://annals.example';
 
 /** One life of an account, from the invitation to the receipt of its erasure, where nobody can sign up. */
 const resources = new AsyncDisposableStack();
@@ -16,7 +19,7 @@ beforeAll(async () => {
   smtp = resources.use(await startSmtpReceiver());
   installation = resources.use(
     await startInstallation({
-      settings: { PUBLIC_URL: 'https://annals.example', SIGNUP: 'off', MAIL_URL: smtp.url, MAIL_FROM: 'Annals <annals@example.com>' },
+      settings: { PUBLIC_URL: site, SIGNUP: 'off', MAIL_URL: smtp.url, MAIL_FROM: 'Annals <annals@example.com>' },
     }),
   );
 });
@@ -76,6 +79,26 @@ test('an operator takes the codes off an account whose owner has lost them', asy
     (messages) => messages.some(({ text }) => text.includes('an operator took the codes off your account')),
   );
   expect(titleOf(await signIn())).toBe('Your account');
+});
+
+test('an operator takes all passkeys off an account', async () => {
+  const account = visitor();
+  await fill(account, '/account', { email: guest, password });
+  const key = openAuthenticator(site);
+  const sendAt = async ({ browser, get }: OwnAccount, path: string, answer: (asked: Asked) => string, more = {}) => {
+    const { action, options, fields } = passkeyFormIn((await get(path)).body);
+    return browser.post(`${site}${action}`, { ...fields, credential: answer(options), ...more }, {});
+  };
+  const added = await sendAt(account, '/account/passkeys', key.create, { name: 'Key ring' });
+  expect((await account.browser.follow(added)).body).toContain('The passkey is added.');
+  const signIn = () => sendAt(visitor(), '/account', key.get);
+  expect((await signIn()).status).toBe(303);
+  expect(await annals('account', 'remove-passkeys', guest)).toContain('Nobody signs in as guest@example.com by a passkey any more.');
+  await until(
+    () => smtp.messages.filter(({ to }) => to.includes(guest)),
+    (messages) => messages.some(({ text }) => text.includes('an operator removed all passkeys from your account')),
+  );
+  expect((await signIn()).status).toBe(422);
 });
 
 test('they change their profile and their password, and sign out elsewhere', async () => {
