@@ -1,11 +1,10 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '#shared/rest/operations.ts';
-import { chromiumMissing, expectAccessible, expectFitting, expectStill, launchChromium, picture } from '../engines/chromium.ts';
+import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
 import { until } from '../engines/until.ts';
-import type { Served } from '../serve.ts';
-import { DEADLINE_MS, DESKTOP, SIZES, serveDocs, visitDocs } from './docs-visit.ts';
+import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs-rest.test.ts is skipped, because ${missing}.`);
@@ -13,27 +12,14 @@ if (missing !== undefined) console.warn(`test/pages/docs-rest.test.ts is skipped
 /** Within so much of the top of the window stands what was asked for. */
 const PART_OF_WINDOW_PX = 120;
 
-let server: Served;
-beforeAll(async () => {
-  server = await serveDocs();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
-
 const operationIn = (page: Page, id: string): Locator => page.locator(`[data-operation="${id}"]`);
 
 describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () => {
-  let chromium: Browser;
-  beforeAll(async () => {
-    chromium = await launchChromium();
-  });
-  afterAll(() => chromium?.close());
-
-  const visiting = (options: BrowserContextOptions, visit: (page: Page) => Promise<void>): Promise<void> =>
-    visitDocs({ chromium, server }, options, visit);
+  const docs = docsInChromium();
 
   test.each(SIZES)('on a %s the reference shows every operation, and each opens to what it takes and answers', (size, options) =>
-    visiting(options, async (page) => {
-      await page.goto(`${server.url}/docs/rest`);
+    docs.visit(options, async (page) => {
+      await page.goto(`${docs.url}/docs/rest`);
       const shown = await page.locator('details.operation .summary').allInnerTexts();
       expect(shown).toEqual(expect.arrayContaining(Object.values(OPERATIONS).map(({ summary }) => summary)));
       // Beside the resources, the pictures.
@@ -57,8 +43,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   );
 
   test.each(SIZES)('on a %s an operation can be tried by keyboard, in place of its text, and nothing moves', (size, options) =>
-    visiting(options, async (page) => {
-      await page.goto(`${server.url}/docs/rest#/Articles/editArticle`);
+    docs.visit(options, async (page) => {
+      await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
       const operation = operationIn(page, 'editArticle');
       await operation.getByRole('button', { name: 'Try it: Change an article' }).press('Enter');
       await operation.getByRole('status').getByText('Ready: fill it in, and press Execute.').waitFor();
@@ -85,8 +71,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   );
 
   test('an operation of each kind is drawn whole of its part of the description', () =>
-    visiting(DESKTOP, async (page) => {
-      await page.goto(`${server.url}/docs/rest`);
+    docs.visit(DESKTOP, async (page) => {
+      await page.goto(`${docs.url}/docs/rest`);
       for (const id of [
         'listArticles',
         'putCover',
@@ -106,11 +92,11 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
     }));
 
   test('what an operation needs to be tried is asked for again, where it has not come', async () => {
-    const context = await chromium.newContext(DESKTOP);
+    const context = await docs.chromium.newContext(DESKTOP);
     const page = await context.newPage();
     page.setDefaultTimeout(DEADLINE_MS);
     await page.route('**/swagger-ui.js', (route) => route.abort());
-    await page.goto(`${server.url}/docs/rest#/Articles/editArticle`);
+    await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
     const operation = operationIn(page, 'editArticle');
     await operation.getByRole('button', { name: 'Try it' }).click();
     await operation.getByRole('status').getByText('It could not be loaded. Press again.').waitFor();
@@ -122,8 +108,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   });
 
   test.each(SIZES)('on a %s an operation that the address names is open, also by the address that it had before', (_, options) =>
-    visiting(options, async (page) => {
-      await page.goto(`${server.url}/docs#/Webhooks/createWebhook`);
+    docs.visit(options, async (page) => {
+      await page.goto(`${docs.url}/docs#/Webhooks/createWebhook`);
       await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
       const operation = operationIn(page, 'createWebhook');
       await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
@@ -136,8 +122,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   );
 
   test('an operation is found by its name, its path, or its method', () =>
-    visiting(DESKTOP, async (page) => {
-      await page.goto(`${server.url}/docs/rest`);
+    docs.visit(DESKTOP, async (page) => {
+      await page.goto(`${docs.url}/docs/rest`);
       await page.getByLabel('Find an operation').fill('delete /art');
       await page
         .getByRole('status')

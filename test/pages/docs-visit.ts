@@ -1,14 +1,14 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { docsRoutes } from '../../query/docs/routes.ts';
 import { openApiRoutes } from '../../query/openapi/routes.ts';
-import { watchShifts } from '../engines/chromium.ts';
+import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
 export const DEADLINE_MS = 60_000;
 
-export const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
+const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -17,13 +17,41 @@ export const SIZES = [
   ['phone', { ...PHONE, colorScheme: 'dark' }],
 ] as const;
 
-type Visited = { readonly chromium: Browser; readonly server: Served };
+/** The documentation alone, in a browser, for the tests of one file. */
+export type DocsInChromium = {
+  readonly url: string;
+  readonly chromium: Browser;
+  /** Where nothing may come from elsewhere, and the browser must have nothing to complain of. */
+  visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void>;
+};
 
-/** Where nothing may come from elsewhere, and the browser must have nothing to complain of. */
-export const visitDocs = async (
-  { chromium, server }: Visited,
+/** To be called where tests are described. */
+export const docsInChromium = (): DocsInChromium => {
+  let chromium: Browser;
+  let server: Served;
+  beforeAll(async () => {
+    server = await serveDocs();
+    chromium = await launchChromium();
+  });
+  afterAll(async () => {
+    await chromium?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+  return {
+    get url() {
+      return server.url;
+    },
+    get chromium() {
+      return chromium;
+    },
+    visit: (options, look) => visitDocs({ chromium, url: server.url }, options, look),
+  };
+};
+
+const visitDocs = async (
+  { chromium, url }: Pick<DocsInChromium, 'chromium' | 'url'>,
   options: BrowserContextOptions,
-  visit: (page: Page) => Promise<void>,
+  look: (page: Page) => Promise<void>,
 ): Promise<void> => {
   const context = await chromium.newContext(options);
   const page = await context.newPage();
@@ -34,9 +62,9 @@ export const visitDocs = async (
   page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
   page.on('pageerror', (error) => void complaints.push(String(error)));
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== server.url && !request.url().startsWith('data:')) elsewhere.push(request.url());
+    if (new URL(request.url()).origin !== url && !request.url().startsWith('data:')) elsewhere.push(request.url());
   });
-  await visit(page);
+  await look(page);
   expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
   expect(await context.cookies()).toEqual([]);
   await context.close();

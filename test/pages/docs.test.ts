@@ -1,9 +1,7 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromiumMissing, expectAccessible, expectFitting, expectStill, launchChromium, picture } from '../engines/chromium.ts';
+import { describe, expect, test } from 'vitest';
+import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
 import { until } from '../engines/until.ts';
-import type { Served } from '../serve.ts';
-import { DESKTOP, PHONE, SIZES, serveDocs, visitDocs } from './docs-visit.ts';
+import { DESKTOP, docsInChromium, PHONE, SIZES } from './docs-visit.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs.test.ts is skipped, because ${missing}.`);
@@ -22,26 +20,13 @@ const PAGES = [
   ['/docs/examples/receive-webhook.js', 'receive-webhook.js'],
 ] as const;
 
-let server: Served;
-beforeAll(async () => {
-  server = await serveDocs();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
-
 describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
-  let chromium: Browser;
-  beforeAll(async () => {
-    chromium = await launchChromium();
-  });
-  afterAll(() => chromium?.close());
-
-  const visiting = (options: BrowserContextOptions, visit: (page: Page) => Promise<void>): Promise<void> =>
-    visitDocs({ chromium, server }, options, visit);
+  const docs = docsInChromium();
 
   test.each(SIZES)('on a %s every kind of page is accessible, fits, and does not move', (size, options) =>
-    visiting(options, async (page) => {
+    docs.visit(options, async (page) => {
       for (const [path, heading] of PAGES) {
-        await page.goto(`${server.url}${path}`);
+        await page.goto(`${docs.url}${path}`);
         await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
         await expectFitting(page);
         await expectStill(page);
@@ -52,8 +37,8 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
   );
 
   test('one finds from page to page by keyboard, and on a phone by a menu', async () => {
-    await visiting(DESKTOP, async (page) => {
-      await page.goto(`${server.url}/docs/guides/chaos`);
+    await docs.visit(DESKTOP, async (page) => {
+      await page.goto(`${docs.url}/docs/guides/chaos`);
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       expect(await page.evaluate('document.activeElement.id')).toBe('content');
@@ -68,8 +53,8 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
       await page.emulateMedia({ media: 'print' });
       expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
     });
-    await visiting(PHONE, async (page) => {
-      await page.goto(`${server.url}/docs`);
+    await docs.visit(PHONE, async (page) => {
+      await page.goto(`${docs.url}/docs`);
       expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
       await page.getByText('Pages', { exact: true }).tap();
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Events', exact: true }).tap();
@@ -78,8 +63,8 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
   });
 
   test('what is typed leaves the entries that have it, and a link to another shows all again', () =>
-    visiting(DESKTOP, async (page) => {
-      await page.goto(`${server.url}/docs/graphql`);
+    docs.visit(DESKTOP, async (page) => {
+      await page.goto(`${docs.url}/docs/graphql`);
       const find = page.getByLabel('Find a type or a field');
       await find.fill('missedSince');
       await page
@@ -95,12 +80,12 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
     }));
 
   test('without scripts all of it can be read', () =>
-    visiting({ ...DESKTOP, javaScriptEnabled: false }, async (page) => {
-      await page.goto(`${server.url}/docs/rest`);
+    docs.visit({ ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${docs.url}/docs/rest`);
       await page.getByText('Change an article', { exact: true }).click();
       await page.locator('[data-operation="editArticle"]').locator('[data-code="412"]').waitFor();
       expect(await page.locator('[data-operation="editArticle"]').getByRole('button').count()).toBe(0);
-      await page.goto(`${server.url}/docs/events`);
+      await page.goto(`${docs.url}/docs/events`);
       await page.getByRole('heading', { name: 'article.published' }).waitFor();
       expect(await page.getByLabel('Find a type or a field').isVisible()).toBe(false);
     }));
