@@ -59,6 +59,12 @@ describe('what there is, is on the site', () => {
     expect(names.filter((name) => !ids.has(name))).toEqual([]);
   });
 
+  test('the queries from a to z, and those for gateways after them', () => {
+    const queries = [...idsIn(page('/docs/graphql'))].filter((id) => id.startsWith('Query.'));
+    expect(queries[0]).toMatch(/^Query\.a/);
+    expect(queries.slice(-2)).toEqual(['Query._entities', 'Query._service']);
+  });
+
   test('every type of event, also those that go on inside', () => {
     const ids = idsIn(page('/docs/events'));
     expect(Object.keys(CATALOGUE).filter((type) => !ids.has(type))).toEqual([]);

@@ -104,7 +104,7 @@ const kindChapter = ([id, title, is]: (typeof KINDS)[number]): Chapter => ({
 
 /** What is for gateways, whose names begin with a line, comes last. */
 const byName = (one: string, other: string): number =>
-  one.replace('_', '~').localeCompare(other.replace('_', '~'), 'en', { sensitivity: 'base' });
+  Number(one.startsWith('_')) - Number(other.startsWith('_')) || one.localeCompare(other, 'en', { sensitivity: 'base' });
 
 const directiveChapter = (): Chapter => ({
   id: 'directives',
