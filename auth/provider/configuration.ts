@@ -34,6 +34,8 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   scopes: [...OIDC_SCOPES],
   // A client can see by `amr` how somebody has shown who they are (RFC 8176).
   claims: { openid: ['sub', 'amr'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
+  // ID tokens hold what the granted scopes allow, as `/userinfo` does: many clients read nothing else.
+  conformIdTokenClaims: false,
   subjectTypes: ['public'],
   clientAuthMethods: [
     'client_secret_basic',

@@ -4,9 +4,11 @@ import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
+import { nameAccessToken } from './name-access-token.ts';
 import { fillInDefaults } from './request-defaults.ts';
 import { shapeAnswers } from './shape-answers.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
+import { findSignedTokens } from './user-info-tokens.ts';
 
 export type ProviderDependencies = {
   readonly settings: ProviderSettings;
@@ -28,6 +30,8 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   // Where a request came to is told by us, in the headers of a proxy; see `speakAsIssuer`.
   provider.proxy = true;
   fillInDefaults(provider);
+  findSignedTokens(provider, tokens);
+  nameAccessToken(provider);
   compareSecretsByDigest(provider, dependencies);
   // Its own asks first and saves then, between which others ask too.
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });

@@ -24,7 +24,7 @@ export const resourceIndicators = (resource: string): ResourceIndicators => ({
       jwt: { sign: { alg: ALGORITHM } },
     };
   },
-  /** A token is for the API where it asks anything of the API, and otherwise for `/userinfo`: it has one audience. */
+  /** A token for the API works at `/userinfo`, too. One that asks nothing of the API is for `/userinfo` alone, and has no audience. */
   useGrantedResource: (ctx, source) => hasApiScope(ctx.oidc.params?.scope === undefined ? source.scopes : ctx.oidc.requestParamScopes),
 });
 

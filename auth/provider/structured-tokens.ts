@@ -10,6 +10,8 @@ type Introspection = { readonly active: boolean; readonly [member: string]: unkn
 
 /** Signed access tokens, which oidc-provider neither keeps nor knows again: it answers 400 where we introspect and revoke them. */
 export type StructuredTokens = {
+  /** Its claims, or undefined for a token that is not ours, has expired, or is revoked. */
+  find(token: string): Promise<JWTPayload | undefined>;
   introspect(token: string): Promise<Introspection>;
   /** Answers whose token it is where it is not the client's own; a token that is none, or has expired, is nothing to revoke. */
   revoke(token: string, clientId: string): Promise<'done' | 'not_yours'>;
@@ -29,10 +31,15 @@ export const createStructuredTokens = ({ pool, issuer, resource, keys }: Depende
       throw error;
     }
   };
+  const find = async (token: string): Promise<JWTPayload | undefined> => {
+    const claims = await read(token);
+    return claims === undefined || (await isRevokedNow(pool, revocableOf(claims))) ? undefined : claims;
+  };
   return {
+    find,
     async introspect(token) {
-      const claims = await read(token);
-      if (claims === undefined || (await isRevokedNow(pool, revocableOf(claims)))) return INACTIVE;
+      const claims = await find(token);
+      if (claims === undefined) return INACTIVE;
       const { cnf } = claims as { cnf?: { jkt?: string } };
       return { ...claims, active: true, token_type: cnf?.jkt === undefined ? 'Bearer' : 'DPoP' };
     },

@@ -5,13 +5,16 @@ import { serviceAccountOf } from './client-metadata.ts';
 type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
- * What our access tokens say beside what RFC 9068 has them say: in `role` the role that the user has now, and in `grant_id` the
+ * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
+ * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, and in `grant_id` the
  * grant they end with. A client that acts for itself is the user that is its service account.
  */
 export const createTokenClaims =
   (findPerson: FindPerson): Customize =>
   async (ctx, token, { payload }) => {
     if (token.kind === 'AccessToken') {
+      token.scope = scopeOf(ctx, token.scope);
+      payload.scope = token.scope;
       payload.role = roleOfAccount(ctx);
       payload.grant_id = token.grantId;
       return;
@@ -21,6 +24,14 @@ export const createTokenClaims =
     payload.sub = String(person.userId);
     payload.role = person.role;
   };
+
+/** oidc-provider itself keeps only the scopes of the API; what it answers the client is taken from the token afterwards. */
+const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): string => {
+  const { Grant: grant, RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
+  const source = RefreshToken ?? AuthorizationCode ?? DeviceCode;
+  const asked = oidc.params?.scope === undefined ? (source?.scopes ?? new Set()) : oidc.requestParamScopes;
+  return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
+};
 
 const roleOfAccount = ({ oidc }: KoaContextWithOIDC): string => {
   const person = personOf(oidc.account);

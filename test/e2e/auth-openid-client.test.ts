@@ -26,13 +26,17 @@ const bind = async (bound: 'bearer' | 'DPoP', config: client.Configuration) =>
   bound === 'DPoP' ? { DPoP: client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256')) } : {};
 
 describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
-  test.each(['directly', 'by a pushed request'])('authorization code %s, user info, refresh, revocation, and sign-out', async (way) => {
+  test.each([
+    ['directly', 'openid email'],
+    ['directly', 'openid profile email read:articles'],
+    ['by a pushed request', 'openid profile email read:articles'],
+  ])('authorization code %s for "%s", user info, refresh, revocation, and sign-out', async (way, scope) => {
     const config = await discover(web.clientId);
     const options = await bind(bound, config);
     const pkceCodeVerifier = client.randomPKCECodeVerifier();
     const parameters = {
       redirect_uri: CALLBACK,
-      scope: 'openid email',
+      scope,
       code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
       state: client.randomState(),
@@ -50,6 +54,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const sub = tokens.claims()?.sub ?? '';
     const user = await client.fetchUserInfo(config, tokens.access_token, sub, options);
     expect(user.email).toBe(person.email);
+    expect(tokens.scope).toBe(scope);
     const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, options);
     expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
     await client.tokenRevocation(config, refreshed.refresh_token ?? '');
