@@ -4,6 +4,7 @@ import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
+import { guardBoundCodes } from './guard-bound-codes.ts';
 import { nameAccessToken } from './name-access-token.ts';
 import { fillInDefaults } from './request-defaults.ts';
 import { shapeAnswers } from './shape-answers.ts';
@@ -32,6 +33,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   fillInDefaults(provider);
   findSignedTokens(provider, tokens);
   nameAccessToken(provider);
+  guardBoundCodes(provider);
   compareSecretsByDigest(provider, dependencies);
   // Its own asks first and saves then, between which others ask too.
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });

@@ -129,5 +129,8 @@ describe('a client that must use DPoP', () => {
     const form = { client_id: web.clientId, code, code_verifier: verifier };
     const stranger = await newDpopKey();
     expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe('invalid_grant');
+    expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
+    // A key that is not the owner's does not spend the code.
+    expect(await post(auth, '/token', form, { dpop: await key.proof() })).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
   });
 });
