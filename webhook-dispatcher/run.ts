@@ -133,7 +133,7 @@ export class Run {
 
   #mustWaitMs(): number {
     const nowMs = performance.now();
-    const isTrying = admits(this.#breaker, Date.now()) !== 'all' && this.#underWay > 0;
+    const isTrying = admits(this.#breaker, performance.now()) !== 'all' && this.#underWay > 0;
     return Math.max(this.#slice.graceMs(nowMs), isTrying ? LOOK_EVERY_MS : 0, this.#pace.waitMs(nowMs));
   }
 
@@ -177,7 +177,7 @@ export class Run {
   }
 
   #judge({ health, outcome }: AttemptResult): void {
-    const atMs = Date.now();
+    const atMs = performance.now();
     if (health.kind !== 'unknown') this.#breaker = afterAttempt(this.#breaker, { isFailure: health.kind !== 'well', atMs });
     const openForMs = admits(this.#breaker, atMs) === 'none' ? (this.#breaker.openUntilMs ?? atMs) - atMs : 0;
     const pauseMs = Math.max(openForMs, health.kind === 'busy' ? health.pauseMs : 0);

@@ -4,6 +4,7 @@ import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Config } from '#shared/config.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import type { Log } from '#shared/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -12,12 +13,14 @@ import { traceAttempts } from './deliver/trace-attempts.ts';
 import { createDisabler } from './disable.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer } from './enqueue.ts';
+import { followClock } from './ledger/clock.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { openRunLedger } from './ledger/run-ledger.ts';
 import { findUnattended } from './ledger/runs.ts';
 import { observeDeliveries } from './observe.ts';
 import { startPlanner } from './plan.ts';
 import { startPurging } from './purge.ts';
+import type { Unattended } from './queue/delivery-queue.ts';
 import { openDeliveryQueue } from './queue/open.ts';
 import { startReplayer } from './replay.ts';
 import { deliveryRoutes } from './rest/routes.ts';
@@ -68,11 +71,18 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const worker = await queue.work(run, { concurrency: webhooks.concurrency });
   // What is under way is ended first, because the worker waits for it.
   opening.defer(async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])));
-  opening.use(startSweeping({ find: () => findUnattended(pool), takeOver: queue.takeOver, log }));
+  opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
   const routes = deliveryRoutes({ pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   return { routes, check: () => queue.waiting(), drain: runner.drain, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {
+  const setBackByMs = await followClock(pool);
+  if (setBackByMs > 0)
+    log.warn({ setBackByMs }, 'The clock of the database was set back: what waits for its next attempt waits no longer for that.');
+  return findUnattended(pool);
 };
 
 const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {

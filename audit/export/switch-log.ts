@@ -1,4 +1,5 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StartRefused } from '#shared/start-refused.ts';
@@ -30,7 +31,7 @@ type Held = { readonly table: string; readonly columns: readonly string[]; reado
 /** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
 export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
   if (!(await exists(database, 'lease'))) return;
-  const { rows } = await database.query<{ name: string }>('select name from lease where expires_at > now() order by name');
+  const { rows } = await database.query<{ name: string }>(`select name from lease where ${isHeld('lease')} order by name`);
   if (rows[0])
     throw new StartRefused(
       `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} at work. Stop all of it, wait ten seconds, and begin again.`,

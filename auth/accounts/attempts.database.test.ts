@@ -90,3 +90,9 @@ test('fifty guesses from one address, whoever is guessed at', async () => {
   expect(guesses.filter(({ granted }) => granted)).toHaveLength(50);
   expect(await limits.admit({ account: 'user-1', address: '198.51.100.2' })).toMatchObject({ granted: true });
 });
+
+test('a clock that was set back makes nobody wait longer than all attempts together take', async () => {
+  await takeMany(3, 'clock');
+  await pool.query(`update auth.attempt set tat = tat + interval '30 days'`);
+  expect(await attempts.take(slow, 'clock')).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });
+});

@@ -58,6 +58,12 @@ const take = async (pool: Pool, key: string, { burst, intervalMs }: Allowance): 
 };
 
 const waitOf = async (pool: Pool, key: string, { burst, intervalMs }: Omit<Allowance, 'name'>): Promise<number> => {
+  // One that is further away than all attempts together was written before the database's clock was set back.
+  await pool.query(
+    `update auth.attempt set tat = clock_timestamp() + $2 * interval '1 millisecond'
+     where key = $1 and tat > clock_timestamp() + $2 * interval '1 millisecond'`,
+    [key, burst * intervalMs],
+  );
   const { rows } = await pool.query<{ waitMs: number }>(
     `select extract(epoch from tat - clock_timestamp())::float8 * 1000 + $2 as "waitMs" from auth.attempt where key = $1`,
     [key, intervalMs - burst * intervalMs],

@@ -112,6 +112,10 @@ export const insertUsedOnce = async (database: Queryable, digest: Buffer, expire
 
 export type Poll = { readonly idHash: Buffer; readonly intervalS: number; readonly slowDownByS: number; readonly lifetimeS: number };
 
+/** A last poll that is yet to come shows that the clock was set back, and is not held against the device. */
+const IS_TOO_SOON = `(known.polled_at <= clock_timestamp()
+  and known.polled_at + known.interval_s * interval '1 second' > clock_timestamp())`;
+
 /** Notes a poll and answers whether it came too soon, from which on the device must wait longer, as RFC 8628, section 3.5, says. */
 export const notePoll = async (
   database: Queryable,
@@ -121,10 +125,8 @@ export const notePoll = async (
     `insert into auth.device_poll as known (id_hash, polled_at, interval_s, expires_at)
      values ($1, clock_timestamp(), $2, now() + $4 * interval '1 second')
      on conflict (id_hash) do update
-       set polled_at = clock_timestamp(),
-           too_soon = known.polled_at + known.interval_s * interval '1 second' > clock_timestamp(),
-           interval_s = known.interval_s
-             + case when known.polled_at + known.interval_s * interval '1 second' > clock_timestamp() then $3::integer else 0 end
+       set polled_at = clock_timestamp(), too_soon = ${IS_TOO_SOON},
+           interval_s = known.interval_s + case when ${IS_TOO_SOON} then $3::integer else 0 end
      returning too_soon`,
     [idHash, intervalS, slowDownByS, lifetimeS],
   );

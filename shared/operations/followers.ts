@@ -1,4 +1,5 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { secondsSince } from '#shared/follower/behind.ts';
@@ -42,7 +43,7 @@ const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
   );
   if (!found.rows[0]?.isThere) return [];
   const { rows } = await pool.query<Row>(
-    `select follower as name, log, position, coalesce(l.expires_at > clock_timestamp(), false) as "isRunning"
+    `select follower as name, log, position, coalesce(${isHeld('l')}, false) as "isRunning"
      from follower_checkpoint c left join lease l on l.name = c.follower
      where follower <> all ($1) order by follower`,
     [[NEXT.follower, PREVIOUS.follower]],

@@ -96,6 +96,13 @@ test('a device that polls too fast is told to slow down, whichever process it as
   expect((await poll(other, deviceCode)).body.error).toBe('authorization_pending');
 });
 
+test('a device need not slow down because the clock of the database was set back', async () => {
+  const { device_code: deviceCode } = await startDevice(auth, device.clientId);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+  await waited(-3_600);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+});
+
 test('a device is told when its user said no', async () => {
   const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
   await enterUserCode(auth, person, userCode, 'abort');

@@ -7,6 +7,10 @@ import type { Unattended } from '../queue/delivery-queue.ts';
 /** For so long a run has its webhook for itself, from when it last said that it goes on. */
 export const RUN_LEASE_MS = 8_000;
 
+/** Whether nobody runs a webhook. A claim that ends further away than its length was made before the database's clock was set back. */
+const IS_FREE = (endpoint: string): string =>
+  `not (${endpoint}.run_until >= clock_timestamp() and ${endpoint}.run_until <= clock_timestamp() + ${RUN_LEASE_MS} * interval '1 millisecond')`;
+
 /** A webhook that is one's own to send to, and what was left by the run before. */
 export type Claim = {
   readonly webhookId: WebhookId;
@@ -31,7 +35,7 @@ export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): P
     `with free as (
        select endpoint.webhook_id, owner.role
        from webhook_ledger.endpoint left join ${LIVE_SCHEMA}.users owner on owner.id = endpoint.owner_id and owner.deleted_at is null
-       where endpoint.webhook_id = any($1) and status = 'enabled' and run_until < clock_timestamp() and not_before <= clock_timestamp()
+       where endpoint.webhook_id = any($1) and status = 'enabled' and ${IS_FREE('endpoint')} and not_before <= clock_timestamp()
        order by endpoint.webhook_id for update of endpoint skip locked
      )
      update webhook_ledger.endpoint as claimed
@@ -106,7 +110,7 @@ export const releaseRuns = async (pool: Pool, releases: readonly Release[]): Pro
  * that are due, it would be as slow as there are many that wait.
  */
 const IS_DUE = (endpoint: string): string =>
-  `(${endpoint}.status = 'enabled' and ${endpoint}.run_until < now() and ${endpoint}.not_before <= now() and coalesce((
+  `(${endpoint}.status = 'enabled' and ${IS_FREE(endpoint)} and ${endpoint}.not_before <= now() and coalesce((
      select due.next_at from webhook_ledger.delivery due
      where due.webhook_id = ${endpoint}.webhook_id and due.state = 'due' order by due.next_at limit 1) <= now(), false))`;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
 import { until } from '../../../test/engines/until.ts';
 import { openPool, type Pool } from '../pool.ts';
-import { migrateLeases, runUnderLease } from './lease.ts';
+import { isHeld, migrateLeases, runUnderLease } from './lease.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -89,6 +89,27 @@ test('an owner that cannot renew stops by its own clock', async () => {
   stalled.release();
   await owner[Symbol.asyncDispose]();
   await own[Symbol.asyncDispose]();
+});
+
+test('a lease of a dead owner that ends further away than its length is free: the clock was set back', async () => {
+  await pool.query(`insert into lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`);
+  await using worker = startWorker('clock-set-back');
+  await until(worker.isWorking, Boolean);
+  expect(worker.epochs).toEqual([8]);
+});
+
+test('a clock that is set back under a living owner leaves one owner, whose lease ends within its length', async () => {
+  await using owner = startWorker('set-back-while-held');
+  await until(owner.isWorking, Boolean);
+  await using other = startWorker('set-back-while-held');
+  await pool.query(`update lease set expires_at = clock_timestamp() + interval '1 hour' where name = 'set-back-while-held'`);
+  const look = async () => {
+    const { rows } = await pool.query<{ isHeld: boolean }>(
+      `select ${isHeld('lease', TTL_MS)} as "isHeld" from lease where name = 'set-back-while-held'`,
+    );
+    return { isHeld: rows[0]?.isHeld, working: [owner.isWorking(), other.isWorking()].filter(Boolean).length };
+  };
+  await until(look, ({ isHeld: held, working }) => held === true && working === 1);
 });
 
 test('work that fails is told and begun anew', async () => {

@@ -13,6 +13,13 @@ const TTL_MS = 4_000;
 const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
+/**
+ * SQL that says whether a lease is held. One that ends further away than its length was renewed before the server's clock was set back: if its
+ * owner lives, it renews within a quarter of that length.
+ */
+export const isHeld = (lease: string, ttlMs: number | string = TTL_MS): string =>
+  `(${lease}.expires_at >= clock_timestamp() and ${lease}.expires_at <= clock_timestamp() + ${ttlMs} * interval '1 millisecond')`;
+
 export const migrateLeases = (pool: pg.Pool): Promise<void> => migrate(pool, 'lease', new URL('./', import.meta.url));
 
 /**
@@ -77,7 +84,7 @@ const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | un
     `insert into lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
      on conflict (name) do update
        set owner = excluded.owner, epoch = held.epoch + 1, expires_at = clock_timestamp() + $3 * interval '1 millisecond'
-       where held.expires_at < clock_timestamp()
+       where not ${isHeld('held', '$3')}
      returning epoch`,
     [name, owner, ttlMs],
   );

@@ -56,6 +56,26 @@ describe('a revoked', () => {
   });
 });
 
+test('what is revoked after the clock of the database was set back is found all the same', async () => {
+  // As if it had been revoked before that.
+  await revoke(world.pool, 'jti', 'before');
+  await world.pool.query(
+    `update auth.revoked set revoked_at = revoked_at + interval '1 hour', expires_at = expires_at + interval '1 hour' where value = 'before'`,
+  );
+  const seen = await mint.token({ jti: 'before' });
+  await until(
+    () => get(bearer(seen)),
+    ({ status }) => status === 401,
+  );
+  const token = await mint.token({ jti: 'after' });
+  expect(await get(bearer(token))).toMatchObject({ status: 200 });
+  await revoke(world.pool, 'jti', 'after');
+  await until(
+    () => get(bearer(token)),
+    ({ status }) => status === 401,
+  );
+});
+
 describe('the keys', () => {
   test('that are new are found, and those that are gone no longer count, even for tokens seen before', async () => {
     const [first, second] = [await createTokenMint(), await createTokenMint()];

@@ -91,10 +91,11 @@ const isRevoked = (entries: ReadonlyMap<string, Entry>, { jti, grantId, clientId
 /** Tokens say the second of their issue only, so those of the very second are refused as well. */
 const isSince = (entry: Entry | undefined, issuedAtS: number): boolean => entry !== undefined && issuedAtS <= entry.revokedAtS + SKEW_S;
 
+/** What came since the newest that is known. Once the database's clock was set back, what comes is older than that. */
 const read = async (pool: Pool, newest: Date): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(
     `select kind, value, revoked_at, expires_at from auth.revoked
-     where revoked_at > $1::timestamptz - $2 * interval '1 second' and expires_at > now()`,
+     where revoked_at > least($1::timestamptz, now()) - $2 * interval '1 second' and expires_at > now()`,
     [newest, OVERLAP_S],
   );
   return rows;

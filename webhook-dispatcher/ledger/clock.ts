@@ -1,0 +1,58 @@
+import type { WebhookId } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+
+/** How often the time is written down. A clock that is set back by less delays nothing by more than this. */
+const WRITTEN_EVERY_MS = 2_000;
+
+/**
+ * Notices that the clock of the database was set back, also while no process ran. Whatever waits for a time then waits for as long as it
+ * would have without that, instead of until the clock has made up for it. Returns by how much the clock was set back.
+ */
+export const followClock = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query<{ aheadMs: number }>(
+    'select extract(epoch from seen_at - clock_timestamp())::float8 * 1000 as "aheadMs" from webhook_ledger.clock',
+  );
+  const aheadMs = rows[0]?.aheadMs ?? 0;
+  if (aheadMs <= 0 && aheadMs > -WRITTEN_EVERY_MS) return 0;
+  return inTransaction(pool, moveClock);
+};
+
+/** Under the lock of the row, so that of several processes one shortens what waits. */
+const moveClock = async (connection: Connection): Promise<number> => {
+  const { rows } = await connection.query<{ aheadMs: number }>(
+    `with former as (select seen_at from webhook_ledger.clock for update)
+     update webhook_ledger.clock set seen_at = clock_timestamp() from former
+     returning extract(epoch from former.seen_at - clock.seen_at)::float8 * 1000 as "aheadMs"`,
+  );
+  const setBackByMs = rows[0]?.aheadMs ?? 0;
+  if (setBackByMs <= 0) return 0;
+  for (const webhookId of await selectWaiting(connection)) await shorten(connection, webhookId, setBackByMs);
+  return setBackByMs;
+};
+
+const selectWaiting = async (connection: Connection): Promise<readonly WebhookId[]> => {
+  const { rows } = await connection.query<{ webhookId: WebhookId }>(
+    `select webhook_id as "webhookId" from webhook_ledger.endpoint
+     where not_before > clock_timestamp() or next_send_at > clock_timestamp() or exists (
+       select from webhook_ledger.delivery due
+       where due.webhook_id = endpoint.webhook_id and due.state = 'due' and due.next_at > clock_timestamp())
+     order by webhook_id`,
+  );
+  return rows.map(({ webhookId }) => webhookId);
+};
+
+/** The webhook first and then its deliveries, as whoever records does. */
+const shorten = async (connection: Connection, webhookId: WebhookId, byMs: number): Promise<void> => {
+  await connection.query(
+    `update webhook_ledger.endpoint
+     set not_before = not_before - $2 * interval '1 millisecond', next_send_at = next_send_at - $2 * interval '1 millisecond'
+     where webhook_id = $1`,
+    [webhookId, byMs],
+  );
+  await connection.query(
+    `update webhook_ledger.delivery set next_at = next_at - $2 * interval '1 millisecond'
+     where webhook_id = $1 and state = 'due' and next_at > clock_timestamp()`,
+    [webhookId, byMs],
+  );
+};
