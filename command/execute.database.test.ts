@@ -10,6 +10,7 @@ import {
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
+import { cutLog } from '../test/engines/cut-log.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let one: CommandSide;
@@ -118,6 +119,25 @@ test('a caller who fixes the version loses against one who was first', async () 
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'version_mismatch', details: { version: 3 } });
   }
+});
+
+test('what a process remembers of events that the log has lost is forgotten', async () => {
+  await using lossy = await createCommandWorld();
+  await using zero = await lossy.open();
+  await using other = await lossy.open();
+  const author = await registerUser(zero);
+  const articleId = await draftArticle(zero, author);
+  const edit = (side: CommandSide, change: { title?: string; body?: string }) =>
+    side.send({ type: 'EditArticle', articleId, ...change }, by(as(author)));
+  const keptUpTo = await zero.eventLog.head();
+  await edit(zero, { body: 'LOST' });
+  await cutLog(zero.pool, keptUpTo);
+  await edit(other, { title: 'Two' });
+  await edit(other, { title: 'Three' });
+  const repeated = await edit(zero, { body: 'LOST' });
+  const last = (await allEvents(zero)).findLast(({ stream }) => stream === `article-${articleId}`);
+  expect(last).toMatchObject({ data: { body: 'LOST' }, version: repeated.version });
+  expect(parseCursor(zero.eventLog.identity, repeated.cursor)).toBe(last?.position);
 });
 
 test('an id that is taken makes the next one be tried', async () => {

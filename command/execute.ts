@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import { type Appended, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Decider } from './decider.ts';
-import type { Known, States } from './states.ts';
+import { type Known, type States, unwritten } from './states.ts';
 import { createTurns } from './turns.ts';
 
 /** What a command is about: the aggregate, its stream, and how events come of its state. */
@@ -112,7 +112,7 @@ const create = async <State, Event extends AnnalsEvent>(
     const target = targetOf(id);
     const earlier = await findOwn(dependencies, target.stream, circumstances);
     if (earlier) return { id, ...earlier };
-    const basis = { state: target.decider.initial, version: NO_STREAM, position: START };
+    const basis = unwritten(target.decider.initial);
     const events = await decide(target, basis, NO_CONDITIONS);
     try {
       return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
@@ -139,7 +139,7 @@ const append = async <State, Event extends AnnalsEvent>(
   const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
   const appended = await log.append(stream, basis.version, encoded);
-  states.advance(decider, { stream, from: basis, events, to: appended });
+  states.advance(decider, { stream, from: basis, events, encoded, to: appended });
   return appended;
 };
 

@@ -130,6 +130,33 @@ test('a crash after a change that fixed the version is not taken for somebody el
   expect(await side.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
 });
 
+test('a first request that comes late is answered as the one that was taken for its repetition', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const context = by(as(author), { idempotencyKey: 'late-first', ifVersion: 2 });
+  const edit = { type: 'EditArticle', articleId, title: 'Once' } as const;
+  const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isPaused = false;
+  await using slow = await world.open((log) => ({
+    ...log,
+    async *read(stream, from) {
+      if (stream === `article-${articleId}` && !isPaused) {
+        isPaused = true;
+        reached.resolve();
+        await goOn.promise;
+      }
+      yield* log.read(stream, from);
+    },
+  }));
+  const first = slow.send(edit, context);
+  await reached.promise;
+  later(11 * SECOND_MS);
+  const repeated = await side.send(edit, context);
+  await side.send({ type: 'EditArticle', articleId, title: 'Since' }, by(as(author)));
+  goOn.resolve();
+  expect(await first).toEqual(repeated);
+});
+
 test('a comment that was stored before a crash is answered as stored, though it would be refused by now', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);

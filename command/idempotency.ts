@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -11,7 +11,7 @@ import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts'
 import { type CommandIds, seededIds } from './circumstances.ts';
 import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
-import type { Known, States } from './states.ts';
+import { type Known, type States, unwritten } from './states.ts';
 
 /** Carries a command out once per key: a repetition is answered as the first time was. */
 export type Idempotency = (keyed: Keyed, carryOut: CarryOut) => Promise<Outcome>;
@@ -70,9 +70,13 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
     await complete(dependencies, request, { reserved, seed, outcome: { done: outcome } });
     return outcome;
   } catch (error) {
-    if (error instanceof Rejection && !PASSING.has(error.code)) {
-      await complete(dependencies, request, { reserved, seed, outcome: { refused: { code: error.code, details: error.details } } });
-    }
+    if (!(error instanceof Rejection)) throw error;
+    const { code, details } = error;
+    if (!PASSING.has(code) && (await complete(dependencies, request, { reserved, seed, outcome: { refused: { code, details } } })))
+      throw error;
+    // Who took this request for dead has carried it out, and what they changed may be the reason for the refusal.
+    const { state } = await dependencies.states.load(reservation, request.stream);
+    if (state.status === 'completed' && state.digest === request.digest) return answerAgain(state);
     throw error;
   }
 };
@@ -94,7 +98,7 @@ const reserve = async (dependencies: Dependencies, request: Request): Promise<Re
     by: process,
   } as const;
   const decideOn = (known: Known<ReservationState>) => reservation.decide(command, known.state);
-  const absent = { state: reservation.initial, version: NO_STREAM, position: START };
+  const absent = unwritten(reservation.initial);
   const first = await append(dependencies, request, { known: absent, events: decideOn(absent) });
   if (first) return { reserved: first, isNew: true };
   const known = await states.load(reservation, stream);
@@ -108,11 +112,11 @@ const reserve = async (dependencies: Dependencies, request: Request): Promise<Re
 
 type Completion = { readonly reserved: Known<ReservationState>; readonly seed: string; readonly outcome: JsonObject };
 
-/** Who else has completed it meanwhile has carried out the same command with the same ids. */
-const complete = async (dependencies: Dependencies, request: Request, { reserved, seed, outcome }: Completion): Promise<void> => {
+/** Answers whether this outcome is the one on record. Who else has completed it meanwhile has carried out the same command with the same ids. */
+const complete = async (dependencies: Dependencies, request: Request, { reserved, seed, outcome }: Completion): Promise<boolean> => {
   const { digest, metadata } = request;
   const events = reservation.decide({ type: 'Complete', digest, seed, outcome, at: metadata.at }, reserved.state);
-  await append(dependencies, request, { known: reserved, events });
+  return (await append(dependencies, request, { known: reserved, events })) !== undefined;
 };
 
 type Decided = { readonly known: Known<ReservationState>; readonly events: readonly ReservationEvent[] };
@@ -125,9 +129,11 @@ const append = async (
 ): Promise<Known<ReservationState> | undefined> => {
   const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
   try {
-    const to = await log.append(stream, known.version, await codec.encodeAll(stream, metadata, unencoded));
-    states.advance(reservation, { stream, from: known, events, to });
-    return { state: events.reduce((state, event) => reservation.evolve(state, event), known.state), ...to };
+    const encoded = await codec.encodeAll(stream, metadata, unencoded);
+    const to = await log.append(stream, known.version, encoded);
+    states.advance(reservation, { stream, from: known, events, encoded, to });
+    const state = events.reduce((folded, event) => reservation.evolve(folded, event), known.state);
+    return { state, ...to, event: encoded.at(-1)?.id };
   } catch (error) {
     if (error instanceof StaleVersion) return undefined;
     throw error;

@@ -94,8 +94,9 @@ const append = async <State, Command, Event extends AnnalsEvent>(
   if (events.length === 0) return true;
   const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
   try {
-    const to = await log.append(stream, from.version, await codec.encodeAll(stream, metadata, unencoded));
-    states.advance(decider, { stream, from, events, to });
+    const encoded = await codec.encodeAll(stream, metadata, unencoded);
+    const to = await log.append(stream, from.version, encoded);
+    states.advance(decider, { stream, from, events, encoded, to });
     return true;
   } catch (error) {
     if (error instanceof StaleVersion) return false;

@@ -1,0 +1,11 @@
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+
+/** Takes the end of the log away, as the failover to a standby that had not received it does. */
+export const cutLog = (pool: Pool, keptUpTo: Position): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query('alter table event_log.event disable trigger append_only');
+    await connection.query('delete from event_log.event where position > $1', [keptUpTo]);
+    await connection.query('alter table event_log.event enable trigger append_only');
+  });
