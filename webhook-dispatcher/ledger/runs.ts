@@ -28,7 +28,7 @@ export type Claim = {
 
 /**
  * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others are left out. The epoch
- * outlives a crash of the database, because the commit is waited for.
+ * outlives a crash of the database, because the commit is waited for. PostgreSQL 15 and 16 cannot subtract from `-infinity`.
  */
 export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): Promise<Map<WebhookId, Claim>> => {
   const { rows } = await pool.query<Claim>(
@@ -43,7 +43,7 @@ export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): P
      from free where free.webhook_id = claimed.webhook_id
      returning claimed.webhook_id as "webhookId", run_epoch as epoch, free.role, version,
        is_ordered as "isOrdered", rate_per_second as "ratePerSecond", concurrency, breaker_openings as "breakerOpenings",
-       (greatest(0, extract(epoch from next_send_at - clock_timestamp())) * 1000)::float8 as "nextSendInMs"`,
+       (extract(epoch from greatest(next_send_at, now()) - now()) * 1000)::float8 as "nextSendInMs"`,
     [webhookIds, RUN_LEASE_MS],
   );
   return new Map(rows.map((claim) => [claim.webhookId, claim]));
