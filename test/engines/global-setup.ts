@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { startReaper } from './start-reaper.ts';
+import { startSystemPostgres } from './system-postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -23,13 +24,28 @@ const UNSAFE_BUT_FAST = {
   max_connections: '400',
 };
 
+/**
+ * The server of the run: the embedded PostgreSQL, or the one whose programs are in the folder that TEST_POSTGRES_BIN names,
+ * for example /usr/lib/postgresql/15/bin.
+ */
+const startServer = async (opening: AsyncDisposableStack): Promise<{ readonly url: string }> => {
+  const bin = process.env.TEST_POSTGRES_BIN;
+  if (bin === undefined) {
+    const dataDir = opening.use(await temporaryDataDir());
+    return opening.use(await startEmbeddedPostgres({ dataDir: dataDir.path, settings: UNSAFE_BUT_FAST }));
+  }
+  const server = opening.use(await startSystemPostgres({ bin, settings: UNSAFE_BUT_FAST }));
+  await server.start();
+  await server.createDatabase();
+  return server;
+};
+
 /** Starts one PostgreSQL for the whole run and hands back how to stop it. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   // Vitest leaves without any teardown when it is told to stop by a signal.
   startReaper();
   await using opening = new AsyncDisposableStack();
-  const dataDir = opening.use(await temporaryDataDir());
-  const server = opening.use(await startEmbeddedPostgres({ dataDir: dataDir.path, settings: UNSAFE_BUT_FAST }));
+  const server = await startServer(opening);
   project.provide('postgresUrl', server.url);
   const resources = opening.move();
   return () => resources.disposeAsync();

@@ -49,19 +49,26 @@ export const systemPostgresMissing: string | undefined =
 
 const PASSWORD = 'of-a-test';
 
-export const startSystemPostgres = async (): Promise<SystemPostgres> => {
-  if (systemPostgresBin === undefined) throw new Error('PostgreSQL is not installed, and with CI=true it must be');
-  const bin = systemPostgresBin;
+type Options = {
+  /** The folder of the programs. */
+  readonly bin?: string | undefined;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = {} }: Options = {}): Promise<SystemPostgres> => {
+  if (bin === undefined) throw new Error('PostgreSQL is not installed, and with CI=true it must be');
   await using opening = new AsyncDisposableStack();
   const { path: folder } = opening.use(await temporaryDataDir());
   const user = await findServerUser(undefined);
   if (user !== undefined) await chown(folder, user.uid, user.gid);
   const pgdata = join(folder, 'data');
+  // The reaper finds the server by this record if the run is killed.
+  await writeFile(join(folder, 'postgres.json'), JSON.stringify({ pgdata, user: 'annals', password: PASSWORD }));
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, PASSWORD);
   const access = ['--username=annals', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const initialize = () =>
-    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync'], user);
+    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], user);
   await initialize();
   const port = await freePort();
   const urlOf = (database: string) => `postgres://annals:${PASSWORD}@127.0.0.1:${port}/${database}`;
@@ -74,9 +81,9 @@ export const startSystemPostgres = async (): Promise<SystemPostgres> => {
   };
   opening.defer(kill);
   const start = async (): Promise<void> => {
-    const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200 };
-    const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    server = spawn(join(bin, 'postgres'), ['-D', pgdata, ...settings], { ...user, cwd: '/', stdio: 'ignore' });
+    const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200, ...settings };
+    const args = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    server = spawn(join(bin, 'postgres'), ['-D', pgdata, ...args], { ...user, cwd: '/', stdio: 'ignore' });
     await until(() => answers(urlOf('postgres')), Boolean, 60_000);
   };
   const resources = opening.move();
