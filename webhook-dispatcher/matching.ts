@@ -1,19 +1,16 @@
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
+import { fitsPattern } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { ownerOf } from './owners.ts';
 
 /** Whether it asked for changes like this one; whether its owner may know of it is another question. */
 export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: Pick<Change, 'type' | 'data'>): boolean =>
-  eventTypes.some((pattern) => fits(pattern, type)) &&
+  eventTypes.some((pattern) => fitsPattern(pattern, type)) &&
   (filter.articleId === undefined || data.articleId === filter.articleId) &&
   (filter.authorId === undefined || data.authorId === filter.authorId);
-
-/** `*`, `article.*`, or a type. */
-const fits = (pattern: string, type: string): boolean =>
-  pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)));
 
 /** Whether the owner, in the role that they have now, may know of it, by what the token could read that decided what goes where. */
 export const isKnownTo = (roles: ReadonlyMap<UserId, Role>, { ownerId, scopes }: PlannedEndpoint, change: Change): boolean => {
@@ -59,7 +56,7 @@ export class EndpointBook {
 
   #ofType(type: string): readonly PlannedEndpoint[] {
     return [...this.#endpoints.values()].filter(
-      ({ status, eventTypes }) => status === 'enabled' && eventTypes.some((pattern) => fits(pattern, type)),
+      ({ status, eventTypes }) => status === 'enabled' && eventTypes.some((pattern) => fitsPattern(pattern, type)),
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import { fitsPattern, typesOf } from '#shared/events/event-patterns.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import type { Topic } from '../changes/topics.ts';
@@ -9,7 +10,7 @@ export const isAskedFor = (
   { types, actor, subject, article, author, user }: EventFilter,
   { type, origin, stream, data, resource }: Change,
 ): boolean =>
-  (types === undefined || types.includes(type)) &&
+  (types === undefined || types.some((pattern) => fitsPattern(pattern, type))) &&
   (actor === undefined || origin?.actor === actor) &&
   (subject === undefined || stream === subject) &&
   (article === undefined || stream === `article-${article}` || (stream.startsWith('comment-') && data.articleId === article)) &&
@@ -25,8 +26,12 @@ export const topicsFor = ({ types, subject, article, user }: EventFilter): reado
   if (subject !== undefined) return topicsOfSubject(subject) ?? ['all'];
   if (article !== undefined) return [`article:${article}`, `comments:${article}`];
   if (user !== undefined) return [`user:${user}`];
-  return types?.map((type): Topic => `type:${type}`) ?? ['all'];
+  return types === undefined ? ['all'] : topicsOfTypes(types);
 };
+
+/** Patterns, as `article.*`, stand for the types that they fit. */
+export const topicsOfTypes = (patterns: readonly string[]): readonly Topic[] =>
+  patterns.includes('*') ? ['all'] : [...new Set(patterns.flatMap(typesOf))].map((type): Topic => `type:${type}`);
 
 const topicsOfSubject = (subject: string): readonly Topic[] | undefined => {
   const [, kind, id] = /^(article|comment|user)-(\d+)$/.exec(subject) ?? [];

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { CURSOR_PATTERN } from '#shared/cursor.ts';
+import { typesOf } from '#shared/events/event-patterns.ts';
 import { userId, webhookId } from '#shared/events/fields.ts';
 import * as events from '#shared/events/webhook.ts';
-import { typesOf } from '#shared/webhooks/event-patterns.ts';
 import { JsonPatch } from './json-patch.ts';
 
 /** What stands for the value of a header, which is never shown; sent back, it leaves the value as it is. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import { PUBLIC_KINDS, PUBLIC_TYPES, typesOf } from '#shared/events/event-patterns.ts';
 import { timestamp } from '#shared/events/fields.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { idParameter, PAGE } from './lists.ts';
@@ -39,12 +39,6 @@ const Event = z
   })
   .meta({ id: 'Event' });
 
-const PUBLIC_TYPES = Object.values(CATALOGUE)
-  .filter(({ visibility }) => visibility === 'public')
-  .map(({ type }) => type);
-
-const isPublicType = (type: string): boolean => isEventType(type) && CATALOGUE[type].visibility === 'public';
-
 const SHOWN_CHARACTERS_MAX = 40;
 const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
 
@@ -52,20 +46,20 @@ const types = z
   .string()
   .transform((text) => [...new Set(text.split(','))].toSorted())
   .superRefine((names, context) => {
-    const unknown = names.find((name) => !isPublicType(name));
+    const unknown = names.find((name) => typesOf(name).length === 0);
     if (unknown !== undefined)
       context.addIssue({
         code: 'custom',
-        message: `Must be types of events, with commas between them; there is none named “${shown(unknown)}”.`,
+        message: `Must be types of events or patterns such as article.*, with commas between them; there is none named “${shown(unknown)}”.`,
       });
   })
   .meta({
     type: 'string',
-    description: `Only these, with commas between them: ${PUBLIC_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
-    examples: ['article.published,article.edited'],
+    description: `Only these types, with commas between them. \`article.*\` stands for all types of articles, \`*\` for all types. The types: ${PUBLIC_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
+    examples: ['article.published,article.edited', 'article.*'],
   });
 
-const subject = z.string().regex(/^(?:user|article|comment|webhook|session|grant|client)-[A-Za-z0-9_.-]{1,200}$/, {
+const subject = z.string().regex(new RegExp(`^(?:${PUBLIC_KINDS.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
   error: 'Must be what events name as their subject, such as article-8001.',
 });
 

@@ -1,8 +1,9 @@
 import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind, type SelectionSetNode } from 'graphql';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { typesOf } from '#shared/events/event-patterns.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Topic } from '../../changes/topics.ts';
+import { topicsOfTypes } from '../../events/filter.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { Refused, type Runnable } from '../run.ts';
 
@@ -87,16 +88,10 @@ const SHOWN_CHARACTERS_MAX = 40;
 
 const typeTopics = (given: readonly unknown[]): readonly Topic[] => {
   const types = [...new Set(given.map(String))];
-  const unknown = types.filter((type) => !PUBLIC_TYPES.has(type));
+  const unknown = types.filter((type) => typesOf(type).length === 0);
   if (types.length === 0) throw invalid('Name a type, or leave them out to hear of all.');
   if (unknown.length > 0) throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
-  return types.map((type): Topic => `type:${type}`);
+  return topicsOfTypes(types);
 };
-
-const PUBLIC_TYPES: ReadonlySet<string> = new Set(
-  Object.values(CATALOGUE)
-    .filter(({ visibility }) => visibility === 'public')
-    .map(({ type }) => type),
-);
 
 const invalid = (message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code: 'invalid_argument' } })]);
