@@ -136,7 +136,7 @@ export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejecti
     case 'anonymous':
       return rule.anonymous === never ? new Rejection('unauthenticated') : 'allowed';
     case 'user':
-      return caller.scopes.has(rule.scope) ? 'allowed' : new Rejection('insufficient_scope', { scope: rule.scope });
+      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: rule.scope });
     case 'system':
       return 'allowed';
   }
@@ -156,16 +156,24 @@ export const isInReach = (caller: Caller, operation: Operation, resource: Resour
 
 /** How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. */
 export const reachOf = (caller: Caller, operation: Operation): Condition => {
-  const rule: Rule = POLICY[operation];
   switch (caller.kind) {
     case 'anonymous':
-      return rule.anonymous;
+      return conditionFor(operation, 'anonymous');
     case 'user':
-      return caller.scopes.has(rule.scope) ? rule[caller.role] : 'never';
+      return hasScope(caller, operation) ? conditionFor(operation, caller.role) : never;
     case 'system':
       return 'always';
   }
 };
+
+const hasScope = ({ scopes }: Extract<Caller, { kind: 'user' }>, operation: Operation): boolean =>
+  isKnown(operation) && scopes.has(scopeOf(operation));
+
+const isKnown = (operation: string): operation is Operation => Object.hasOwn(POLICY, operation);
+
+/** Another release may have written down an operation or a role that this one does not know: nobody has a right to it. */
+const conditionFor = (operation: Operation, by: 'anonymous' | Role): Condition =>
+  isKnown(operation) ? ((POLICY[operation] as Partial<Rule>)[by] ?? never) : never;
 
 /** `userId` is `null` for anonymous callers, who own nothing. */
 const holds = (fact: Fact, resource: Resource, userId: UserId | null): boolean => {

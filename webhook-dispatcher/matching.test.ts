@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { ToldScope } from '#shared/events/webhook.ts';
@@ -66,12 +66,29 @@ test('those that ask are known with the scopes that they have now', () => {
 
 test('of what happens is known what the scopes and the present role allow', () => {
   const roles = new Map<UserId, Role>([[1 as UserId, 'author']]);
-  const comment = { right: 'comment.read', resource: { articleStatus: 'published' } } as Change;
-  const draft = { right: 'article.read', resource: { articleStatus: 'draft', ownerId: 1 as UserId } } as Change;
+  const comment = { type: 'comment.added', stream: 'comment-3', right: 'comment.read', resource: { articleStatus: 'published' } } as Change;
+  const draft = {
+    type: 'article.edited',
+    stream: 'article-2',
+    right: 'article.read',
+    resource: { articleStatus: 'draft', ownerId: 1 as UserId },
+  } as Change;
   const known = (scopes: readonly ToldScope[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
     [comment, draft].map((change) => isKnownTo(ofRoles, endpointOf(1, { scopes: new Set(scopes) }), change));
   expect(known(['read:articles'])).toEqual([false, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
   expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, 'reader']]))).toEqual([true, false]);
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
+});
+
+test('an event in a stream of an unknown kind is known to no owner, not even an administrator', () => {
+  const planted = {
+    type: 'article.published',
+    stream: 'gadget-1',
+    right: 'article.read',
+    resource: { articleStatus: 'published' },
+  } as Change;
+  const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
+  expect(isKnownTo(new Map([[1 as UserId, 'admin']]), endpoint, planted)).toBe(false);
+  expect(isKnownTo(new Map([[1 as UserId, 'admin']]), endpoint, { ...planted, stream: 'article-2' as StreamName })).toBe(true);
 });

@@ -1,5 +1,6 @@
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
+import { kindOfStream } from '#shared/events/streams.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 
 /** Whether a caller may read, now, what an event happened to. */
@@ -14,27 +15,39 @@ export const createPresentRights = (run: Run): IsReadable => {
   const comment = coalesce<number, Comment>((ids) => findComments(run, ids));
   const user = coalesce<number, { readonly id: number }>((ids) => findUsers(run, ids));
   return async (caller, stream) => {
-    const [, kind, key] = THING.exec(stream) ?? [];
-    const id = Number(key);
+    const id = idOf(stream);
+    const kind = kindOfStream(stream);
     switch (kind) {
       case 'article': {
-        const found = await article(id);
+        const found = id === undefined ? undefined : await article(id);
         return found !== undefined && may(caller, 'article.read', resourceOfArticle(found));
       }
       case 'comment': {
-        const found = await comment(id);
+        const found = id === undefined ? undefined : await comment(id);
         return found !== undefined && may(caller, 'comment.read', resourceOfComment(found));
       }
       case 'user':
-        return (await user(id)) !== undefined && may(caller, 'user.read', { ownerId: id as UserId });
-      default:
-        // Sessions and the like are read nowhere else: who may know of them may know all.
+        return id !== undefined && (await user(id)) !== undefined && may(caller, 'user.read', { ownerId: id as UserId });
+      // Nothing else of these can be read: whoever may know of their events may read all of them.
+      case 'webhook':
+      case 'session':
+      case 'grant':
+      case 'client':
+      case 'account':
+      case 'invitation':
         return true;
+      case 'email':
+      case 'command':
+      case undefined:
+        return false;
     }
   };
 };
 
-const THING = /^(article|comment|user)-(\d+)$/;
+const idOf = (stream: StreamName): number | undefined => {
+  const [, id] = /^[a-z]+-([1-9]\d{0,15})$/.exec(stream) ?? [];
+  return id === undefined ? undefined : Number(id);
+};
 
 type Article = { readonly id: number; readonly author_id: number; readonly status: 'draft' | 'published' };
 type Comment = Article & { readonly article_author_id: number };

@@ -1,4 +1,5 @@
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { kindOfStream } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Caller, may } from '#shared/policy.ts';
 
@@ -8,8 +9,9 @@ export const visibleTo = (caller: Caller, stream: StreamName, data: JsonObject):
 
 /** Whether nothing of it is kept from them. */
 export const seesAll = (caller: Caller, stream: StreamName): boolean => {
-  const [, userId] = /^user-(\d+)$/.exec(stream) ?? [];
-  return userId === undefined || may(caller, 'user.read_private', { ownerId: Number(userId) as UserId });
+  const kind = kindOfStream(stream);
+  if (kind !== 'user') return kind !== undefined;
+  return may(caller, 'user.read_private', { ownerId: Number(stream.slice(kind.length + 1)) as UserId });
 };
 
 /** What of a profile is not everybody's. */

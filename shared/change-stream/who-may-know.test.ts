@@ -1,10 +1,23 @@
 import { expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import { STREAM_KINDS, streamName } from '#shared/events/streams.ts';
 import { isPublic } from './who-may-know.ts';
 
 test('what the catalogue calls public is told, and nothing else', () => {
-  const told = Object.keys(CATALOGUE).filter((type) => isPublic({ type, stream: 'thing-1' as StreamName }));
-  const expected = Object.values(CATALOGUE).filter(({ visibility }) => visibility === 'public');
-  expect(told).toEqual(expected.map(({ type }) => type));
+  const told = Object.values(CATALOGUE).filter(({ type, stream }) => isPublic({ type, stream: streamName(stream.kind, 1) }));
+  expect(told).toEqual(Object.values(CATALOGUE).filter(({ visibility }) => visibility === 'public'));
+});
+
+test('no type is told in a stream of an unknown kind, or of another kind than its own', () => {
+  for (const type of Object.keys(CATALOGUE).filter(isEventType)) {
+    const others = STREAM_KINDS.filter((kind) => kind !== CATALOGUE[type].stream.kind).map((kind) => streamName(kind, 1));
+    for (const stream of [...others, 'gadget-1', 'articles-1', 'article', '', 'constructor-1'] as StreamName[])
+      expect([stream, isPublic({ type, stream })]).toEqual([stream, false]);
+  }
+});
+
+test('of an unknown type only that it is in an aggregate of the read model is told', () => {
+  const told = STREAM_KINDS.filter((kind) => isPublic({ type: 'article.vanished', stream: streamName(kind, 1) }));
+  expect(told).toEqual(['user', 'article', 'comment', 'webhook']);
 });

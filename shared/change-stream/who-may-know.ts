@@ -1,5 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
-import { type EventType, isEventType } from '#shared/events/catalogue.ts';
+import { CATALOGUE, type EventType, isEventType } from '#shared/events/catalogue.ts';
+import { kindOfStream, type StreamKind } from '#shared/events/streams.ts';
 import type { Operation } from '#shared/policy.ts';
 
 /** On what it depends who may know of an event. */
@@ -74,17 +75,32 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
 export const concernOf = (type: EventType): Concern => CONCERNS[type];
 
 /**
- * Whether somebody outside may know of it at all. A type that this release does not know may be an internal one, but where it
- * takes an aggregate out of the read model, that is told.
+ * Whether anybody outside may know of it at all. An unknown kind of stream is invisible, and so is a type in a stream of another
+ * kind. An unknown type may be internal, but an aggregate that it takes out of the read model is reported to administrators.
  */
-export const isPublic = ({ type, stream }: { readonly type: string; readonly stream: StreamName }): boolean =>
-  isEventType(type) ? CONCERNS[type] !== 'internal' : AGGREGATE.test(stream);
+export const isPublic = ({ type, stream }: { readonly type: string; readonly stream: StreamName }): boolean => {
+  const kind = kindOfStream(stream);
+  if (isEventType(type)) return CATALOGUE[type].stream.kind === kind && CONCERNS[type] !== 'internal';
+  return kind !== undefined && RIGHTS_TO_DAMAGED[kind] !== null;
+};
 
-const AGGREGATE = /^(user|article|comment|webhook)-/;
+/** What only administrators may do to a resource of which nothing is known; `null` for what is not in the read model. */
+const RIGHTS_TO_DAMAGED: { readonly [Kind in StreamKind]: Operation | null } = {
+  user: 'user.read_private',
+  article: 'article.read',
+  comment: 'comment.read',
+  webhook: 'webhook.manage',
+  email: null,
+  command: null,
+  session: null,
+  grant: null,
+  client: null,
+  account: null,
+  invitation: null,
+};
 
-/** What only administrators have with a resource of which nothing is known. */
+/** The right to a damaged event. Nobody reads one without ids, except administrators. */
 export const rightToDamaged = (stream: StreamName): Operation => {
-  if (stream.startsWith('article-')) return 'article.read';
-  if (stream.startsWith('webhook-')) return 'webhook.manage';
-  return stream.startsWith('comment-') ? 'comment.read' : 'user.read_private';
+  const kind = kindOfStream(stream);
+  return (kind && RIGHTS_TO_DAMAGED[kind]) ?? 'user.read_private';
 };

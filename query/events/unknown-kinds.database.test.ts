@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { context } from '#shared/events/codec-setting.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { follow } from '../../test/engines/event-source.ts';
+import { streamOf } from '../../test/engines/graphql-stream.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let [author, admin] = [] as unknown as [Asker, Asker];
+let article: number;
+beforeAll(async () => {
+  world = await createReadWorld({ NODE_ENV: 'test' });
+  [author, admin] = [await world.person('author', 'Ada'), await world.person('admin')];
+  article = await publish('Published');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const publish = async (title: string): Promise<number> =>
+  (
+    (await world.ask('/articles', { by: author, method: 'POST', body: { title, body: '', tags: [], publish: true } })).body as {
+      id: number;
+    }
+  ).id;
+
+/** What another release, or somebody else's hand, has written. */
+const plant = async (stream: string, type: string, data: JsonObject): Promise<void> => {
+  const { correlation, causation, ...rest } = context;
+  const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
+  await world.side.eventLog.append(stream as StreamName, 'any', [{ id: randomUUID() as EventId, type, data, metadata }]);
+};
+
+const plantAll = async () => {
+  const mark = { articleId: article, authorId: author.id };
+  await plant('gadget-1', 'gadget.made', { ...mark, ownerId: author.id, secret: 'planted' });
+  await plant('gadget-1', 'article.published', mark);
+  await plant('gadget-2', 'article.edited', { ...mark, title: 'planted' });
+  await plant('gadget-3', 'comment.added', { ...mark, commentId: 77, text: 'planted' });
+  await plant('gadget-4', 'session.signed_out', { userId: author.id, sessionId: 'planted' });
+  await plant(streamName('session', 'planted'), 'article.edited', { ...mark, title: 'planted' });
+  await plant(streamName('email', 'planted'), 'article.edited', { ...mark, title: 'planted' });
+};
+
+test('an unknown kind is invisible to everybody, on every page and stream', async () => {
+  const callers = [author, admin];
+  const subscription = '{ cursor type article { title } comment { id } user { id } }';
+  const after = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+  const streams = await Promise.all(
+    callers.flatMap(async (by) => {
+      const headers = await world.authorization(by);
+      const token = headers.authorization?.replace('Bearer ', '');
+      const at = { url: world.url, fetch };
+      return [
+        await follow(`${world.url}/events?after=${after}`, { headers }),
+        await streamOf(at, `subscription { changes(types: ["*", "article.*"], after: "${after}") ${subscription} }`, { token }),
+        await streamOf(at, `subscription { articleChanged(id: "${article}", after: "${after}") { type article { title } } }`, { token }),
+      ] as const;
+    }),
+  );
+  await plantAll();
+  await world.ask(`/articles/${article}`, { by: author, method: 'PATCH', body: { title: 'The last of all' } });
+  for (const [events, changes, ofArticle] of streams) {
+    expect((await events.data<{ type: string }>(1)).map(({ type }) => type)).toEqual(['article.edited']);
+    expect(await changes.results(1)).toMatchObject([{ data: { changes: { type: 'article.edited' } } }]);
+    expect(await ofArticle.results(1)).toMatchObject([{ data: { articleChanged: { article: { title: 'The last of all' } } } }]);
+    for (const stream of [events, changes, ofArticle]) {
+      await stream.close();
+      expect(JSON.stringify(stream.messages)).not.toMatch(/planted|gadget/);
+    }
+  }
+  for (const by of callers) {
+    const whole = (await world.ask('/events?limit=100', { by })).body;
+    expect(JSON.stringify(whole)).toContain('The last of all');
+    expect(JSON.stringify(whole)).not.toMatch(/planted|gadget/);
+    expect((await world.ask('/events?subject=session-planted', { by })).body).toEqual([]);
+    for (const subject of ['gadget-1', 'email-planted']) expect((await world.ask(`/events?subject=${subject}`, { by })).status).toBe(400);
+    expect(JSON.stringify((await world.ask(`/articles/${article}/history`, { by })).body)).not.toMatch(/planted|gadget/);
+    expect((await world.ask('/comments/77', { by })).status).toBe(404);
+  }
+});
