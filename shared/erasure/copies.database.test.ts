@@ -13,7 +13,8 @@ import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuil
 import { searchDatabase } from '../../test/engines/search-everywhere.ts';
 import { until } from '../../test/engines/until.ts';
 import { applyErasures } from './apply.ts';
-import { countIn, eraseInReadModels, readModels } from './copies.ts';
+import { countInReadModels, eraseInReadModels, readModels } from './copies.ts';
+import { findTables, withTable } from './find-tables.ts';
 import { countLeft } from './leavings.ts';
 
 let world: RebuildWorld;
@@ -26,6 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
+const leftIn = async (schema: string, userId: UserId) => (await countInReadModels(world.side.pool, userId)).get(schema);
+
 test('every version of the read model is one, whatever its name', async () => {
   await world.side.pool.query('create schema "not one"; create table "not one".users (name text)');
   expect(await readModels(world.side.pool)).toEqual(['read_model', 'read_model_previous']);
@@ -37,13 +40,13 @@ test('what is written just now is left to whoever writes it, and not waited for'
   try {
     await writer.query(`begin; update read_model_previous.users set role = role where id = ${one}`);
     await eraseInReadModels(pool, [one]);
-    expect(await countIn(pool, 'read_model_previous', one)).toBe(1);
+    expect(await leftIn('read_model_previous', one)).toBe(1);
   } finally {
     await writer.query('rollback');
     writer.release();
   }
   await eraseInReadModels(pool, [one]);
-  expect(await countIn(pool, 'read_model_previous', one)).toBe(0);
+  expect(await leftIn('read_model_previous', one)).toBe(0);
 });
 
 test('what is left is what a replay comes to without their keys, and others keep what is theirs', async () => {
@@ -51,8 +54,8 @@ test('what is left is what a replay comes to without their keys, and others keep
   await keys.destroy(one);
   await eraseInReadModels(pool, [one]);
   for (const schema of await readModels(pool)) {
-    expect(await countIn(pool, schema, one)).toBe(0);
-    expect(await countIn(pool, schema, other)).toBeGreaterThan(1);
+    expect(await leftIn(schema, one)).toBe(0);
+    expect(await leftIn(schema, other)).toBeGreaterThan(1);
     expect(await digestOf(pool, schema)).toEqual(await replayed(world.side));
   }
 });
@@ -98,4 +101,51 @@ test('what a verification that was killed has left goes at the next erasure and 
   await leave();
   await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
   expect(await isThere()).toBe(false);
+});
+
+test('a read model of another release is erased table by table, under whatever name, and those of others are left alone', async () => {
+  const { pool } = world.side;
+  // One had fewer tables and columns, one is kept by an operator for themselves, and one belongs to somebody else.
+  await pool.query(`
+    create schema "Kept by hand"; create table "Kept by hand".users as select id, name, role, version, created_at, updated_at from read_model.users;
+    create schema half; create table half.comments as select * from read_model.comments;
+    create schema others; create table others.users as select id, name from read_model.users`);
+  const { rows: before } = await pool.query('select * from others.users order by id');
+  expect(await leftIn('"Kept by hand"', other)).toBe(1);
+  expect(await countLeft(pool, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
+  await eraseInReadModels(pool, [other]);
+  expect([await leftIn('"Kept by hand"', other), await leftIn('half', other)]).toEqual([0, 0]);
+  expect((await pool.query('select * from others.users order by id')).rows).toEqual(before);
+  await pool.query('drop schema half cascade');
+});
+
+test('a schema that gets another name in the meantime is erased under that one', async () => {
+  const { pool } = world.side;
+  await pool.query(`update "Kept by hand".users set name = 'Ada' where id = $1`, [other]);
+  const [table] = (await findTables(pool, ['users'])).filter(({ schema }) => schema === '"Kept by hand"');
+  if (!table) throw new Error('it is there');
+  await pool.query('alter schema "Kept by hand" rename to renamed');
+  const names: string[] = [];
+  const look = (name: string) => {
+    names.push(name);
+    return pool.query(`select from ${name}`);
+  };
+  expect((await withTable(pool, table, look))?.rowCount).toBeGreaterThan(1);
+  expect(names).toEqual(['"Kept by hand".users', 'renamed.users']);
+  expect(await leftIn('renamed', other)).toBe(1);
+  await eraseInReadModels(pool, [other]);
+  expect(await leftIn('renamed', other)).toBe(0);
+});
+
+test('one that cannot be erased is named, is left in the report, and holds up no other', async () => {
+  const { pool } = world.side;
+  await pool.query(`
+    create schema a_refusing; create table a_refusing.users as select * from read_model_previous.users;
+    update a_refusing.users set name = 'Ada' where id = ${other}; update renamed.users set name = 'Ada' where id = ${other};
+    create function a_refusing.refuse() returns trigger language plpgsql as $$ begin raise 'never' using errcode = '42P01'; end $$;
+    create trigger refuse before update on a_refusing.users for each row execute function a_refusing.refuse()`);
+  await expect(eraseInReadModels(pool, [other])).rejects.toThrow('Personal data is left in a_refusing.users.');
+  expect(await leftIn('renamed', other)).toBe(0);
+  expect(await countLeft(pool, other)).toContainEqual({ part: 'a_refusing', left: 1 });
+  await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });
