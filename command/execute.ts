@@ -18,8 +18,8 @@ export type Target<State, Event> = {
   readonly stream: StreamName;
   /** Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are against it. */
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;
-  /** Runs before the append, which will expect `version`: where another stream must be written first. */
-  prepare?(events: readonly Event[], version: Version): Promise<void>;
+  /** Runs before the append, which will expect the version of `basis`: where another stream must be written first. */
+  prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
 };
 
 /** The only place where events are decided and appended. */
@@ -135,7 +135,7 @@ const append = async <State, Event extends AnnalsEvent>(
   { target, basis, events, circumstances }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { decider, stream, prepare } = target;
-  await prepare?.(events, basis.version);
+  await prepare?.(events, basis);
   const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
   const appended = await log.append(stream, basis.version, encoded);

@@ -7,6 +7,7 @@ import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Executor } from './execute.ts';
 import type { States } from './states.ts';
@@ -36,6 +37,7 @@ export type HandlerDependencies = {
   readonly executor: Executor;
   readonly states: States;
   readonly claims: EmailClaims;
+  readonly administrators: AdministratorKeeper;
   readonly pool: Pick<Pool, 'query'>;
   readonly webhooks: WebhookRules;
 };

@@ -9,6 +9,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { articleHandlers } from './articles/handle.ts';
 import { commentHandlers } from './comments/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
@@ -52,8 +53,9 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
+  const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const handlers = handlersOf({ ...base, executor, claims, pool, webhooks });
+  const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
   opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys, erasures, tracing }));

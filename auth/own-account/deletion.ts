@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId, Version } from '#shared/brands.ts';
+import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
+import { deletePerson } from '../accounts/person-table.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { CONFIRMATION, type DeletionView, deletionPage, lastAdministratorPage } from '../pages/account/deletion-page.ts';
 import { erasedPage } from '../pages/account/erased-page.ts';
@@ -17,7 +20,7 @@ import type { RecordSeal } from '../storage/seal-record.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { dropSession } from './end-access.ts';
-import { isLastAdministrator, unlessLastAdministrator } from './last-administrator.ts';
+import { isLastAdministrator } from './last-administrator.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 import { contextOf, type Visitor } from './visitor.ts';
 
@@ -56,18 +59,25 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
     const unconfirmed = await confirmPassword(dependencies, visitor, password);
     if (unconfirmed !== undefined)
       return answer(dependencies, visitor, { problems: { password: unconfirmed.text }, confirmation, status: unconfirmed.status });
-    const deletion = () => dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor));
-    const outcome = await unlessLastAdministrator(dependencies.pool, visitor, deletion);
-    if (outcome === 'last') return refuse(dependencies, visitor);
-    if (outcome === 'busy') return answer(dependencies, visitor, { problems: { form: OTHERS_FIRST }, confirmation, status: 503 });
-    // The directory does the same when it comes to it, which may take a moment.
+    const deleted = await dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor)).catch(refusalOf);
+    if (deleted === 'last') return refuse(dependencies, visitor);
+    if (deleted === 'busy') return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
+    // The directory does both when it comes to it, which may take a moment.
+    await deletePerson(dependencies.pool, visitor.userId, deleted.version as Version);
     await dependencies.endGrantsOfUser(visitor.userId);
     dropSession(dependencies.provider, visitor);
     visitor.response.redirect(303, `${ERASED_PATH}?${receiptOf(dependencies.seal, visitor.userId)}`);
   },
 });
 
-const OTHERS_FIRST = 'Another administrator is deleting their account just now. Try again in a moment.';
+const UNCERTAIN = 'It is not certain that the account was deleted. Try again in a moment.';
+
+const refusalOf = (error: unknown): 'last' | 'busy' => {
+  if (error instanceof CommandUnavailable) return 'busy';
+  if (error instanceof Rejection && error.code === 'last_administrator') return 'last';
+  if (error instanceof Rejection && error.code === 'conflict') return 'busy';
+  throw error;
+};
 
 const refuse = (dependencies: Dependencies, visitor: Visitor): void =>
   answerPage(visitor.response, lastAdministratorPage({ ...viewOf(dependencies, visitor), status: 409 }));

@@ -1,16 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 } from 'uuid';
-import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
-import { StaleVersion } from '#shared/event-log/errors.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Codec } from '#shared/events/codec.ts';
+import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { sameAddress } from '#shared/same-address.ts';
-import type { Decider } from '../decider.ts';
-import type { Known, States } from '../states.ts';
+import type { Known } from '../states.ts';
+import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import { claimName, type EmailClaimState, emailClaim, emailStream } from './email-claim.ts';
 import { user, userStream } from './user.ts';
 
@@ -21,7 +16,6 @@ export type EmailClaims = {
 };
 
 type Wanted = { readonly email: string; readonly userId: UserId; readonly userVersion: Version };
-type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 type Claimed = Extract<EmailClaimState, { status: 'claimed' }>;
 
 /** How long the use of a claim may take before somebody else fences it off. */
@@ -29,7 +23,7 @@ const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 8_000;
 
-export const createEmailClaims = (dependencies: Dependencies & { readonly hashKey: Buffer }): EmailClaims => ({
+export const createEmailClaims = (dependencies: AppendDependencies & { readonly hashKey: Buffer }): EmailClaims => ({
   async claim(wanted, metadata) {
     const address = sameAddress(wanted.email);
     const stream = emailStream(createHmac('sha256', dependencies.hashKey).update(address).digest('base64url'));
@@ -45,19 +39,19 @@ export const createEmailClaims = (dependencies: Dependencies & { readonly hashKe
 });
 
 const claim = (
-  dependencies: Dependencies,
+  dependencies: AppendDependencies,
   { stream, known, wanted }: { stream: StreamName; known: Known<EmailClaimState>; wanted: Wanted },
   metadata: MetadataContext,
 ): Promise<boolean> => {
   const { userId, userVersion } = wanted;
   const decided = emailClaim.decide({ type: 'ClaimEmail', userId, userVersion, at: metadata.at }, known.state);
-  return append(dependencies, { decider: emailClaim, stream, from: known, events: decided }, metadata);
+  return tryAppend(dependencies, { decider: emailClaim, stream, from: known, events: decided }, metadata);
 };
 
 type Held = { readonly stream: StreamName; readonly known: Known<EmailClaimState>; readonly claimed: Claimed; readonly address: string };
 
 /** Brings another user's claim one step nearer to its release, or refuses because that user has the address. */
-const free = async (dependencies: Dependencies, held: Held, metadata: MetadataContext): Promise<void> => {
+const free = async (dependencies: AppendDependencies, held: Held, metadata: MetadataContext): Promise<void> => {
   const { stream, known, claimed, address } = held;
   const { userId, userVersion } = claimed;
   const holder = await dependencies.states.load(user, userStream(userId));
@@ -66,10 +60,10 @@ const free = async (dependencies: Dependencies, held: Held, metadata: MetadataCo
   }
   if (holder.version > userVersion) {
     const released = emailClaim.decide({ type: 'ReleaseEmail', userId, userVersion: holder.version }, known.state);
-    await append(dependencies, { decider: emailClaim, stream, from: known, events: released }, metadata);
+    await tryAppend(dependencies, { decider: emailClaim, stream, from: known, events: released }, metadata);
   } else if (!isRecent(claimed.at)) {
     const fence = user.decide({ type: 'AbandonEmail', userId, claim: claimName(stream, userVersion) }, holder.state);
-    await append(dependencies, { decider: user, stream: userStream(userId), from: holder, events: fence }, metadata);
+    await tryAppend(dependencies, { decider: user, stream: userStream(userId), from: holder, events: fence }, metadata);
   } else {
     await delay(LOOK_AGAIN_MS);
   }
@@ -77,29 +71,3 @@ const free = async (dependencies: Dependencies, held: Held, metadata: MetadataCo
 
 /** Where clocks differ by more than that, a claim counts as old: the fence makes taking it over safe. */
 const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS;
-
-type Decided<State, Command, Event> = {
-  readonly decider: Decider<State, Command, Event>;
-  readonly stream: StreamName;
-  readonly from: Known<State>;
-  readonly events: readonly Event[];
-};
-
-/** Answers false where another writer was first, and the caller looks again. */
-const append = async <State, Command, Event extends AnnalsEvent>(
-  { log, codec, states }: Dependencies,
-  { decider, stream, from, events }: Decided<State, Command, Event>,
-  metadata: MetadataContext,
-): Promise<boolean> => {
-  if (events.length === 0) return true;
-  const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
-  try {
-    const encoded = await codec.encodeAll(stream, metadata, unencoded);
-    const to = await log.append(stream, from.version, encoded);
-    states.advance(decider, { stream, from, events, encoded, to });
-    return true;
-  } catch (error) {
-    if (error instanceof StaleVersion) return false;
-    throw error;
-  }
-};

@@ -1,10 +1,10 @@
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import type { UpdateUser } from '#shared/commands/user.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
-import type { EmailClaims } from './email-claims.ts';
+import type { Known } from '../states.ts';
 import { updateByPatch } from './patch.ts';
 import { type UserEvent, type UserState, user, userStream } from './user.ts';
 
@@ -13,6 +13,7 @@ type UserTarget = Target<UserState, UserEvent>;
 export const userHandlers = ({
   executor,
   claims,
+  administrators,
 }: HandlerDependencies): HandlersOf<'RegisterUser' | 'UpdateUser' | 'PatchUser' | 'DeleteUser'> => ({
   RegisterUser: {
     operation: 'user.register',
@@ -26,7 +27,7 @@ export const userHandlers = ({
             demand(caller, 'user.register', { resource: {} });
             return user.decide({ ...command, userId }, state);
           },
-          prepare: claimAddress(claims, userId, circumstances.metadata),
+          prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
         };
       };
       return executor.create(targetOf, circumstances);
@@ -43,7 +44,7 @@ export const userHandlers = ({
           demandUpdate(command, state, caller);
           return user.decide(command, state);
         },
-        prepare: claimAddress(claims, userId, circumstances.metadata),
+        prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
       };
       return { id: userId, ...(await executor.change(target, circumstances)) };
     },
@@ -62,7 +63,7 @@ export const userHandlers = ({
           demandUpdate(update, state, caller);
           return user.decide(update, state);
         },
-        prepare: claimAddress(claims, userId, circumstances.metadata),
+        prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
       };
       return { id: userId, ...(await executor.change(target, circumstances)) };
     },
@@ -78,6 +79,7 @@ export const userHandlers = ({
           demand(caller, 'user.delete', { resource: { ownerId: userId } });
           return user.decide(command, state);
         },
+        prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
       };
       return { id: userId, ...(await executor.change(target, circumstances)) };
     },
@@ -91,12 +93,29 @@ const demandUpdate = ({ userId, role }: UpdateUser, state: UserState, caller: Se
   if (isOther) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
 };
 
-/** An address is claimed before the event that uses it, naming the version that its append will expect. */
-const claimAddress =
-  (claims: EmailClaims, userId: UserId, metadata: MetadataContext) =>
-  async (events: readonly UserEvent[], userVersion: Version): Promise<void> => {
+type Announcing = { readonly userId: UserId; readonly caller: Sent['caller']; readonly metadata: MetadataContext };
+
+/**
+ * What must be unique or must not run out is announced before the append, naming the version that it will expect: an address that
+ * is used, and an administrator who comes or leaves.
+ */
+const announce =
+  ({ claims, administrators }: Pick<HandlerDependencies, 'claims' | 'administrators'>, { userId, caller, metadata }: Announcing) =>
+  async (events: readonly UserEvent[], { state, version: userVersion }: Known<UserState>): Promise<void> => {
     for (const event of events) {
       const email = event.type === 'user.registered' || event.type === 'user.updated' ? event.data.email : null;
       if (email) await claims.claim({ email, userId, userVersion }, metadata);
     }
+    const before = rankOf(state);
+    const after = rankOf(events.reduce(user.evolve, state));
+    if (before === undefined) return after === undefined ? undefined : administrators.appoint(userId, metadata);
+    if (before === after || (before === 'service' && after === 'person')) return undefined;
+    const mayBeLast = caller.kind === 'system';
+    return administrators.leave({ userId, userVersion, hasAddress: before === 'person', mayBeLast }, metadata);
   };
+
+/** What kind of administrator somebody is: only who has an address can sign in. */
+const rankOf = (state: UserState): 'person' | 'service' | undefined => {
+  if (state.status !== 'active' || state.role !== 'admin') return undefined;
+  return state.email === null ? 'service' : 'person';
+};

@@ -46,6 +46,8 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
   'webhook.redrive_requested': 'webhook',
   'email.claimed': 'internal',
   'email.released': 'internal',
+  'administrator.appointed': 'internal',
+  'administrator.leaving': 'internal',
   'command.reserved': 'internal',
   'command.completed': 'internal',
   'session.signed_in': 'private',

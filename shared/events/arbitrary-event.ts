@@ -90,6 +90,8 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'webhook.redrive_requested': fc.record({ ...webhook, redriveId: fc.uuid() }),
   'email.claimed': fc.record({ userId, userVersion: version, at: timestamp }),
   'email.released': fc.record(user),
+  'administrator.appointed': fc.record(user),
+  'administrator.leaving': fc.record({ userId, userVersion: version, at: timestamp }),
   'command.reserved': fc.record({ digest: token, seed: token, at: timestamp, by: token }),
   'command.completed': fc.record({ digest: token, outcome: json, at: timestamp }),
   'session.signed_in': fc.record({ sessionId: token, userId, method: token }),

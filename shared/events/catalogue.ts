@@ -1,3 +1,4 @@
+import { ADMINISTRATOR_EVENTS } from './administrators.ts';
 import { ARTICLE_EVENTS } from './article.ts';
 import { COMMENT_EVENTS } from './comment.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
@@ -14,6 +15,7 @@ export const CATALOGUE = {
   ...COMMENT_EVENTS,
   ...WEBHOOK_EVENTS,
   ...EMAIL_CLAIM_EVENTS,
+  ...ADMINISTRATOR_EVENTS,
   ...RESERVATION_EVENTS,
   ...SECURITY_EVENTS,
 } as const satisfies { readonly [Type in string]: EventDefinition<Type> };

@@ -26,6 +26,8 @@ const FIXTURES = [
   'account.reset_requested.v1.json',
   'account.second_factor_added.v1.json',
   'account.second_factor_removed.v1.json',
+  'administrator.appointed.v1.json',
+  'administrator.leaving.v1.json',
   'article.deleted.v1.json',
   'article.drafted.v1.json',
   'article.edited.v1.json',

@@ -7,6 +7,7 @@ export const STREAM_KINDS = [
   'comment',
   'webhook',
   'email',
+  'administrators',
   'command',
   'session',
   'grant',

@@ -48,7 +48,8 @@ export const USER_EVENTS = {
     type: 'user.email_abandoned',
     version: 1,
     visibility: 'internal',
-    description: 'A claim of an e-mail address was given up before its use; moving the stream’s version on makes a late use impossible.',
+    description:
+      'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.',
     stream,
     schema: z.strictObject({ userId, claim: token }),
     personal: null,

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { as, by, type CommandSide, createCommandWorld, Died, mortal, registerUser, system } from '../../test/engines/command-side.ts';
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+let other: CommandSide;
+beforeEach(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  other = await world.open();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const each of [side, other, world]) await each?.[Symbol.asyncDispose]();
+});
+
+let names = 0;
+const administrator = (on: CommandSide = side): Promise<UserId> =>
+  registerUser(on, { role: 'admin', email: `admin${++names}@example.com` });
+const ways = {
+  delete: (userId: UserId) => ({ type: 'DeleteUser', userId }),
+  demote: (userId: UserId) => ({ type: 'UpdateUser', userId, role: 'author' }),
+  patch: (userId: UserId) => ({ type: 'PatchUser', userId, patch: [{ op: 'replace', path: '/role', value: 'reader' }] }),
+  'take the address of': (userId: UserId) => ({ type: 'UpdateUser', userId, email: null }),
+} as const;
+const remove = (on: CommandSide, userId: UserId, { caller = as(userId, 'admin'), way = 'demote' as keyof typeof ways } = {}) =>
+  on.send(ways[way](userId) as never, by(caller));
+const last = { code: 'last_administrator' };
+
+describe('the last administrator', () => {
+  test('stays one, whichever way is tried, until somebody else is one', async () => {
+    const only = await administrator();
+    const robot = await registerUser(side, { role: 'admin', email: null });
+    for (const way of Object.keys(ways) as (keyof typeof ways)[])
+      await expect(remove(side, only, { way, caller: as(robot, 'admin') })).rejects.toMatchObject(last);
+    const author = await registerUser(side, { email: 'author@example.com' });
+    await other.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(only, 'admin')));
+    await remove(side, only);
+    await expect(remove(other, author, { way: 'delete' })).rejects.toMatchObject(last);
+  });
+
+  test('is a service account where nobody else is there', async () => {
+    const robot = await registerUser(side, { role: 'admin', email: null });
+    await expect(remove(side, robot, { way: 'delete' })).rejects.toMatchObject(last);
+    await administrator();
+    await remove(side, robot, { way: 'delete' });
+  });
+
+  test('is erased again after a restore all the same', async () => {
+    await remove(side, await administrator(), { way: 'delete', caller: system });
+  });
+});
+
+test('of administrators who demote each other at once, over two processes, one stays', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const [one, two, three] = [await administrator(), await administrator(other), await administrator()] as const;
+    const attempts = [
+      [side, one, two],
+      [other, two, three],
+      [side, three, one],
+      [other, one, three],
+    ] as const;
+    const outcomes = await Promise.allSettled(attempts.map(([on, whom, who]) => remove(on, whom, { caller: as(who, 'admin') })));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(last);
+    const left = [];
+    for (const userId of [one, two, three]) {
+      const kept = await remove(side, userId).then(
+        () => false,
+        () => true,
+      );
+      if (kept) left.push(userId);
+    }
+    expect(left).toHaveLength(1);
+    await remove(side, left[0] as UserId, { way: 'delete', caller: system });
+  }
+});
+
+/** Moves the clock alone, past the time that an announced append may take. */
+const later = (): void => {
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(now + 3_000);
+};
+
+test('an administrator whose removal ended in a crash counts again', async () => {
+  const [one, two] = [await administrator(), await administrator()];
+  {
+    await using dying = await world.open(mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)));
+    await expect(remove(dying, one)).rejects.toThrow(Died);
+  }
+  later();
+  await remove(other, two);
+  await expect(remove(side, one)).rejects.toMatchObject(last);
+});
+
+test('a removal that was only slow does not take the last one', async () => {
+  const [one, two] = [await administrator(), await administrator()];
+  const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using slow = await world.open((log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      if (stream === `user-${one}`) {
+        reach();
+        await waiting;
+      }
+      return log.append(stream, expected, events);
+    },
+  }));
+  const late = expect(remove(slow, one)).rejects.toMatchObject(last);
+  await reached;
+  later();
+  await remove(other, two);
+  goOn();
+  await late;
+});
+
+test('administrators of before any announcement are known from the read model', async () => {
+  const [one, two] = [await registerUser(side, { email: 'old@example.com' }), await administrator()];
+  const promoted = {
+    id: 'a0000000-0000-4000-8000-000000000001',
+    event: { type: 'user.updated', data: { userId: one, role: 'admin' } },
+  } as const;
+  const metadata = {
+    at: new Date().toISOString(),
+    actor: 'system:test',
+    client: null,
+    request: 'r',
+    correlation: 'r',
+    causation: null,
+  } as const;
+  const stream = `user-${one}` as never;
+  await side.eventLog.append(stream, 1 as never, await side.codec.encodeAll(stream, metadata, [promoted as never]));
+  await expect(remove(other, two)).rejects.toMatchObject(last);
+  await side.pool.query(
+    `create schema read_model create table users (id bigint, role text, created_at timestamptz, deleted_at timestamptz)`,
+  );
+  await side.pool.query(`insert into read_model.users values ($1, 'admin', now(), null)`, [one]);
+  await remove(other, two);
+});

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UserId, Version } from '#shared/brands.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { type AppendDependencies, tryAppend } from '../try-append.ts';
+import { type UserState, user, userStream } from '../users/user.ts';
+import { ADMINISTRATORS, type AdministratorsState, administrators, announcementName, type Leaving } from './administrators.ts';
+
+/** Sees to it that somebody is left who can look after the installation. */
+export type AdministratorKeeper = {
+  /** Announces that somebody becomes an administrator. */
+  appoint(userId: UserId, metadata: MetadataContext): Promise<void>;
+  /** Announces that somebody stops being an administrator, or refuses with `last_administrator`. */
+  leave(leaver: Leaver, metadata: MetadataContext): Promise<void>;
+};
+
+export type Leaver = {
+  readonly userId: UserId;
+  readonly userVersion: Version;
+  /** Service accounts have no address. They cannot sign in, so that they do not stand in for a person. */
+  readonly hasAddress: boolean;
+  /** An erasure that is made again after a restore is not refused. */
+  readonly mayBeLast: boolean;
+};
+
+type Dependencies = AppendDependencies & { readonly pool: Pick<Pool, 'query'> };
+
+/** How long an announced append may take before it is fenced off. */
+const USE_MAX_MS = 2_000;
+const LOOK_AGAIN_MS = 50;
+const TIMEOUT_MS = 8_000;
+/** Administrators of before the first announcement are looked for in the read model. */
+const LISTED_MAX = 1_000;
+
+export const createAdministratorKeeper = (dependencies: Dependencies): AdministratorKeeper => ({
+  appoint: (userId, metadata) =>
+    untilDone(async () => {
+      const from = await dependencies.states.load(administrators, ADMINISTRATORS);
+      const events = administrators.decide({ type: 'Appoint', userId }, from.state);
+      return tryAppend(dependencies, { decider: administrators, stream: ADMINISTRATORS, from, events }, metadata);
+    }),
+  leave: (leaver, metadata) =>
+    untilDone(async () => {
+      const { userId, userVersion, mayBeLast } = leaver;
+      const from = await dependencies.states.load(administrators, ADMINISTRATORS);
+      const others = mayBeLast ? 'stay' : await findOthers(dependencies, from.state, leaver);
+      if (others === 'none') throw new Rejection('last_administrator');
+      if (others !== 'stay') {
+        await settle(dependencies, others, metadata);
+        return false;
+      }
+      const events = administrators.decide({ type: 'Leave', userId, userVersion, at: metadata.at }, from.state);
+      return tryAppend(dependencies, { decider: administrators, stream: ADMINISTRATORS, from, events }, metadata);
+    }),
+});
+
+const untilDone = async (attempt: () => Promise<boolean>): Promise<void> => {
+  const endMs = performance.now() + TIMEOUT_MS;
+  while (performance.now() < endMs) if (await attempt()) return;
+  throw new Rejection('conflict');
+};
+
+type Undecided = Leaving & { readonly userId: UserId };
+
+/** Whether another one stays; if none does, the one who was announced to leave and perhaps will not. */
+const findOthers = async (
+  dependencies: Dependencies,
+  { announced }: AdministratorsState,
+  leaver: Leaver,
+): Promise<'stay' | 'none' | Undecided> => {
+  let undecided: Undecided | undefined;
+  for await (const userId of candidates(dependencies, announced)) {
+    if (userId === leaver.userId) continue;
+    const { state, version } = await dependencies.states.load(user, userStream(userId));
+    if (!isAdministrator(state, leaver)) continue;
+    const leaving = announced[userId];
+    if (!leaving || version > leaving.userVersion) return 'stay';
+    undecided ??= { ...leaving, userId };
+  }
+  return undecided ?? 'none';
+};
+
+/** A name of `null` is that of somebody whose erasure is on its way. */
+const isAdministrator = (state: UserState, { hasAddress }: Leaver): boolean =>
+  state.status === 'active' && state.role === 'admin' && state.name !== null && (state.email !== null || !hasAddress);
+
+/** Those who were announced, then those whom the read model knows. */
+async function* candidates({ pool }: Dependencies, announced: AdministratorsState['announced']): AsyncGenerator<UserId> {
+  for (const userId of Object.keys(announced)) yield Number(userId) as UserId;
+  for (const userId of await selectAdministrators(pool).catch(noneIfUnmade)) if (!(userId in announced)) yield userId;
+}
+
+const selectAdministrators = async (pool: Pick<Pool, 'query'>): Promise<readonly UserId[]> => {
+  const { rows } = await pool.query<{ id: UserId }>(
+    `select id from ${LIVE_SCHEMA}.users where role = 'admin' and deleted_at is null order by created_at, id limit ${LISTED_MAX}`,
+  );
+  return rows.map(({ id }) => id);
+};
+
+/** The projector has not started yet, so that there is nobody of before. */
+const noneIfUnmade = (error: unknown): readonly UserId[] => {
+  if (isUndefinedTable(error)) return [];
+  throw error;
+};
+
+/** Waits for an append that was announced just now, and fences off an old one. */
+const settle = async (dependencies: Dependencies, { userId, userVersion, at }: Undecided, metadata: MetadataContext): Promise<void> => {
+  // Clocks that differ by more make an announcement old, which is safe because of the fence.
+  if (Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS) return void (await delay(LOOK_AGAIN_MS));
+  const stream = userStream(userId);
+  const from = await dependencies.states.load(user, stream);
+  if (from.version > userVersion) return;
+  const events = user.decide({ type: 'AbandonEmail', userId, claim: announcementName(userVersion) }, from.state);
+  await tryAppend(dependencies, { decider: user, stream, from, events }, metadata);
+};

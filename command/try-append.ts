@@ -1,0 +1,37 @@
+import { v7 } from 'uuid';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { StaleVersion } from '#shared/event-log/errors.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import type { Decider } from './decider.ts';
+import type { Known, States } from './states.ts';
+
+export type AppendDependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
+
+type Decided<State, Command, Event> = {
+  readonly decider: Decider<State, Command, Event>;
+  readonly stream: StreamName;
+  readonly from: Known<State>;
+  readonly events: readonly Event[];
+};
+
+/** Appends beside the command that is under way. Returns false if another writer was first, and the caller looks again. */
+export const tryAppend = async <State, Command, Event extends AnnalsEvent>(
+  { log, codec, states }: AppendDependencies,
+  { decider, stream, from, events }: Decided<State, Command, Event>,
+  metadata: MetadataContext,
+): Promise<boolean> => {
+  if (events.length === 0) return true;
+  const unencoded = events.map((event) => ({ id: v7() as EventId, event }));
+  try {
+    const encoded = await codec.encodeAll(stream, metadata, unencoded);
+    const to = await log.append(stream, from.version, encoded);
+    states.advance(decider, { stream, from, events, encoded, to });
+    return true;
+  } catch (error) {
+    if (error instanceof StaleVersion) return false;
+    throw error;
+  }
+};

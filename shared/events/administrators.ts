@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { defineEvent } from './define-event.ts';
+import { timestamp, userId, version } from './fields.ts';
+
+/** All administrators have one stream, so that those who stop being one are decided one after the other. */
+const stream = { kind: 'administrators', key: null } as const;
+
+export const ADMINISTRATOR_EVENTS = {
+  'administrator.appointed': defineEvent({
+    type: 'administrator.appointed',
+    version: 1,
+    visibility: 'internal',
+    description: 'Somebody is about to become an administrator: they are looked at when another one leaves.',
+    stream,
+    schema: z.strictObject({ userId }),
+    personal: null,
+    upcasters: {},
+    example: { userId: 7001 },
+  }),
+  'administrator.leaving': defineEvent({
+    type: 'administrator.leaving',
+    version: 1,
+    visibility: 'internal',
+    description: 'Somebody is about to stop being an administrator, by the append that expects this version of the user’s stream.',
+    stream,
+    schema: z.strictObject({ userId, userVersion: version, at: timestamp }),
+    personal: null,
+    upcasters: {},
+    example: { userId: 7001, userVersion: 3, at: '2026-01-02T03:04:05.678Z' },
+  }),
+};
