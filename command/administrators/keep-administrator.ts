@@ -17,7 +17,7 @@ export type AdministratorKeeper = {
   leave(leaver: Leaver, metadata: MetadataContext): Promise<void>;
 };
 
-export type Leaver = {
+type Leaver = {
   readonly userId: UserId;
   readonly userVersion: Version;
   /** Service accounts have no address. They cannot sign in, so that they do not stand in for a person. */

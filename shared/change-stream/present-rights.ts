@@ -37,6 +37,7 @@ export const createPresentRights = (run: Run): IsReadable => {
       case 'invitation':
         return true;
       case 'email':
+      case 'administrators':
       case 'command':
       case undefined:
         return false;

@@ -93,6 +93,7 @@ const RIGHTS_TO_DAMAGED: { readonly [Kind in StreamKind]: Operation | null } = {
   comment: 'comment.read',
   webhook: 'webhook.manage',
   email: null,
+  administrators: null,
   command: null,
   session: null,
   grant: null,
