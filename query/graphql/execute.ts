@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ExecutionResult } from 'graphql';
+import type { FieldFate } from './resolvers/commits.ts';
 import type { Runnable } from './run.ts';
 
 /** What the fields of one request share, beside the operation itself. */
@@ -23,4 +24,9 @@ export type Execute = (
   facts: RequestFacts,
   /** Of a subscription: what has happened. */
   event?: unknown,
-) => Promise<ExecutionResult>;
+) => Promise<Executed>;
+
+type Executed = Pick<ExecutionResult, 'data' | 'errors'> & {
+  /** Of a mutation: what became of the fields that ran. */
+  readonly fates: readonly FieldFate[];
+};

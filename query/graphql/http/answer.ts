@@ -5,6 +5,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
+import type { FieldFate } from '../resolvers/commits.ts';
 import { COMPLETE, resultMessage } from '../subscriptions/messages.ts';
 
 /** The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status. */
@@ -34,6 +35,8 @@ export type Outcome = {
   readonly data?: string;
   readonly errors?: readonly GraphQLFormattedError[];
   readonly cost?: { readonly requestedQueryCost: number; readonly maximumQueryCost: number };
+  /** Of a mutation: what became of the root fields that ran. */
+  readonly mutation?: readonly FieldFate[];
   /** Of what was refused for another reason than its document or variables. */
   readonly status?: number;
 };
@@ -70,11 +73,11 @@ const answerByEvents = (response: Response, outcome: Outcome): void => {
 };
 
 /** Put together as text, because the data often comes from the database as that. */
-export const textOf = ({ data, errors, cost }: Outcome): string => {
+export const textOf = ({ data, errors, cost, mutation }: Outcome): string => {
   const members = [
     ...(errors && errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
     ...(data === undefined ? [] : [`"data":${data}`]),
-    ...(cost ? [`"extensions":${JSON.stringify({ cost })}`] : []),
+    ...(cost ? [`"extensions":${JSON.stringify({ cost, mutation })}`] : []),
   ];
   return `{${members.join(',')}}`;
 };

@@ -10,10 +10,12 @@ import { namesOf, spanOf, traceparentOf } from '#shared/http/request-span.ts';
 import { demandRoom } from '#shared/http/shed-load.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
+import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
 import { readFailureOf } from '../../statement.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
+import { tellCommits } from '../resolvers/commits.ts';
 import type { Admit, Runnable } from '../run.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
@@ -116,9 +118,9 @@ const run = async (
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const { headers } = request;
-  const idempotencyKey = request.get('Idempotency-Key');
+  const idempotencyKey = idempotencyKeyOf(request);
   const charge = (units: number): Promise<void> => takeMore(request, response, units);
-  const { data, errors } = await execute(runnable, {
+  const { data, errors, fates } = await execute(runnable, {
     requestId: requestIdOf(request),
     trace: traceparentOf(request),
     idempotencyKey,
@@ -126,6 +128,12 @@ const run = async (
     headers,
     signal: gone.signal,
   });
-  const shown = errors && { errors: errors.map(createFormatError(log, namesOf(request))) };
-  return { ...(data !== undefined && { data: JSON.stringify(data) }), ...shown, cost: costs };
+  const isMutation = operation.node.operation === OperationTypeNode.MUTATION;
+  const shown = errors?.map(createFormatError(log, namesOf(request)));
+  return {
+    ...(data !== undefined && { data: JSON.stringify(data) }),
+    ...(shown && { errors: isMutation ? shown.map((error) => tellCommits(fates, error)) : shown }),
+    ...(fates.length > 0 && { mutation: fates }),
+    cost: costs,
+  };
 };

@@ -7,6 +7,7 @@ import type { Past } from '../../as-of/past.ts';
 import type { ReadHistory } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
 import type { RequestFacts } from '../execute.ts';
+import type { Commits } from './commits.ts';
 import type { Loaders } from './loaders.ts';
 import type { TypeName } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
@@ -29,6 +30,8 @@ export type Context = {
   readonly isSubscription: boolean;
   readonly check: CheckCommand;
   readonly send: SendCommand;
+  /** Of a mutation: what its root fields committed. */
+  readonly commits: Commits;
   /** Where the read model was before anything was read, where that is asked for. */
   readonly cursor: Cursor | undefined;
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;

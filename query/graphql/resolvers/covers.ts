@@ -4,10 +4,10 @@ import type { ArticleId } from '#shared/brands.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context } from './context.ts';
 
-type Cover = { readonly articleId: ArticleId; readonly file: Upload; readonly ifVersion: unknown };
+type Cover = { readonly articleId: ArticleId; readonly file: Upload; readonly ifVersion: unknown; readonly field: string };
 
 /** Keeps the picture, and makes it the cover of the article; answers with the id of the article. */
-export const sendCover = ({ blobs, check, send }: Context, { articleId, file, ifVersion }: Cover): Promise<number> => {
+export const sendCover = ({ blobs, check, send }: Context, { articleId, file, ifVersion, field }: Cover): Promise<number> => {
   const edit = { type: 'EditArticle', articleId } as const;
   return setCover({
     blobs,
@@ -15,7 +15,7 @@ export const sendCover = ({ blobs, check, send }: Context, { articleId, file, if
     check: () => check(edit, ifVersion),
     receive: () => receive(file),
     // The name of the picture is another each time, so that no repetition would be the same request.
-    change: async (cover) => (await send({ ...edit, cover }, { key: undefined, ifVersion })).id,
+    change: async (cover) => (await send({ ...edit, cover }, { field, ifVersion, takesKey: false })).id,
   });
 };
 

@@ -7,6 +7,7 @@ import type { Searches } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
 import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
+import { createCommits } from './commits.ts';
 import type { Context, Resolver } from './context.ts';
 import { asksForCursor, readCursor } from './cursor.ts';
 import { createLoaders } from './loaders.ts';
@@ -50,7 +51,12 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
     const { prepared, operation, variables, caller } = runnable;
     // First of all, or what is read would be older than it.
     const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
-    const commands = { check: createCheckCommand(options, caller, facts), send: createSendCommand(options, caller, facts) };
+    const commits = createCommits();
+    const commands = {
+      check: createCheckCommand(options, caller, facts),
+      send: createSendCommand(options, { caller, facts, commits }),
+      commits,
+    };
     const loaders = createLoaders({ pool, searches }, caller);
     const shared = {
       pool,
@@ -77,13 +83,14 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       typeResolver,
       abortSignal: facts.signal,
     });
-    return { data: data ?? null, ...(errors && { errors: errors.slice(0, ERRORS_MAX) }) };
+    return { data: data ?? null, ...(errors && { errors: errors.slice(0, ERRORS_MAX) }), fates: commits.fates() };
   };
 };
 
 const fieldResolver: GraphQLFieldResolver<unknown, Context> = (parent, args, context, { parentType, fieldName, path }) => {
   const resolver = RESOLVERS[parentType.name]?.[fieldName];
   // Whatever was resolved to be of a type is what the resolvers of that type take.
+  if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
   if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
   const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
   return typeof member === 'function' ? member() : member;

@@ -45,7 +45,7 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args), { key, ifVersion: args.ifVersion });
+  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion });
 
 /** What is no id is the id of nothing. */
 export const idOf = (type: TypeName, given: unknown): number => {
@@ -77,8 +77,8 @@ export const MUTATION: Readonly<Record<string, Resolver>> = {
   })),
   publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
   unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
-  setPostCover: async (_mutation, { id, file, ifVersion }, context) =>
-    readChanged(context, 'Post', await sendCover(context, { articleId: articleId(id), file: file as Upload, ifVersion })),
+  setPostCover: async (_mutation, { id, file, ifVersion }, context, field) =>
+    readChanged(context, 'Post', await sendCover(context, { articleId: articleId(id), file: file as Upload, ifVersion, field })),
   removePostCover: changing('Post', ({ id }) => ({ type: 'EditArticle', articleId: articleId(id), cover: null })),
   deletePost: deleting(({ id }) => ({ type: 'DeleteArticle', articleId: articleId(id) })),
 

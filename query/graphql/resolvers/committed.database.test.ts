@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseCursor } from '#shared/cursor.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let by: Asker;
+beforeAll(async () => {
+  world = await createReadWorld();
+  by = await world.person('author');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+type Committed = { readonly field: string; readonly committed: boolean | null; readonly id: string; readonly cursor: string };
+type Body = {
+  readonly data: Readonly<Record<string, { readonly id: string }>> | null;
+  readonly errors?: readonly { readonly path: readonly string[]; readonly extensions: Readonly<Record<string, unknown>> }[];
+  readonly extensions: { readonly mutation?: readonly Committed[] };
+};
+
+const run = async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
+  const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query, variables }, headers });
+  return body as Body;
+};
+
+const create = (field: string, title = field): string => `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
+const titlesSince = async (id: string): Promise<readonly string[]> => {
+  const { body } = await world.ask('/articles?sort=createdAt&limit=100', { by });
+  return (body as { id: number; title: string }[]).filter((article) => article.id >= Number(id)).map(({ title }) => title);
+};
+
+test('what was committed before a field that fails is told with its ids and cursors', async () => {
+  const { data, errors, extensions } = await run(
+    `mutation { ${create('a')} ${create('b')} c: createPost(input: { title: " ", body: "" }) { id } ${create('d')} }`,
+  );
+  expect(data).toBeNull();
+  const [a, b] = extensions.mutation as [Committed, Committed];
+  const committedBefore = [a, b].map(({ field, id, cursor }) => ({ field, id, cursor }));
+  expect(errors).toMatchObject([{ path: ['c'], extensions: { code: 'invalid_request', committed: false, committedBefore } }]);
+  // The fields after it did not run, and are not named.
+  expect(extensions.mutation).toEqual([
+    { field: 'a', committed: true, id: expect.stringMatching(/^\d+$/), cursor: expect.any(String) },
+    { field: 'b', committed: true, id: expect.stringMatching(/^\d+$/), cursor: expect.any(String) },
+    { field: 'c', committed: false },
+  ]);
+  expect(await titlesSince(a.id)).toEqual(['a', 'b']);
+  expect(parseCursor(world.side.eventLog.identity, b.cursor as never)).toBe(await world.side.eventLog.head());
+});
+
+test('a mutation without errors tells its cursors as well', async () => {
+  const { data, extensions } = await run(`mutation { ${create('a')} }`);
+  expect(extensions.mutation).toEqual([{ field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) }]);
+  expect((await run('{ __typename }')).extensions.mutation).toBeUndefined();
+});
+
+test('an error below a field that was committed says so', async () => {
+  const { data, errors, extensions } = await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
+    id commentsConnection(first: 1, after: "none") { nodes { id } } } }`);
+  const [a, b] = extensions.mutation as [Committed, Committed];
+  expect(data).toBeNull();
+  expect(errors).toMatchObject([
+    {
+      path: ['b', 'commentsConnection'],
+      extensions: { committed: true, id: b.id, cursor: b.cursor, committedBefore: [{ field: 'a', id: a.id }] },
+    },
+  ]);
+  expect(await titlesSince(a.id)).toEqual(['a', 'b']);
+});
+
+test('what the domain refuses was not committed, whatever the field is called', async () => {
+  const query = 'mutation { first: deletePost(id: "1") second: deletePost(id: "x") }';
+  const { errors, extensions } = await run(query);
+  expect(errors).toMatchObject([{ path: ['first'], extensions: { code: 'article_not_found', committed: false, committedBefore: [] } }]);
+  expect(extensions.mutation).toEqual([{ field: 'first', committed: false }]);
+});
+
+test('a repetition by the same key commits nothing twice, and tells the same', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const query = `mutation ($title: String!) { ${create('a')} b: createPost(input: { title: $title, body: "" }) { id } }`;
+  const first = await run(query, { headers, variables: { title: '' } });
+  expect(first.extensions.mutation).toMatchObject([{ committed: true }, { field: 'b', committed: false }]);
+  const second = await run(query, { headers, variables: { title: 'b' } });
+  expect(second.extensions.mutation?.[0]).toEqual(first.extensions.mutation?.[0]);
+  expect(await titlesSince(second.data?.a?.id ?? '')).toEqual(['a', 'b']);
+  // As long as REST takes them, though each field has a name besides.
+  const long = { 'idempotency-key': 'k'.repeat(255) };
+  const [one, other] = [
+    await run(`mutation { ${create('a')} }`, { headers: long }),
+    await run(`mutation { ${create('a')} }`, { headers: long }),
+  ];
+  expect(other.data).toEqual(one.data);
+  expect(one.errors).toBeUndefined();
+});
+
+test('where the log does not answer, nobody knows', async () => {
+  const { eventLog } = world.side;
+  const { append } = eventLog;
+  const { LogUnavailable } = await import('#shared/event-log/errors.ts');
+  Object.assign(eventLog, { append: () => Promise.reject(new LogUnavailable('cut off')) });
+  try {
+    const { errors, extensions } = await run(`mutation { ${create('a')} }`);
+    expect(errors).toMatchObject([{ path: ['a'], extensions: { code: 'unavailable', committed: null } }]);
+    expect(extensions.mutation).toEqual([{ field: 'a', committed: null }]);
+  } finally {
+    Object.assign(eventLog, { append });
+  }
+});
