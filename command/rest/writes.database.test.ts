@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allEvents } from '../../test/engines/command-side.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
 
 let world: WriteWorld;
@@ -38,6 +39,20 @@ describe('what is created', () => {
     expect(headers.get('consistency-token')).toBe(written.cursor);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('needs only what has no default', async () => {
+    const { status, body } = await send('POST', '/articles', { body: { title: 'One', body: 'Text' } });
+    expect(status).toBe(201);
+    const event = (await allEvents(world.side)).at(-1);
+    expect(event).toMatchObject({
+      type: 'article.drafted',
+      data: { articleId: body.id, title: 'One', body: 'Text', tags: [], cover: null },
+    });
+    // A patch leaves what a create would have made.
+    const patch = [{ op: 'remove', path: '/tags' }];
+    const headers = { 'Content-Type': 'application/json-patch+json' };
+    expect(await send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({ status: 200, body: { version: 1 } });
   });
 
   test('may be published at once', async () => {

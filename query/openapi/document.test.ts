@@ -17,9 +17,15 @@ type Operation = {
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 };
+type Schema = {
+  readonly type?: string;
+  readonly examples?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+};
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, { readonly examples?: readonly unknown[] }>> };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
 const documentOf = (options = OPTIONS) => openApiDocument(options) as unknown as Document;
@@ -106,6 +112,31 @@ const schemas = new Map(
     .flatMap(({ body = {}, answer }: RestOperation) => [...Object.values(body), answer.schema])
     .flatMap((schema) => (schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]])),
 );
+
+/** The bodies that are objects, by their names. */
+const bodies = Object.values(OPERATIONS)
+  .flatMap(({ body = {} }: RestOperation) => Object.values(body))
+  .filter((schema) => schema.meta()?.id !== undefined && documentOf().components.schemas[schema.meta()?.id ?? '']?.type === 'object');
+
+test.each(bodies.map((schema) => [schema.meta()?.id ?? '', schema] as const))(
+  'of %s exactly the fields that a request must have are required, also to generators that take a default for a promise',
+  (name, schema) => {
+    const { properties = {}, required = [] } = documentOf().components.schemas[name] ?? {};
+    const { error } = schema.safeParse({});
+    const missing = (error?.issues ?? []).map(({ path }) => String(path[0]));
+    expect(required.toSorted()).toEqual(missing.toSorted());
+    expect(JSON.stringify(properties)).not.toContain('"default":');
+  },
+);
+
+test('what is sent without a field says what it is then', () => {
+  const { tags, cover, publish } = documentOf().components.schemas.NewArticle?.properties ?? {};
+  expect([tags?.description, cover?.description, publish?.description]).toEqual([
+    'By default `[]`.',
+    'By default `null`.',
+    'By default `false`.',
+  ]);
+});
 
 test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
   expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();

@@ -16,7 +16,8 @@ export const createJsonSchemas = (): JsonSchemas => {
   return {
     of(schema, direction) {
       const { $defs, root } = generate(schema, direction);
-      for (const [name, definition] of Object.entries($defs)) named.set(nameOf(name), definition);
+      for (const [name, definition] of Object.entries($defs))
+        named.set(nameOf(name), direction === 'input' ? describeDefaults(definition) : definition);
       return root;
     },
     named: () => Object.fromEntries([...named].toSorted(([one], [other]) => one.localeCompare(other))),
@@ -34,6 +35,21 @@ const generate = (schema: z.ZodType, io: Direction) => {
   // Only what JSON can hold comes out, with references into the document of its own.
   const { $schema: _, $defs = {}, ...root } = JSON.parse(JSON.stringify(generated), pointIntoComponents) as JsonObject;
   return { root, $defs: $defs as Readonly<Record<string, JsonObject>> };
+};
+
+/**
+ * Generators of clients take a field with a `default` for one that is always there (openapi-typescript does), so that a request would have
+ * to have it: the default of what is sent stands in the description.
+ */
+const describeDefaults = (definition: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(definition), (_key, value: unknown) => (isDefaulted(value) ? describeDefault(value) : value)) as JsonObject;
+
+const isDefaulted = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && 'default' in value && ('type' in value || 'anyOf' in value);
+
+const describeDefault = ({ default: value, description, ...schema }: JsonObject): JsonObject => {
+  const told = `By default \`${JSON.stringify(value)}\`.`;
+  return { ...schema, description: description === undefined ? told : `${String(description)} ${told}` };
 };
 
 const DEFINITIONS = '#/$defs/';

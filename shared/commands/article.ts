@@ -9,7 +9,7 @@ export const DraftArticle = z.strictObject({
   authorId: userId.optional(),
   title,
   body,
-  tags,
+  tags: tags.default([]),
   cover: cover.nullable().default(null),
   publish: z.boolean().default(false),
 });
@@ -31,7 +31,7 @@ export const PatchArticle = z.strictObject({ type: z.literal('PatchArticle'), ar
 export type PatchArticle = Readonly<z.infer<typeof PatchArticle>>;
 
 /** What a JSON patch of an article applies to, and must leave behind. */
-export const ArticleContent = z.strictObject({ title, body, tags, cover: cover.nullable().default(null) });
+export const ArticleContent = z.strictObject({ title, body, tags: tags.default([]), cover: cover.nullable().default(null) });
 
 export const PublishArticle = z.strictObject({ type: z.literal('PublishArticle'), articleId });
 export type PublishArticle = Readonly<z.infer<typeof PublishArticle>>;

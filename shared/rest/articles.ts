@@ -43,7 +43,10 @@ const ArticleReplacement = z
     _links: unheeded,
   })
   .transform(({ title, body, tags, cover }) => ({ title, body, tags, cover }))
-  .meta({ id: 'ArticleReplacement' });
+  .meta({
+    id: 'ArticleReplacement',
+    description: 'The whole article. Every field that can be changed must be there: `[]` removes the tags, `null` the cover.',
+  });
 
 export const ArticlePatch = EditArticle.omit({ type: true, articleId: true }).meta({ id: 'ArticlePatch' });
 

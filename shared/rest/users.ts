@@ -40,7 +40,10 @@ const UserReplacement = z
     _links: unheeded,
   })
   .transform(({ name, email, role }) => ({ name, email, role }))
-  .meta({ id: 'UserReplacement' });
+  .meta({
+    id: 'UserReplacement',
+    description: 'The whole user. `null` removes the e-mail address, which must be there; without `role`, the role stays as it is.',
+  });
 
 export const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id: 'UserPatch' });
 

@@ -82,7 +82,11 @@ const WebhookReplacement = z
     limits: whole.limits,
     headers: whole.headers,
   }))
-  .meta({ id: 'WebhookReplacement' });
+  .meta({
+    id: 'WebhookReplacement',
+    description:
+      'The whole webhook. Every field that can be changed must be there: `null` removes the description, `{}` the filter or the headers. A header whose value is the hidden one keeps its value.',
+  });
 
 export const WebhookPatch = EditWebhook.omit({ type: true, webhookId: true }).meta({ id: 'WebhookPatch' });
 
