@@ -14,7 +14,10 @@ import type { States } from './states.ts';
 import type { EmailClaims } from './users/email-claims.ts';
 
 /** What a command changed, and how far its stream and the log were then. */
-export type Outcome = Appended & { readonly id: number };
+export type Outcome = Appended & {
+  readonly id: number /** Whether an earlier request with the same key did it. */;
+  readonly isRepeat?: boolean;
+};
 
 /** How one type of command is carried out. */
 type Handler<Type extends CommandType> = {

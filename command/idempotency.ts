@@ -143,7 +143,7 @@ const append = async (
 const answerAgain = (state: ReservationState): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');
   const { done, refused } = state.outcome as { done?: Outcome; refused?: { code: RejectionCode; details: Record<string, Json> } };
-  if (done) return done;
+  if (done) return { ...done, isRepeat: true };
   if (refused && Object.hasOwn(REJECTIONS, refused.code)) throw new Rejection(refused.code, refused.details);
   throw new Error('the outcome of a reservation is neither done nor refused');
 };

@@ -46,8 +46,9 @@ const send = async (dependencies: Dependencies, given: Command, { caller, trace,
   if (admission !== 'allowed') throw admission;
   const outcome = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
   const revealed = await handler.reveal?.(outcome).catch(tellUnknown);
-  const { id, version, position } = outcome;
-  return { id, version, cursor: formatCursor(dependencies.log.identity, position), ...revealed };
+  const { id, version, position, isRepeat } = outcome;
+  const repeated = context.content !== undefined && isRepeat && { isRepeat };
+  return { id, version, cursor: formatCursor(dependencies.log.identity, position), ...revealed, ...repeated };
 };
 
 const tellUnknown = (error: unknown): never => {
@@ -67,13 +68,13 @@ const handlerOf = (handlers: Handlers, type: CommandType): AnyHandler => handler
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
 const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
-  const { caller, idempotencyKey, ifVersion, unlessVersion } = context;
+  const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
   const metadata = metadataOf(context);
   if (idempotencyKey === undefined) {
     const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeat: false };
     return handler.handle(command, { caller, circumstances });
   }
-  const content = { command, ifVersion: ifVersion ?? null, ...(unlessVersion !== undefined && { unlessVersion }) };
+  const content = { command: asked, ifVersion: ifVersion ?? null, ...(unlessVersion !== undefined && { unlessVersion }) };
   const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
   return idempotency(keyed, (ids, mayBeRepeat) =>
     handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeat } }),

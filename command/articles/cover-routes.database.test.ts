@@ -46,6 +46,20 @@ describe('a cover', () => {
     expect(kept.map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
   });
 
+  test('with the same key is set once, and stored once', async () => {
+    const headers = { 'Idempotency-Key': `cover${world.article}` };
+    const content = picture('image/png', 2_000);
+    const first = await world.put(content, 'image/png', { headers });
+    const cover = await world.coverOf();
+    const again = await world.put(content, 'image/png', { headers });
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(await world.coverOf()).toBe(cover);
+    expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([cover]);
+    const other = await world.put(picture('image/png', 3_000), 'image/png', { headers });
+    expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+    expect(await world.stored()).toHaveLength(1);
+  });
+
   test('is taken away again by DELETE, however often', async () => {
     await world.put(picture('image/png'), 'image/png');
     for (let each = 0; each < 2; each += 1) {

@@ -25,14 +25,16 @@ export const coverRoutes = ({ gateway, blobs, requireIfMatch }: CoverDependencie
     const context = contextOf(request, putCover, { requireIfMatch });
     const type = demandPicture(request);
     const length = request.get('Content-Length');
-    const edit = (changes: { readonly cover?: string }) => gateway.send({ type: 'EditArticle', articleId, ...changes }, context);
+    const { idempotencyKey: _, ...unkeyed } = context;
     const result = await setCover({
       blobs,
       articleId,
-      check: () => edit({}),
+      check: () => gateway.send({ type: 'EditArticle', articleId }, unkeyed),
       receive: () => receiveBody(request, type),
       bytes: length === undefined ? undefined : Number(length),
-      change: (cover) => edit({ cover }),
+      // The name of the picture is another each time, so that the key stands for its bytes.
+      change: (cover, digest) =>
+        gateway.send({ type: 'EditArticle', articleId, cover }, { ...context, content: `cover ${articleId} ${digest}` }),
       // What is not wanted any more is let go by, so that the client comes to reading the answer.
     }).finally(() => request.resume());
     answerWritten(request, response, { operation: putCover, result, self: `/articles/${result.id}` });

@@ -87,7 +87,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     },
   );
 
-  test.each(operation.method === 'POST' ? ['a b', '', 'é', 'x'.repeat(256)] : [])('refuses the key %.9s', async (key) => {
+  test.each(['a b', '', 'é', 'x'.repeat(256)])('refuses the key %.9s', async (key) => {
     expect(await refuse(write, { headers: { 'Idempotency-Key': key } })).toMatchObject({
       status: 400,
       body: { code: 'malformed_request' },

@@ -27,32 +27,39 @@ afterAll(async () => {
 const send: WriteWorld['send'] = (...sent) => world.send(...sent);
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 
-const POSTS: readonly (readonly [string, () => Promise<string>, object | undefined])[] = [
-  ['/articles', async () => '/articles', ARTICLE],
-  ['/users', async () => '/users', { name: 'Grace' }],
+const anArticle = async () => `/articles/${await make(world, '/articles', ARTICLE)}`;
+
+const WRITES: readonly (readonly [string, () => Promise<string>, object | undefined])[] = [
+  ['POST /articles', async () => '/articles', ARTICLE],
+  ['POST /users', async () => '/users', { name: 'Grace' }],
   [
-    '/articles/{id}/comments',
+    'POST /articles/{id}/comments',
     async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
     { text: 'Well said.' },
   ],
-  ['/articles/{id}/publish', async () => `/articles/${await make(world, '/articles', ARTICLE)}/publish`, undefined],
+  ['POST /articles/{id}/publish', async () => `/articles/${await make(world, '/articles', ARTICLE)}/publish`, undefined],
   [
-    '/articles/{id}/unpublish',
+    'POST /articles/{id}/unpublish',
     async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/unpublish`,
     undefined,
   ],
+  ['PUT /articles/{id}', anArticle, { ...ARTICLE, title: 'Put', cover: null }],
+  ['PATCH /articles/{id}', anArticle, { title: 'Patched' }],
+  ['DELETE /articles/{id}', anArticle, undefined],
+  ['DELETE /users/{id}', async () => `/users/${await make(world, '/users', { name: 'Gone' }, world.admin)}`, undefined],
 ];
 
-describe.each(POSTS)('POST %s', (name, pathOf, body) => {
+describe.each(WRITES)('%s', (name, pathOf, body) => {
+  const [method = ''] = name.split(' ');
   const by = () => world.admin;
 
   test('with the same key is done once, and answered as the first time', async () => {
     const path = await pathOf();
     const sent = { body, headers: keyed(`once ${name}`.replaceAll(' ', '-')), by: by() };
-    const first = await send('POST', path, sent);
+    const first = await send(method, path, sent);
     expect(first.status).toBeLessThan(300);
     const head = await world.side.eventLog.head();
-    const again = await send('POST', path, sent);
+    const again = await send(method, path, sent);
     expect(again).toMatchObject({ status: first.status, body: first.body });
     for (const header of ['location', 'etag', 'consistency-token', 'content-type'])
       expect(again.headers.get(header)).toBe(first.headers.get(header));
@@ -61,7 +68,7 @@ describe.each(POSTS)('POST %s', (name, pathOf, body) => {
 
   test.each(['', ' ', 'a b', 'é', 'x'.repeat(256)])('with the key %j is refused', async (key) => {
     // `fetch` sends such characters as latin1, as it would bytes.
-    const answer = await send('POST', await pathOf(), { body, headers: keyed(key), by: by() });
+    const answer = await send(method, await pathOf(), { body, headers: keyed(key), by: by() });
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_request', detail: expect.stringContaining('Idempotency-Key') } });
   });
 });
@@ -72,6 +79,20 @@ test('with the same key for something else is refused', async () => {
   expect(await send('POST', '/articles', { body: { ...ARTICLE, title: 'Two' }, headers: keyed('reused') })).toMatchObject(reused);
   const path = `/articles/${await make(world, '/articles', ARTICLE)}/publish`;
   expect(await send('POST', path, { headers: keyed('reused') })).toMatchObject(reused);
+});
+
+test('a change by a key is not made again over a later one', async () => {
+  const path = await anArticle();
+  const lost = { body: { title: 'Mine' }, headers: { ...keyed('late'), 'If-Match': '"1-"' } };
+  const first = await send('PATCH', path, lost);
+  await send('PATCH', path, { body: { title: 'Theirs' } });
+  const head = await world.side.eventLog.head();
+  expect(await send('PATCH', path, lost)).toMatchObject({ status: 200, body: first.body });
+  expect(await send('PATCH', path, { ...lost, body: { title: 'Other' } })).toMatchObject({
+    status: 422,
+    body: { code: 'idempotency_key_reused' },
+  });
+  expect(await world.side.eventLog.head()).toBe(head);
 });
 
 test('a key is the caller’s own', async () => {

@@ -71,6 +71,7 @@ test('a patch takes three media types and a version, and tells every refusal', (
   const { parameters, requestBody, responses, security } = operationOf('editArticle');
   expect(parameters.map(({ name, $ref }) => name ?? $ref)).toEqual([
     'articleId',
+    '#/components/parameters/IdempotencyKey',
     '#/components/parameters/IfMatch',
     '#/components/parameters/IfNoneMatch',
   ]);

@@ -10,7 +10,7 @@ send it as \`If-None-Match\` with a read, and you are not sent what you have.
 
 **Reading your own writes.** Every write answers with a \`Consistency-Token\`. Send it back with a read, and the read sees the write.
 
-**Repeating.** Send an \`Idempotency-Key\` with a POST, and you can send it again without its being carried out twice.
+**Repeating.** Send an \`Idempotency-Key\` with a write, and you can send it again without its being carried out twice.
 
 **Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Ask for \`application/hal+json\` to have the links in
 the body.

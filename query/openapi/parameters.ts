@@ -66,10 +66,7 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 
 const headersOf = ({ method, answer }: RestOperation): readonly HeaderParameter[] => {
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
-  return [
-    ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
-    ...(answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const)),
-  ];
+  return ['IdempotencyKey', ...(answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const))];
 };
 
 /** A reference, but for the header that the settings may demand. */

@@ -102,8 +102,8 @@ const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly Pr
   'invalid_parameter',
   ...absentOf(operation),
   ...ofBody(operation.body),
-  ...(operation.method === 'POST' ? (['idempotency_key_reused'] as const) : []),
-  ...(operation.method === 'POST' && !isOrder(operation) ? (['idempotency_key_in_use'] as const) : []),
+  'idempotency_key_reused',
+  ...(isOrder(operation) ? [] : (['idempotency_key_in_use'] as const)),
   ...(isNew(operation) ? [] : (['version_mismatch'] as const)),
   ...(!isNew(operation) && requireIfMatch ? (['precondition_required'] as const) : []),
 ];

@@ -1,10 +1,12 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { ArticleId } from '#shared/brands.ts';
+import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { newBlobName, pathOfBlob } from './blob-name.ts';
 import type { Blobs } from './blobs.ts';
 import type { Picture } from './picture.ts';
 
-type Cover<Result> = {
+type Cover = {
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
   readonly articleId: ArticleId;
   /** Changes nothing, and is refused as the change itself would be. */
@@ -13,25 +15,39 @@ type Cover<Result> = {
   receive(): Promise<Picture>;
   /** Where its length was said, it must have it. */
   readonly bytes?: number | undefined;
-  /** Makes the path the cover of the article. */
-  change(path: string): Promise<Result>;
+  /** Makes the path the cover of the article; `digest` is that of the bytes, the same for the same picture. */
+  change(path: string, digest: string): Promise<CommandResult>;
 };
 
 /** Keeps a picture and makes it a cover; who may not is refused before a byte is stored, and what was refused is not kept. */
-export const setCover = async <Result>(cover: Cover<Result>): Promise<Result> => {
+export const setCover = async (cover: Cover): Promise<CommandResult> => {
   const { blobs, check, change } = cover;
   await check();
-  const name = await store(cover);
-  return change(pathOfBlob(name)).catch(async (error: unknown) => {
-    // Only a refusal says for certain that no article names it. What cannot be removed is in nobody's way.
-    if (error instanceof Rejection) await blobs.remove(name).catch(() => {});
+  const { name, digest } = await store(cover);
+  // What cannot be removed is in nobody's way.
+  const remove = () => blobs.remove(name).catch(() => {});
+  try {
+    const result = await change(pathOfBlob(name), digest);
+    if (result.isRepeat) await remove();
+    return result;
+  } catch (error) {
+    // Only a refusal says for certain that no article names it.
+    if (error instanceof Rejection) await remove();
     throw error;
-  });
+  }
 };
 
-const store = async ({ blobs, articleId, receive, bytes }: Omit<Cover<unknown>, 'check' | 'change'>) => {
+const store = async ({ blobs, articleId, receive, bytes }: Omit<Cover, 'check' | 'change'>) => {
   await using picture = await receive();
   const name = newBlobName(articleId, picture.type);
-  await blobs.put(name, picture.chunks, { bytes });
-  return name;
+  const hash = createHash('sha256');
+  await blobs.put(name, hashed(picture.chunks, hash), { bytes });
+  return { name, digest: hash.digest('base64url') };
+};
+
+const hashed = async function* (chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
 };

@@ -21,6 +21,8 @@ export type CommandContext = {
   /** The event because of which the command is sent. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** What the key stands for instead of the command, where a repetition of the same request makes another command. */
+  readonly content?: string | undefined;
   /** The version that the item must have, or one of those, as `If-Match` says. */
   readonly ifVersion?: Version | readonly Version[] | undefined;
   /** The versions that it must not have, as `If-None-Match` says. */
@@ -36,6 +38,8 @@ export type CommandResult = {
   readonly secret?: string;
   /** The event that a request came to, where what becomes of it is found by the id of that. */
   readonly eventId?: EventId;
+  /** Of a request with `content`: it was carried out before, by another command. */
+  readonly isRepeat?: boolean;
 };
 
 /** The command could not be handed over, or the log did not answer: it may or may not have been carried out. */

@@ -20,6 +20,7 @@ export const SentCommand = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, { error: 'Must be 1 to 255 visible ASCII characters.' })
     .optional(),
+  content: z.string().max(200).optional(),
   ifVersion: z.union([version, versions]).optional(),
   unlessVersion: z.union([z.literal('any'), versions]).optional(),
 });
@@ -38,6 +39,7 @@ export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): C
   correlationId: sent.correlationId,
   causationId: sent.causationId as EventId | undefined,
   idempotencyKey: sent.idempotencyKey,
+  content: sent.content,
   ifVersion: sent.ifVersion,
   unlessVersion: sent.unlessVersion,
 });
@@ -48,6 +50,7 @@ export const CommandAnswer = z.strictObject({
   cursor: z.string().max(100),
   secret: z.string().max(200).exactOptional(),
   eventId: z.uuid().exactOptional(),
+  isRepeat: z.boolean().exactOptional(),
 });
 
 /** The caller as the assertion holds it. */

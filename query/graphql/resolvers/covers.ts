@@ -7,16 +7,17 @@ import type { Context } from './context.ts';
 type Cover = { readonly articleId: ArticleId; readonly file: Upload; readonly ifVersion: unknown; readonly field: string };
 
 /** Keeps the picture, and makes it the cover of the article; answers with the id of the article. */
-export const sendCover = ({ blobs, check, send }: Context, { articleId, file, ifVersion, field }: Cover): Promise<number> => {
+export const sendCover = async ({ blobs, check, send }: Context, { articleId, file, ifVersion, field }: Cover): Promise<number> => {
   const edit = { type: 'EditArticle', articleId } as const;
-  return setCover({
+  const { id } = await setCover({
     blobs,
     articleId,
     check: () => check(edit, ifVersion),
     receive: () => receive(file),
     // The name of the picture is another each time, so that no repetition would be the same request.
-    change: async (cover) => (await send({ ...edit, cover }, { field, ifVersion, takesKey: false })).id,
+    change: (cover) => send({ ...edit, cover }, { field, ifVersion, takesKey: false }),
   });
+  return id;
 };
 
 const receive = async (file: Upload): Promise<Picture> => {

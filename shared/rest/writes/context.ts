@@ -13,7 +13,7 @@ export const contextOf = (request: Request, operation: RestOperation, { requireI
   caller: callerOf(request),
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
-  idempotencyKey: operation.method === 'POST' ? idempotencyKeyOf(request) : undefined,
+  idempotencyKey: idempotencyKeyOf(request),
   // What is about to be created has no version yet.
   ...(operation.answer.status === 201 ? {} : conditionsOf(request, requireIfMatch)),
 });
