@@ -9,8 +9,10 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
-/** They start processes, which takes long where the machine is busy. */
-const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** How long a test and a hook may take on a quiet machine; each file begins with what the load makes of it. */
+const limits = (test: number, hook = 30_000) => ({ provide: { limitsMs: { test, hook } }, setupFiles: ['test/engines/scale-limits.ts'] });
+/** They start processes. */
+const patient = limits(120_000, 120_000);
 const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-line,shared}';
 
 /**
@@ -136,18 +138,23 @@ export default defineConfig({
     maxWorkers: 4,
     // Loading a file's modules again costs more than most of its tests; no module of ours keeps anything from one file to the next.
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'], exclude: ['**/*.database.test.ts', TOOLS, TUTORIAL] } },
+      {
+        test: {
+          name: 'unit',
+          include: [`${roles}/**/*.test.ts`, 'test/*.test.ts'],
+          exclude: ['**/*.database.test.ts', TOOLS, TUTORIAL],
+          ...limits(30_000),
+        },
+      },
       {
         test: {
           name: 'contracts',
           include: ['test/contracts/**/*.test.ts', `${roles}/**/*.database.test.ts`],
           exclude: [ENGINES, TRANSFERS, ...LONG, ...PROCESSES],
           ...onPostgres,
-          testTimeout: 60_000,
+          ...limits(60_000),
         },
       },
       {
@@ -176,7 +183,7 @@ export default defineConfig({
           ...inCopies,
           exclude: [...inCopies.exclude, ...namedIn(EMBEDDED_SUITES)],
           globalSetup: ['test/engines/at-scale.ts', ...onPostgres.globalSetup],
-          setupFiles: ['test/engines/demand-engines.ts'],
+          setupFiles: [...inCopies.setupFiles, 'test/engines/demand-engines.ts'],
           env: { ANNALS_ENGINES: 'at-scale' },
         },
       },
@@ -190,8 +197,8 @@ export default defineConfig({
       },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], exclude: [PAGES_BEHIND_NGINX], ...onPostgres, ...patient } },
-      { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, testTimeout: 300_000 } },
-      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres } },
+      { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, ...limits(300_000) } },
+      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres, ...limits(30_000) } },
     ],
   },
 });

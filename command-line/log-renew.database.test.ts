@@ -4,6 +4,7 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
+import { scaled } from '../test/engines/load.ts';
 import { inTheDatabase, type StartLog } from '../test/engines/log-engines.ts';
 import { inDatabase } from '../test/engines/search-everywhere.ts';
 import { until } from '../test/engines/until.ts';
@@ -53,12 +54,16 @@ test.each(places)('a log in %s has another identity, and the database goes along
   await writeIn(world);
 });
 
-test('it is refused while a part of Annals runs', async () => {
-  await using world = await createCommandWorld();
-  await using _side = await world.open();
-  const before = await identityOf(world);
-  const refused = await callLine(world.settings, ['log', 'renew']);
-  expect(refused.exit).not.toBe(0);
-  expect(refused.complaint).toContain('process-manager');
-  expect(await identityOf(world)).toBe(before);
-}, 60_000);
+test(
+  'it is refused while a part of Annals runs',
+  async () => {
+    await using world = await createCommandWorld();
+    await using _side = await world.open();
+    const before = await identityOf(world);
+    const refused = await callLine(world.settings, ['log', 'renew']);
+    expect(refused.exit).not.toBe(0);
+    expect(refused.complaint).toContain('process-manager');
+    expect(await identityOf(world)).toBe(before);
+  },
+  scaled(60_000),
+);

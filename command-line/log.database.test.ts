@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createDatabase } from '../test/engines/database.ts';
+import { scaled } from '../test/engines/load.ts';
 import { runCommandLine } from './program.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -112,9 +113,9 @@ test('--follow goes on until it is ended', async () => {
   await using annals = await open();
   await annals.publish(1);
   const following = annals.start(['log', 'tail', '--follow']);
-  await vi.waitFor(() => expect(following.lines).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(following.lines).toHaveLength(1), { timeout: scaled(10_000) });
   await annals.publish(2);
-  await vi.waitFor(() => expect(following.lines).toHaveLength(2), { timeout: 10_000 });
+  await vi.waitFor(() => expect(following.lines).toHaveLength(2), { timeout: scaled(10_000) });
   following.end();
   expect(await following.exit).toBe(0);
 });

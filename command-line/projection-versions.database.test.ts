@@ -10,6 +10,7 @@ import {
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
+import { scaled } from '../test/engines/load.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { runCommandLine } from './program.ts';
@@ -130,17 +131,21 @@ test('a second Ctrl+C ends it at once, also while the server is silent', async (
   await expectWhole();
 });
 
-test('the way back waits for whoever still reads an earlier version, and says so', async () => {
-  const reader = await side.pool.connect();
-  await reader.query('begin; select from read_model_previous.users');
-  expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
-  expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('is still being read') });
-  await reader.query('rollback');
-  reader.release();
-  expect(await call('projection', 'rollback')).toMatchObject({ exit: 0 });
-  expect(await schemas()).toEqual(['read_model_previous']);
-  await expectWhole();
-}, 60_000);
+test(
+  'the way back waits for whoever still reads an earlier version, and says so',
+  async () => {
+    const reader = await side.pool.connect();
+    await reader.query('begin; select from read_model_previous.users');
+    expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
+    expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('is still being read') });
+    await reader.query('rollback');
+    reader.release();
+    expect(await call('projection', 'rollback')).toMatchObject({ exit: 0 });
+    expect(await schemas()).toEqual(['read_model_previous']);
+    await expectWhole();
+  },
+  scaled(60_000),
+);
 
 test('a log that ends before the read model is refused, instead of waited for', async () => {
   const move = (by: number) =>

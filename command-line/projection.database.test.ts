@@ -3,6 +3,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
+import { scaled } from '../test/engines/load.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { runCommandLine } from './program.ts';
@@ -111,19 +112,23 @@ test('where nothing was projected yet, that is said', async () => {
   expect(await call('projection', 'parked')).toMatchObject({ exit: 1, complaint: expect.stringContaining('There is no read model yet') });
 });
 
-test('where the read model is held up for too long, the commands say so and leave it as it is', async () => {
-  await using world = await createCommandWorld();
-  await using side = await world.open();
-  await using _projector = await startProjecting(side);
-  const articleId = await draftArticle(side, await registerUser(side));
-  await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, 2);
-  await untilProjected(side);
-  const call = callOn(world.settings);
-  await inTransaction(side.pool, async (connection) => {
-    await holdCheckpoint(connection, 'projector');
-    const complaint = expect.stringContaining('The database does not go on with it');
-    for (const command of [['retry'], ['release', '--yes']])
-      expect(await call('projection', ...command, `article-${articleId}`)).toMatchObject({ exit: 1, complaint });
-  });
-  expect((await call('projection', 'parked')).lines).toHaveLength(1);
-}, 60_000);
+test(
+  'where the read model is held up for too long, the commands say so and leave it as it is',
+  async () => {
+    await using world = await createCommandWorld();
+    await using side = await world.open();
+    await using _projector = await startProjecting(side);
+    const articleId = await draftArticle(side, await registerUser(side));
+    await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, 2);
+    await untilProjected(side);
+    const call = callOn(world.settings);
+    await inTransaction(side.pool, async (connection) => {
+      await holdCheckpoint(connection, 'projector');
+      const complaint = expect.stringContaining('The database does not go on with it');
+      for (const command of [['retry'], ['release', '--yes']])
+        expect(await call('projection', ...command, `article-${articleId}`)).toMatchObject({ exit: 1, complaint });
+    });
+    expect((await call('projection', 'parked')).lines).toHaveLength(1);
+  },
+  scaled(60_000),
+);

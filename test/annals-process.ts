@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { startDeadline } from './engines/load.ts';
 
 const root = join(import.meta.dirname, '..');
 const DEADLINE_MS = 60_000;
@@ -65,8 +66,8 @@ export const startAnnals = async (environment: Environment): Promise<AnnalsProce
 };
 
 const waitFor = async (pattern: RegExp, output: () => string, child: ChildProcess): Promise<RegExpExecArray> => {
-  const deadline = performance.now() + DEADLINE_MS;
-  while (performance.now() < deadline) {
+  const deadline = startDeadline(DEADLINE_MS);
+  while (!deadline.isOver()) {
     const match = pattern.exec(output());
     if (match !== null) return match;
     if (child.exitCode !== null || child.signalCode !== null) break;

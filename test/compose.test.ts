@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from './engines/load.ts';
 
 /** Docker Compose itself needs an engine to run anything; what it makes of the file is told by the library that it reads it with. */
 const run = promisify(execFile);
@@ -25,7 +26,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'annals-compose-'));
   if (hasGo) await run('go', ['build', '-o', join(folder, 'read-compose'), '.'], { cwd: join(import.meta.dirname, 'engines/compose') });
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const read = async (file: string): Promise<readonly string[]> =>

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
+import { scaled } from './engines/load.ts';
 import { until } from './engines/until.ts';
 
 /** What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really signed. */
@@ -110,7 +111,7 @@ describe.each(RECEIVERS)('%s', (_, start) => {
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await start();
-  }, 60_000);
+  }, scaled(60_000));
   afterAll(() => receiver?.[Symbol.asyncDispose]());
 
   test.each<readonly [what: string, sent: Sent]>([

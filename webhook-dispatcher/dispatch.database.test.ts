@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { until } from '../test/engines/until.ts';
 import type { Received } from '../test/engines/webhook-sink.ts';
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
     response.writeHead(left > 0 ? 500 : 204).end(left > 0 ? 'not\0now' : undefined);
   });
   resources.use(await world.start({ WEBHOOK_DISABLE_AFTER_HOURS: '0' }));
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const at = (path: string) => `${world.sink.url}${path}`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, Died, draftArticle } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
 import { until } from '../test/engines/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   given = resources.use(await world.dependencies());
   await migrateLedger(given.pool);
   resources.use(await startPlanner({ ...given, planned() {} }));
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const openProcess = (): RunProcess => openRunProcess(given, {});

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
   given = resources.use(await world.dependencies());
   await migrateLedger(given.pool);
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const start = (changes: Pick<ChangeStream, 'follow'> = given.changes, planned: (ids: ReadonlySet<WebhookId>) => void = () => {}) =>

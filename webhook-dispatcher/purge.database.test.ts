@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { until } from '../test/engines/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
 import type { DispatcherDependencies } from './service.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
   given = resources.use(await world.dependencies());
   resources.use(await world.start());
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const count = async (table: string) => (await world.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;

@@ -4,6 +4,7 @@ import type { WebhookId } from '#shared/brands.ts';
 import { storeMetadata } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { appendRaw } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
   resources.use(await world.start());
   await world.publish(10);
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 type Replay = { state: string; planned: number; at_position: number; to_position: number };

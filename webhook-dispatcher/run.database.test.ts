@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { Died } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
 import { until } from '../test/engines/until.ts';
 import type { Sender } from './deliver/delivery.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
   given = resources.use(await world.dependencies());
   await migrateLedger(given.pool);
   resources.use(await startPlanner({ ...given, planned() {} }));
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const openProcess = (wrap?: (ledger: RunLedger) => RunLedger, wrapSender?: (sender: Sender) => Sender): RunProcess =>

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { until } from '../test/engines/until.ts';
 
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;
 beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 test('a dispatcher that stops waits a little for what is under way, and holds no receiver to blame for what it cuts off', async () => {

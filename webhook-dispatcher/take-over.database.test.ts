@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { scaled } from '../test/engines/load.ts';
 import { until } from '../test/engines/until.ts';
 import { openDeliveryQueue } from './queue/open.ts';
 import type { DispatcherDependencies } from './service.ts';
@@ -11,7 +12,7 @@ let given: DispatcherDependencies;
 beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
   given = resources.use(await world.dependencies());
-}, 120_000);
+}, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 test('what a worker has taken that says nothing any more is sent all the same', async () => {

@@ -12,6 +12,7 @@ import { callLine } from '../../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, draftArticle } from '../../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { until } from '../../test/engines/until.ts';
 import { startAudit } from '../service.ts';
 import { IDENTITIES, POSITIONS } from './switch-log.ts';
@@ -40,7 +41,7 @@ beforeAll(async () => {
     );
     await world.untilDeliveries(webhookId, 'delivered', 3);
   });
-}, 60_000);
+}, scaled(60_000));
 afterAll(() => resources.disposeAsync());
 
 /** Commands, projection, webhooks and the proof, until the proof has come to the end of the log. */
@@ -65,8 +66,12 @@ const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Prom
 };
 
 const settingsNow = () => ({ ...system.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) });
+/** What was stopped on a loaded machine may not have given its lease back: it ends by itself. */
 const switchTo = async (url: string) => {
-  const called = await callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']);
+  const called = await until(
+    () => callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']),
+    ({ complaint }) => !complaint.includes('at work'),
+  );
   expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
   log.url = url;
 };

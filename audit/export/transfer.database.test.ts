@@ -6,6 +6,7 @@ import { type CommandWorld, createCommandWorld } from '../../test/engines/comman
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { createReadWorld } from '../../test/engines/read-world.ts';
 import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
     story = await tellStory(world);
   }
   told = await answersOf(story, { on: system });
-}, 60_000);
+}, scaled(60_000));
 afterAll(() => resources.disposeAsync());
 
 const folder = async () => join(resources.use(await temporaryDataDir()).path, 'export');

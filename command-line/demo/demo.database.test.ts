@@ -3,12 +3,13 @@ import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
 import { openPeople } from '../../test/engines/installation-people.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
 import { until } from '../../test/engines/until.ts';
 import { runCommandLine } from '../program.ts';
 import { planDemo } from './plan.ts';
 
-const FILLS_MS = 240_000;
+const FILLS_MS = scaled(240_000);
 const ARTICLES = 24;
 
 const open = new AsyncDisposableStack();

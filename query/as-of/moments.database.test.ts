@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -93,7 +94,7 @@ test('what was not for somebody then, or is not now, is for administrators alone
     expect((await ask(path, author)).status, path).toBe(200);
   }
   await send({ type: 'DeleteArticle', articleId }, author);
-  await expect.poll(async () => (await ask(`/comments/${commentId}`, admin)).status, { timeout: 20_000 }).toBe(404);
+  await expect.poll(async () => (await ask(`/comments/${commentId}`, admin)).status, { timeout: scaled(20_000) }).toBe(404);
   const blind = { ...admin, scopes: SCOPES.filter((scope) => scope !== 'read:events') };
   for (const path of [`/articles/${articleId}?at=v2`, `/articles/${articleId}/comments?at=${published}`, `/comments/${commentId}?at=v1`]) {
     for (const asker of [author, blind, null]) expect((await ask(path, asker)).status, path).toBe(404);

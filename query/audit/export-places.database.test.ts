@@ -9,6 +9,7 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { Health } from '#shared/http/health.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { until } from '../../test/engines/until.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../../test/token-mint.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
     ...{ identity: world.eventLog.identity, follow: world.eventLog.follow.bind(world.eventLog) },
     head: () => gate.then(() => world.eventLog.head()),
   };
-  const parts = { ...world, eventLog, log, health: new Health(log), refusalNow: resource.refusalNow, before: [], drainMaxMs: 500 };
+  const parts = { ...world, eventLog, log, health: new Health(log), refusalNow: resource.refusalNow, before: [], drainMaxMs: scaled(500) };
   ({ url } = resources.use(await serveRoutes(Router().use(resource.handler, exportRoutes(parts)))));
   const token = await mint.token({ sub: '1', role: 'admin', scope: [...SCOPES].join(' ') });
   headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };

@@ -12,6 +12,7 @@ import {
   type TestReader,
   user,
 } from '../../test/engines/feed-world.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { until } from '../../test/engines/until.ts';
 import type { Feed } from './feed.ts';
 
@@ -121,23 +122,27 @@ const expectContiguous = ({ options, userId, from, heard, positions }: Follower,
   expect(heard).toEqual(expected.map(({ id, authorId }) => `${id}${authorId === userId ? ' own' : ''}`));
 };
 
-test('readers that join, leave, and resume at any time have heard exactly the contiguous sequence', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom(2, 5, 10_000), async (steps, changesMax) => {
-      // Where the ring is small, most of what is resumed comes from the log.
-      await using feed = await world.open({ moveOnMs: 3, ringLimits: { changesMax, bytesMax: 1_000_000 } });
-      const { followers, written } = await walk(feed, steps);
-      const head = await world.head();
-      for (const { current } of followers)
-        await until(
-          () => current?.place() ?? START,
-          (place) => place >= head,
-        );
-      for (const follower of followers) {
-        disconnect(follower);
-        expectContiguous(follower, written);
-      }
-    }),
-    { numRuns: Number(process.env.WALKS ?? 50) },
-  );
-}, 120_000);
+test(
+  'readers that join, leave, and resume at any time have heard exactly the contiguous sequence',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom(2, 5, 10_000), async (steps, changesMax) => {
+        // Where the ring is small, most of what is resumed comes from the log.
+        await using feed = await world.open({ moveOnMs: 3, ringLimits: { changesMax, bytesMax: 1_000_000 } });
+        const { followers, written } = await walk(feed, steps);
+        const head = await world.head();
+        for (const { current } of followers)
+          await until(
+            () => current?.place() ?? START,
+            (place) => place >= head,
+          );
+        for (const follower of followers) {
+          disconnect(follower);
+          expectContiguous(follower, written);
+        }
+      }),
+      { numRuns: Number(process.env.WALKS ?? 50) },
+    );
+  },
+  scaled(120_000),
+);

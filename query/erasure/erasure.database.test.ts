@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { until } from '../../test/engines/until.ts';
@@ -54,7 +55,11 @@ test('it is made without more than a page of their stream in memory', async () =
     head: () => side.eventLog.head(),
     follow: side.eventLog.follow.bind(side.eventLog),
   };
-  const report = await reportErasure({ ...side, eventLog, erasures: { read: async () => [] } }, gone.id, AbortSignal.timeout(20_000));
+  const report = await reportErasure(
+    { ...side, eventLog, erasures: { read: async () => [] } },
+    gone.id,
+    AbortSignal.timeout(scaled(20_000)),
+  );
   expect(report).toMatchObject({ asked: { actor: `user:${admin.id}` }, sealed: [{ type: 'comment.added' }, { type: 'user.registered' }] });
 });
 

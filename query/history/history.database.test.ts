@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId } from '#shared/brands.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -106,7 +107,9 @@ describe('of an article', () => {
     const id = await draftArticle(world.side, author.id);
     const { id: commentId } = await send({ type: 'AddComment', articleId: id, text: 'Well said.' }, reader);
     await send({ type: 'DeleteArticle', articleId: id }, author);
-    await expect.poll(() => typesFor(`/comments/${commentId}`, admin), { timeout: 20_000 }).toEqual(['comment.deleted', 'comment.added']);
+    await expect
+      .poll(() => typesFor(`/comments/${commentId}`, admin), { timeout: scaled(20_000) })
+      .toEqual(['comment.deleted', 'comment.added']);
     const [deleted] = await historyOf(`/comments/${commentId}`, admin);
     expect(deleted).toMatchObject({ actor: 'system:process-manager', changes: [], causation: expect.any(String) });
     expect(deleted?._links).toEqual({ cause: { href: `/articles/${id}/history` } });

@@ -7,6 +7,7 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Resource } from '#shared/policy.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
+import { scaled } from '../../test/engines/load.ts';
 import type { Change } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 
@@ -118,34 +119,38 @@ const writeAndFollow = async (
   return { written, told: await Promise.all(running) };
 };
 
-test('what is told of articles is what a fold of the log says, whoever follows from where, and however little is kept', async () => {
-  await using reading = await openChangeReading();
-  let histories = 0;
-  const property = fc.asyncProperty(
-    steps,
-    fc.array(following, { minLength: 1, maxLength: 6 }),
-    fc.constantFrom(4, 12, 100_000),
-    fc.array(fc.nat(30), { minLength: 1, maxLength: 10 }),
-    async (given, followings, stepsMax, turns) => {
-      histories += 1;
-      const history = foldHistory(given, 1 + IDS * histories);
-      let reads = 0;
-      /** What was read may be old when it arrives. */
-      const onTheWay = async () => {
-        reads += 1;
-        for (let turn = turns[reads % turns.length] ?? 0; turn > 0; turn -= 1) await setImmediate();
-      };
-      const { reader } = reading.createReader({ stepsMax, onTheWay });
-      const { written, told } = await writeAndFollow(reading, history, followings, reader);
-      const expected = history.flatMap(({ event: { type }, resource }, index) => {
-        const position = written[index];
-        return resource && position !== undefined ? [{ position, type, resource }] : [];
-      });
-      for (const { after, until, changes } of told) {
-        const facts = changes.map(({ position, type, resource }) => ({ position, type, resource }));
-        expect(facts).toEqual(expected.filter(({ position }) => position > after && position <= until));
-      }
-    },
-  );
-  await fc.assert(property, { numRuns: 100 });
-}, 120_000);
+test(
+  'what is told of articles is what a fold of the log says, whoever follows from where, and however little is kept',
+  async () => {
+    await using reading = await openChangeReading();
+    let histories = 0;
+    const property = fc.asyncProperty(
+      steps,
+      fc.array(following, { minLength: 1, maxLength: 6 }),
+      fc.constantFrom(4, 12, 100_000),
+      fc.array(fc.nat(30), { minLength: 1, maxLength: 10 }),
+      async (given, followings, stepsMax, turns) => {
+        histories += 1;
+        const history = foldHistory(given, 1 + IDS * histories);
+        let reads = 0;
+        /** What was read may be old when it arrives. */
+        const onTheWay = async () => {
+          reads += 1;
+          for (let turn = turns[reads % turns.length] ?? 0; turn > 0; turn -= 1) await setImmediate();
+        };
+        const { reader } = reading.createReader({ stepsMax, onTheWay });
+        const { written, told } = await writeAndFollow(reading, history, followings, reader);
+        const expected = history.flatMap(({ event: { type }, resource }, index) => {
+          const position = written[index];
+          return resource && position !== undefined ? [{ position, type, resource }] : [];
+        });
+        for (const { after, until, changes } of told) {
+          const facts = changes.map(({ position, type, resource }) => ({ position, type, resource }));
+          expect(facts).toEqual(expected.filter(({ position }) => position > after && position <= until));
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  },
+  scaled(120_000),
+);

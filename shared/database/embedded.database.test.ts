@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { SYSTEM_FOLDER } from './embedded/binaries.ts';
 import { readCluster } from './embedded/cluster.ts';
 import { DataDirInUse, EmbeddedPostgresFailed } from './embedded/errors.ts';
@@ -148,7 +149,7 @@ test('the server of a living owner is found, and no other', async () => {
   expect(await connectEmbeddedPostgres(dataDir.path)).toBe(owner.url);
   await owner[Symbol.asyncDispose]();
   // The server ends the dead owner's session a moment after the death.
-  await vi.waitFor(async () => expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined(), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined(), { timeout: scaled(5_000) });
 });
 
 test('a server that was killed is started again at the same address', async () => {
@@ -158,10 +159,12 @@ test('a server that was killed is started again at the same address', async () =
   await query(server.url, 'create table kept as select 42 as answer');
   const before = await readPostmaster(await pgdataOf(dataDir.path));
   process.kill(before?.pid ?? Number.NaN, 'SIGKILL');
-  await vi.waitFor(async () => expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]), {
+    timeout: scaled(20_000),
+  });
   expect((await readPostmaster(await pgdataOf(dataDir.path)))?.pid).not.toBe(before?.pid);
   // It answers a moment before it has its owner again.
-  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), { timeout: scaled(20_000) });
   await expect(start(dataDir.path)).rejects.toThrow(DataDirInUse);
 });
 

@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '#shared/config.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { startHttpServer } from './server.ts';
 
@@ -55,9 +56,9 @@ test('disposal lets a request in flight finish and takes no new ones', async () 
   const { handler, open, waiting } = gate();
   await using server = await serve(handler);
   const answer = fetch(server.url);
-  await vi.waitFor(() => expect(waiting()).toBe(1));
+  await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   const disposed = server[Symbol.asyncDispose]();
-  await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow());
+  await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow(), scaled(1_000));
   open();
   expect(await (await answer).text()).toBe('done');
   await disposed;
@@ -71,7 +72,7 @@ test('disposal ends connections that are kept alive without a request', async ()
   await text(response);
   const startedAt = performance.now();
   await server[Symbol.asyncDispose]();
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(scaled(2_000));
 });
 
 test('disposal ends connections that have not sent a request yet, also in the middle of its headers', async () => {
@@ -88,7 +89,7 @@ test('disposal ends connections that have not sent a request yet, also in the mi
   const ended = Promise.all(sockets.map((socket) => text(socket)));
   const startedAt = performance.now();
   await server[Symbol.asyncDispose]();
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(scaled(2_000));
   expect(await ended).toEqual(['', '']);
 });
 
@@ -105,7 +106,7 @@ test('with TLS, disposal ends connections without a request and lets requests in
   const [idle, asking] = [connectTls(Number(port), hostname, { ca: AUTHORITY }), connectTls(Number(port), hostname, { ca: AUTHORITY })];
   await Promise.all([once(idle, 'secureConnect'), once(asking, 'secureConnect')]);
   asking.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await vi.waitFor(() => expect(waiting()).toBe(1));
+  await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   const disposed = server[Symbol.asyncDispose]();
   await Promise.all([once(plain, 'close'), once(idle.resume(), 'close')]);
   open();
@@ -117,7 +118,7 @@ test('an answer given while draining tells the client to close', async () => {
   const { handler, open, waiting } = gate();
   await using server = await serve(handler);
   const raw = exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await vi.waitFor(() => expect(waiting()).toBe(1));
+  await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   const disposed = server[Symbol.asyncDispose]();
   open();
   expect((await raw).toLowerCase()).toContain('connection: close');
@@ -129,7 +130,7 @@ test('what takes longer than the drain is cut off', async () => {
   await using server = await serve(handler, { drainMs: 50 });
   const answer = fetch(server.url);
   const failed = expect(answer).rejects.toThrow();
-  await vi.waitFor(() => expect(waiting()).toBe(1));
+  await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   await server[Symbol.asyncDispose]();
   await failed;
   expect(server.logged()).toContain('cut off');
@@ -163,7 +164,7 @@ test('more connections than the limit are refused, and the log says so', async (
   const { handler, open, waiting } = gate();
   await using server = await serve(handler, { limits: { connectionsMax: 1 } });
   const first = fetch(server.url);
-  await vi.waitFor(() => expect(waiting()).toBe(1));
+  await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   await expect(
     exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n').then((raw) => raw || Promise.reject(new Error('ended'))),
   ).rejects.toThrow();

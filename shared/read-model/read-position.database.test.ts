@@ -5,13 +5,14 @@ import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { until } from '../../test/engines/until.ts';
 import { openReadPosition, readReached } from './read-position.ts';
 
 const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;
 const OTHER_LOG = '16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity;
-const LONG_MS = 20_000;
+const LONG_MS = scaled(20_000);
 
 let database: TestDatabase;
 let pool: Pool;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import { addComment, allEvents, draftArticle } from '../engines/command-side.ts';
+import { scaled } from '../engines/load.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
 import { until } from '../engines/until.ts';
 import {
@@ -35,7 +36,7 @@ const STILL_MS_MAX = 2_000;
 const SETTINGS = { WEBHOOK_RETRY_SCHEDULE: '0.1,0.2,0.3,0.4,0.5,0.6,0.7' };
 /** A run of a dispatcher that died is waited for, and so is a breaker that is open. */
 const PATIENCE_MS = 150_000;
-const TEST_MS = 200_000 + ROUNDS * 60_000;
+const TEST_MS = scaled(200_000 + ROUNDS * 60_000);
 
 if (redisMissing !== undefined) process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { draftArticle, registerUser } from '../engines/command-side.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { openEndpoint, untilDelivered } from './delivering.ts';
 import type { EndpointKind } from './endpoint-kinds.ts';
@@ -11,39 +12,43 @@ import { forgetRuns, readLedger } from './webhook-ledger.ts';
 const DEATHS = 5;
 const PATIENCE_MS = 60_000;
 
-test(`a delivery whose dispatcher is killed between sending and recording, ${DEATHS} times in a row, is finished all the same`, async () => {
-  await using roles = await startFollowedRoles({ query: 0, projector: 1, dispatcher: 1 });
-  const owner = { userId: await registerUser(roles.gateway), role: 'author' } as const;
-  let deaths = 0;
-  const manner: EndpointKind['manner'] = {
-    async answer() {
-      if (deaths === DEATHS) return { status: 204 };
-      deaths += 1;
-      await roles.replace('webhook-dispatcher', 0, 'SIGKILL');
-      // As if half a minute had passed: in that time neither its run nor its job is given to somebody else.
-      await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, Math.random)]);
-      // It accepts, and nobody is there to hear it.
-      return { status: 204 };
-    },
-  };
-  const limits = { ratePerSecond: 50, concurrency: 10 };
-  const asks = { eventTypes: ['article.published'], filter: {}, payload: 'full', ordered: false, limits } as const;
-  const kind: EndpointKind = { name: 'deadly', owner, asks, manner, wants: () => true };
-  const { receiver, webhookId, secrets } = await openEndpoint(roles, kind, Math.random);
-  await using _ = receiver;
-  await draftArticle(roles.gateway, owner.userId);
-  await until(
-    () => receiver.arrivals.length,
-    (arrivals) => arrivals > DEATHS,
-    PATIENCE_MS,
-  );
-  await untilDelivered(roles, PATIENCE_MS);
+test(
+  `a delivery whose dispatcher is killed between sending and recording, ${DEATHS} times in a row, is finished all the same`,
+  async () => {
+    await using roles = await startFollowedRoles({ query: 0, projector: 1, dispatcher: 1 });
+    const owner = { userId: await registerUser(roles.gateway), role: 'author' } as const;
+    let deaths = 0;
+    const manner: EndpointKind['manner'] = {
+      async answer() {
+        if (deaths === DEATHS) return { status: 204 };
+        deaths += 1;
+        await roles.replace('webhook-dispatcher', 0, 'SIGKILL');
+        // As if half a minute had passed: in that time neither its run nor its job is given to somebody else.
+        await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, Math.random)]);
+        // It accepts, and nobody is there to hear it.
+        return { status: 204 };
+      },
+    };
+    const limits = { ratePerSecond: 50, concurrency: 10 };
+    const asks = { eventTypes: ['article.published'], filter: {}, payload: 'full', ordered: false, limits } as const;
+    const kind: EndpointKind = { name: 'deadly', owner, asks, manner, wants: () => true };
+    const { receiver, webhookId, secrets } = await openEndpoint(roles, kind, Math.random);
+    await using _ = receiver;
+    await draftArticle(roles.gateway, owner.userId);
+    await until(
+      () => receiver.arrivals.length,
+      (arrivals) => arrivals > DEATHS,
+      PATIENCE_MS,
+    );
+    await untilDelivered(roles, PATIENCE_MS);
 
-  const { arrivals } = receiver;
-  expect(arrivals).toHaveLength(DEATHS + 1);
-  expect(new Set(arrivals.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
-  expect(arrivals.filter((arrival) => !isSigned(arrival, secrets))).toEqual([]);
-  const id = arrivals[0]?.id ?? '';
-  // Of those who died, nothing is known.
-  expect(await readLedger(roles.side.pool, webhookId)).toEqual([{ id, state: 'delivered', attempts: 1, statuses: [204] }]);
-}, 120_000);
+    const { arrivals } = receiver;
+    expect(arrivals).toHaveLength(DEATHS + 1);
+    expect(new Set(arrivals.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+    expect(arrivals.filter((arrival) => !isSigned(arrival, secrets))).toEqual([]);
+    const id = arrivals[0]?.id ?? '';
+    // Of those who died, nothing is known.
+    expect(await readLedger(roles.side.pool, webhookId)).toEqual([{ id, state: 'delivered', attempts: 1, statuses: [204] }]);
+  },
+  scaled(120_000),
+);

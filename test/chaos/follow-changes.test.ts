@@ -3,6 +3,7 @@ import { parseCursor } from '#shared/cursor.ts';
 import { addComment, allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { kindsOf, shouldHear, startKind } from './follower-kinds.ts';
@@ -20,7 +21,7 @@ const COPIES = 2;
 const EVENTS_MAX = 120;
 const TOPIC = 'changes';
 const PATIENCE_MS = 60_000;
-const TEST_MS = 150_000;
+const TEST_MS = scaled(150_000);
 
 if (kafkaMissing !== undefined) process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
 

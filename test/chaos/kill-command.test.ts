@@ -16,6 +16,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import { createDatabase } from '../engines/database.ts';
+import { scaled } from '../engines/load.ts';
 import { startRole } from '../engines/role-process.ts';
 import { until } from '../engines/until.ts';
 import { createRandom } from './random.ts';
@@ -31,72 +32,76 @@ const PATIENCE_MS = 120_000;
 
 type Sent = { readonly command: Command; readonly context: CommandContext; answer?: CommandResult; refused?: string };
 
-test(`kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (CHAOS_SEED=${SEED})`, async () => {
-  const random = createRandom(SEED);
-  await using database = await createDatabase();
-  const masterKey = randomBytes(32).toString('base64');
-  const key = gatewayKey(parseMasterKey(masterKey));
-  // None is put off for there being too many at once.
-  const settings = { DATABASE_URL: database.url, MASTER_KEY: masterKey, LOG_LEVEL: 'info', REQUESTS_MAX: String(2 * COMMANDS) };
-  const start = async () => {
-    const role = startRole('command/main.ts', settings);
-    const { url } = await role.logged('Commands of the other roles are taken.');
-    return { role, gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }) };
-  };
-  const sent: Sent[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+test(
+  `kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (CHAOS_SEED=${SEED})`,
+  async () => {
+    const random = createRandom(SEED);
+    await using database = await createDatabase();
+    const masterKey = randomBytes(32).toString('base64');
+    const key = gatewayKey(parseMasterKey(masterKey));
+    // None is put off for there being too many at once.
+    const settings = { DATABASE_URL: database.url, MASTER_KEY: masterKey, LOG_LEVEL: 'info', REQUESTS_MAX: String(2 * COMMANDS) };
+    const start = async () => {
+      const role = startRole('command/main.ts', settings);
+      const { url } = await role.logged('Commands of the other roles are taken.');
+      return { role, gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }) };
+    };
+    const sent: Sent[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { role, gateway } = await start();
+      await using _ = role;
+      const author = await registerUser(gateway);
+      const articles = await Promise.all(Array.from({ length: 10 }, () => draftArticle(gateway, author)));
+      const batch = Array.from({ length: COMMANDS }, () => someCommand(random, { author, articles }));
+      // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried out, whenever the role is killed.
+      batch[Math.floor(random() * COMMANDS)] = deletion(author, articles[0] as ArticleId);
+      sent.push(...batch);
+      let ended = 0;
+      const sending = Promise.all(batch.map((each) => send(gateway, each).finally(() => (ended += 1))));
+      const target = random() * ANSWERED_MAX * COMMANDS;
+      await until(
+        () => ended,
+        (count) => count >= target,
+        PATIENCE_MS,
+      );
+      await role.kill('SIGKILL');
+      await sending;
+    }
+
+    // Whoever had no answer and a key asks again, until there is one.
     const { role, gateway } = await start();
     await using _ = role;
-    const author = await registerUser(gateway);
-    const articles = await Promise.all(Array.from({ length: 10 }, () => draftArticle(gateway, author)));
-    const batch = Array.from({ length: COMMANDS }, () => someCommand(random, { author, articles }));
-    // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried out, whenever the role is killed.
-    batch[Math.floor(random() * COMMANDS)] = deletion(author, articles[0] as ArticleId);
-    sent.push(...batch);
-    let ended = 0;
-    const sending = Promise.all(batch.map((each) => send(gateway, each).finally(() => (ended += 1))));
-    const target = random() * ANSWERED_MAX * COMMANDS;
+    const unanswered = sent.filter(({ answer, refused, context }) => !answer && !refused && context.idempotencyKey);
     await until(
-      () => ended,
-      (count) => count >= target,
+      async () => {
+        const open = unanswered.filter(({ answer, refused }) => !answer && !refused);
+        await Promise.all(open.map((each) => send(gateway, each)));
+        return open.length;
+      },
+      (left) => left === 0,
       PATIENCE_MS,
     );
-    await role.kill('SIGKILL');
-    await sending;
-  }
 
-  // Whoever had no answer and a key asks again, until there is one.
-  const { role, gateway } = await start();
-  await using _ = role;
-  const unanswered = sent.filter(({ answer, refused, context }) => !answer && !refused && context.idempotencyKey);
-  await until(
-    async () => {
-      const open = unanswered.filter(({ answer, refused }) => !answer && !refused);
-      await Promise.all(open.map((each) => send(gateway, each)));
-      return open.length;
-    },
-    (left) => left === 0,
-    PATIENCE_MS,
-  );
-
-  await using log = await openEventLog({ url: database.url });
-  const answered = sent.filter(({ answer }) => answer);
-  const recorded = await readAll(log);
-  expect(answered.filter((each) => !isCarriedOutOnce(each, recorded)).map(({ command, context }) => ({ command, context }))).toEqual([]);
-  expect([...recorded.times].filter(([, times]) => times > 1)).toEqual([]);
-  await until(
-    async () => leftBehind(await readAll(log)),
-    (left) => left.length === 0,
-  );
-  console.log(
-    `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice; ` +
-      `${recorded.deletedArticles.size} articles deleted, and every comment on them`,
-  );
-  // Half of them have a key, and no round is let go on to its end.
-  expect(answered.length).toBeGreaterThan(sent.length / 3);
-  expect(unanswered.length).toBeGreaterThan((sent.length * (1 - ANSWERED_MAX)) / 3);
-  expect(recorded.deletedArticles.size).toBe(ROUNDS);
-}, 600_000);
+    await using log = await openEventLog({ url: database.url });
+    const answered = sent.filter(({ answer }) => answer);
+    const recorded = await readAll(log);
+    expect(answered.filter((each) => !isCarriedOutOnce(each, recorded)).map(({ command, context }) => ({ command, context }))).toEqual([]);
+    expect([...recorded.times].filter(([, times]) => times > 1)).toEqual([]);
+    await until(
+      async () => leftBehind(await readAll(log)),
+      (left) => left.length === 0,
+    );
+    console.log(
+      `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice; ` +
+        `${recorded.deletedArticles.size} articles deleted, and every comment on them`,
+    );
+    // Half of them have a key, and no round is let go on to its end.
+    expect(answered.length).toBeGreaterThan(sent.length / 3);
+    expect(unanswered.length).toBeGreaterThan((sent.length * (1 - ANSWERED_MAX)) / 3);
+    expect(recorded.deletedArticles.size).toBe(ROUNDS);
+  },
+  scaled(600_000),
+);
 
 type World = { readonly author: UserId; readonly articles: readonly ArticleId[] };
 

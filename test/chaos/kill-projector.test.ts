@@ -11,6 +11,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { digestOf } from '../../projector/digest.ts';
 import { allEvents, as, by, type CommandSide, type CommandWorld, createCommandWorld, system } from '../engines/command-side.ts';
+import { scaled } from '../engines/load.ts';
 import { replayed } from '../engines/projection.ts';
 import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
@@ -27,45 +28,49 @@ const EVENTS_MAX = 300;
 
 type Random = () => number;
 
-test(`kill -9 of projectors and the command role under load, ${KILLS} times (CHAOS_SEED=${SEED})`, async () => {
-  const random = createRandom(SEED);
-  await using world = await createCommandWorld();
-  await using roles = await startRoles(world);
-  await using side = await world.open();
-  await recordMoves(side.pool);
-  const load = startLoad(random, roles.gateway);
-  const killed = { projector: 0, command: 0 };
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const target = (await reached(side.pool, 'projector')) + 1 + random() * EVENTS_MAX;
-    await until(
-      () => reached(side.pool, 'projector'),
-      (position) => position >= target,
-      30_000,
-    );
-    const victim = random() < 0.7 ? 'projector' : 'command';
-    killed[victim] += 1;
-    await roles.kill(victim, Math.floor(random() * PROJECTORS));
-  }
-  const answered = await load.end();
-  await untilSettled(side);
+test(
+  `kill -9 of projectors and the command role under load, ${KILLS} times (CHAOS_SEED=${SEED})`,
+  async () => {
+    const random = createRandom(SEED);
+    await using world = await createCommandWorld();
+    await using roles = await startRoles(world);
+    await using side = await world.open();
+    await recordMoves(side.pool);
+    const load = startLoad(random, roles.gateway);
+    const killed = { projector: 0, command: 0 };
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const target = (await reached(side.pool, 'projector')) + 1 + random() * EVENTS_MAX;
+      await until(
+        () => reached(side.pool, 'projector'),
+        (position) => position >= target,
+        30_000,
+      );
+      const victim = random() < 0.7 ? 'projector' : 'command';
+      killed[victim] += 1;
+      await roles.kill(victim, Math.floor(random() * PROJECTORS));
+    }
+    const answered = await load.end();
+    await untilSettled(side);
 
-  const times = new Map<string, number>();
-  for (const { type, metadata } of await allEvents(side)) {
-    if (metadata.causation !== null) continue;
-    const key = `${metadata.request} ${type}`;
-    times.set(key, (times.get(key) ?? 0) + 1);
-  }
-  expect(answered.filter(({ command, requestId }) => times.get(`${requestId} ${LEAVES[command.type]}`) !== 1)).toEqual([]);
-  expect(await leaps(side.pool)).toEqual([]);
-  const live = await digestOf(side.pool, 'read_model');
-  expect(await replayed(side)).toEqual(live);
-  expect(live.parked).toMatch(/^0 rows/);
-  const { signed } = await expectProven({ world, side });
-  const { projector, command } = killed;
-  console.log(
-    `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left; heads cover ${signed} events`,
-  );
-}, 120_000);
+    const times = new Map<string, number>();
+    for (const { type, metadata } of await allEvents(side)) {
+      if (metadata.causation !== null) continue;
+      const key = `${metadata.request} ${type}`;
+      times.set(key, (times.get(key) ?? 0) + 1);
+    }
+    expect(answered.filter(({ command, requestId }) => times.get(`${requestId} ${LEAVES[command.type]}`) !== 1)).toEqual([]);
+    expect(await leaps(side.pool)).toEqual([]);
+    const live = await digestOf(side.pool, 'read_model');
+    expect(await replayed(side)).toEqual(live);
+    expect(live.parked).toMatch(/^0 rows/);
+    const { signed } = await expectProven({ world, side });
+    const { projector, command } = killed;
+    console.log(
+      `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left; heads cover ${signed} events`,
+    );
+  },
+  scaled(120_000),
+);
 
 type Roles = AsyncDisposable & { readonly gateway: CommandGateway; kill(which: 'projector' | 'command', index: number): Promise<void> };
 

@@ -5,6 +5,7 @@ import { Agent, fetch as fetchOf } from 'undici';
 import { expect, test } from 'vitest';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { operate } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { PREVIOUS_RELEASE } from '../previous-release.ts';
 import { COPIES, type Copies, type Role, startCopies } from './copies.ts';
@@ -12,7 +13,7 @@ import { type Failure, LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TEST_MS = 2_400_000;
+const TEST_MS = scaled(2_400_000);
 /** Every kind of request has been answered so often, before the next step. */
 const ROUNDS_BETWEEN = 1;
 /** Those first that read what others write: docs/upgrade.md. */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { type Crowd, gatherCrowd, type Member } from './crowd.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
@@ -19,40 +20,44 @@ const OTHER_FILES = 500;
 const filesMax = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
 const size = Number.isNaN(filesMax) ? SIZE_MAX : Math.min(SIZE_MAX, filesMax - OTHER_FILES);
 
-test(`${size} idle streams of one process come again at once after it was restarted, and each hears what happens once`, async () => {
-  const settings = { CONNECTIONS_MAX: String(2 * size), STREAM_HEARTBEAT_MS: '1000' };
-  await using roles = await startFollowedRoles({ projector: 1, query: 1, settings });
-  const author = await registerUser(roles.gateway);
-  using crowd = gatherCrowd({ size, tokens: await tokensFor(roles, Math.ceil(size / PER_USER)), query: 'types=article.published' });
-  const [memoryBefore, startedMs] = [await memoryOf(roles), performance.now()];
-  await crowd.comeTo(await urlOf(roles));
-  await untilAll(crowd, ({ cursor }) => cursor !== '');
-  const [memoryAfter, connectedMs] = [await memoryOf(roles), performance.now()];
+test(
+  `${size} idle streams of one process come again at once after it was restarted, and each hears what happens once`,
+  async () => {
+    const settings = { CONNECTIONS_MAX: String(2 * size), STREAM_HEARTBEAT_MS: '1000' };
+    await using roles = await startFollowedRoles({ projector: 1, query: 1, settings });
+    const author = await registerUser(roles.gateway);
+    using crowd = gatherCrowd({ size, tokens: await tokensFor(roles, Math.ceil(size / PER_USER)), query: 'types=article.published' });
+    const [memoryBefore, startedMs] = [await memoryOf(roles), performance.now()];
+    await crowd.comeTo(await urlOf(roles));
+    await untilAll(crowd, ({ cursor }) => cursor !== '');
+    const [memoryAfter, connectedMs] = [await memoryOf(roles), performance.now()];
 
-  // In good order, and in time.
-  expect(await roles.replace('query', 0, 'SIGTERM')).toBe(0);
-  await untilAll(crowd, ({ socket }) => socket === undefined);
-  // One happens while everybody is away, and two when they are back.
-  await draftArticle(roles.gateway, author);
-  await roles.ready();
-  const returningMs = performance.now();
-  await crowd.comeTo(await urlOf(roles));
-  const returnedMs = performance.now();
-  for (let heard = 2; heard <= 3; heard += 1) {
+    // In good order, and in time.
+    expect(await roles.replace('query', 0, 'SIGTERM')).toBe(0);
+    await untilAll(crowd, ({ socket }) => socket === undefined);
+    // One happens while everybody is away, and two when they are back.
     await draftArticle(roles.gateway, author);
-    await untilAll(crowd, (member) => member.heard.length >= heard);
-  }
+    await roles.ready();
+    const returningMs = performance.now();
+    await crowd.comeTo(await urlOf(roles));
+    const returnedMs = performance.now();
+    for (let heard = 2; heard <= 3; heard += 1) {
+      await draftArticle(roles.gateway, author);
+      await untilAll(crowd, (member) => member.heard.length >= heard);
+    }
 
-  const happened = happenedIn(await allEvents(roles.side), roles.side.eventLog.identity);
-  const expected = happened.filter(({ type }) => type === 'article.published').map(({ cursor }) => cursor);
-  expect(expected).toHaveLength(3);
-  expect(crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0)).toEqual([]);
-  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
-  console.log(
-    `${size} streams came in ${seconds(connectedMs - startedMs)} s and again in ${seconds(returnedMs - returningMs)} s; resident memory was ` +
-      `${memoryBefore} MiB before, ${memoryAfter} MiB with them, ${await memoryOf(roles)} MiB after the storm`,
-  );
-}, 150_000);
+    const happened = happenedIn(await allEvents(roles.side), roles.side.eventLog.identity);
+    const expected = happened.filter(({ type }) => type === 'article.published').map(({ cursor }) => cursor);
+    expect(expected).toHaveLength(3);
+    expect(crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0)).toEqual([]);
+    const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+    console.log(
+      `${size} streams came in ${seconds(connectedMs - startedMs)} s and again in ${seconds(returnedMs - returningMs)} s; resident memory was ` +
+        `${memoryBefore} MiB before, ${memoryAfter} MiB with them, ${await memoryOf(roles)} MiB after the storm`,
+    );
+  },
+  scaled(150_000),
+);
 
 const tokensFor = (roles: FollowedRoles, users: number): Promise<readonly string[]> =>
   Promise.all(

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#shared/config.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { scaled } from '../engines/load.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { type Reply, restClientOf } from '../engines/rest-client.ts';
 import { until } from '../engines/until.ts';
@@ -15,7 +16,7 @@ if (nginxMissing !== undefined) process.stderr.write(`Restarts behind the ingres
 const NOTICE_MS = 2_000;
 const RESTARTS = 8;
 const CLIENTS = 8;
-const TEST_MS = 600_000;
+const TEST_MS = scaled(600_000);
 /** Longer than a test takes that only asks while they stop. */
 const LONG_NOTICE_MS = 10_000;
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { scaled } from '../engines/load.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { COPIES, ROLES, startCopies } from './copies.ts';
 import { createRandom } from './random.ts';
@@ -8,7 +9,7 @@ import { startReaders } from './steady-readers.ts';
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Every kind of request has been answered so often since a restart, before the next one. */
 const ROUNDS_BETWEEN = 1;
-const TEST_MS = 1_500_000;
+const TEST_MS = scaled(1_500_000);
 
 if (nginxMissing !== undefined) process.stderr.write(`Rolling restarts are not tried: ${nginxMissing}.\n`);
 

@@ -1,5 +1,6 @@
 import { type Followed, follow } from '../engines/event-source.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
+import { scaled } from '../engines/load.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { until } from '../engines/until.ts';
 import { faultsOf } from './sequence.ts';
@@ -32,7 +33,7 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
       leaving.abort();
       await Promise.all(readers.map(({ gone }) => gone));
       // What it was is told by one stream from the beginning to the end.
-      await using all = startReader(site, { way: 'GET /events', from, signal: AbortSignal.timeout(PATIENCE_MS) });
+      await using all = startReader(site, { way: 'GET /events', from, signal: AbortSignal.timeout(scaled(PATIENCE_MS)) });
       const happened = await until(all.heard, (heard) => heard.includes(last), PATIENCE_MS);
       const upTo = (heard: readonly string[]) => heard.slice(0, heard.indexOf(last) + 1 || undefined);
       return {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type People } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { installSchemathesis, pythonMissing, runSchemathesis } from '../engines/schemathesis.ts';
 
@@ -20,7 +21,7 @@ describe.skipIf(pythonMissing !== undefined)(
     beforeAll(async () => {
       [installation, program] = await Promise.all([startInstallation(), installSchemathesis()]);
       people = await openPeople(installation);
-    }, 300_000);
+    }, scaled(300_000));
     afterAll(() => installation?.[Symbol.asyncDispose]());
 
     /** Never the administrator's own, who would be gone then. */

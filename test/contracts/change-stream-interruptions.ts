@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { type ChangeWorld, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
 
@@ -30,18 +31,22 @@ const describeRestarts = (world: () => ChangeWorld): void => {
     expect(heard).toEqual(ids);
   });
 
-  test('survives that what brings the changes is stopped hard while they are written', async () => {
-    const { engine, side, stream } = world();
-    const after = await stream.head();
-    await using hearing = startHearing(stream, after);
-    for (let round = 0; round < 3; round += 1) {
+  test(
+    'survives that what brings the changes is stopped hard while they are written',
+    async () => {
+      const { engine, side, stream } = world();
+      const after = await stream.head();
+      await using hearing = startHearing(stream, after);
+      for (let round = 0; round < 3; round += 1) {
+        await write(world(), 2);
+        await engine.disturb();
+      }
       await write(world(), 2);
-      await engine.disturb();
-    }
-    await write(world(), 2);
-    await hearing.until(await side.eventLog.head());
-    expect(idsOf(hearing.changes())).toEqual(await publicIds(side, after));
-  }, 120_000);
+      await hearing.until(await side.eventLog.head());
+      expect(idsOf(hearing.changes())).toEqual(await publicIds(side, after));
+    },
+    scaled(120_000),
+  );
 };
 
 const describeConsumers = (world: () => ChangeWorld): void => {

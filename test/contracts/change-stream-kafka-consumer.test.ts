@@ -7,6 +7,7 @@ import { commandOf } from '../engines/following.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { createKafkaWorld, type KafkaWorld, untilPublished } from '../engines/kafka-world.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 
 const DEADLINE_MS = 110_000;
@@ -36,7 +37,9 @@ describe.skipIf(kafkaMissing !== undefined)('the consumer of docs/examples', () 
   });
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
-  test('prints every change once and in order, though the broker is killed under it, and it itself', { timeout: 300_000 }, async () => {
+  test('prints every change once and in order, though the broker is killed under it, and it itself', {
+    timeout: scaled(300_000),
+  }, async () => {
     await using world = await createKafkaWorld(kafka.url(TOPIC));
     await using _publisher = await world.startPublisher();
     await using folder = await temporaryDataDir();

@@ -7,6 +7,7 @@ import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 import { describeChangeStream } from './change-stream.ts';
@@ -106,8 +107,8 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     const late = known
       .slice(-6)
       .map((change, index) => ({ change, previous: known.at(index - 7)?.position ?? change.position, correlation: 'c' }));
-    await overtaken?.publish(late, AbortSignal.timeout(30_000));
-    await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(30_000));
+    await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
+    await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
     await world.write(3);
     const changes = await world.changes();
     await untilHeard(listener, changes);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId, UserId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
+import { scaled } from '../engines/load.ts';
 import { type ChangeEngine, type ChangeWorld, heardSoFar, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
 import { describeInterruptions } from './change-stream-interruptions.ts';
 import { describeKnowledge } from './change-stream-knowledge.ts';
@@ -17,7 +18,7 @@ export const describeChangeStream = (name: string, startEngine: () => Promise<Ch
       engine = await startEngine();
       stream = await engine.open();
       author = await registerUser(engine.side);
-    }, 120_000);
+    }, scaled(120_000));
     afterAll(async () => {
       await stream?.[Symbol.asyncDispose]();
       await engine?.[Symbol.asyncDispose]();

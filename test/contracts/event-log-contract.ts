@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { scaled } from '../engines/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';
 
@@ -16,7 +17,7 @@ export const describeEventLog = (name: string, startEngine: () => Promise<LogEng
     beforeAll(async () => {
       engine = await startEngine();
       log = await engine.open();
-    }, 60_000);
+    }, scaled(60_000));
     afterAll(async () => {
       await log?.[Symbol.asyncDispose]();
       await engine?.[Symbol.asyncDispose]();

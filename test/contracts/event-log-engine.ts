@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { startDeadline } from '../engines/load.ts';
 
 /** What the contract suite needs of an engine: an empty log of its own, opened as often as there are processes. */
 export type LogEngine = AsyncDisposable & {
@@ -44,11 +45,11 @@ export const startFollowing = (log: EventLog, after: RecordedEvent['position']) 
   return {
     seen,
     async until(done: (seen: readonly RecordedEvent[]) => boolean, deadlineMs = 20_000): Promise<readonly RecordedEvent[]> {
-      const expiresAtMs = Date.now() + deadlineMs;
+      const deadline = startDeadline(deadlineMs);
       while (!done(seen)) {
         await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5))]);
-        if (Date.now() > expiresAtMs)
-          throw new Error(`after ${deadlineMs} ms the follower had seen ${seen.length} events, and not what was waited for`);
+        if (deadline.isOver())
+          throw new Error(`after ${deadline} the follower had seen ${seen.length} events, and not what was waited for`);
       }
       return seen;
     },

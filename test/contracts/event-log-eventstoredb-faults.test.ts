@@ -7,6 +7,7 @@ import { InvalidAppend, LogUnavailable, StaleVersion } from '#shared/event-log/e
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
@@ -67,7 +68,7 @@ describe('an append', () => {
     const event = anEvent();
     standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream });
     const late = log.append(stream, 'any', [event]);
-    await vi.waitFor(async () => expect(await idsIn(stream)).toHaveLength(1));
+    await vi.waitFor(async () => expect(await idsIn(stream)).toHaveLength(1), scaled(1_000));
     await log.append(stream, 'any', [anEvent()]);
     expect(await late).toMatchObject({ version: 1 });
     expect(await idsIn(stream)).toHaveLength(2);
@@ -291,7 +292,7 @@ describe('a closed log', () => {
       await following;
       await log[Symbol.asyncDispose]();
       console.log('closed');`;
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, timeout: 10_000 });
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, timeout: scaled(10_000) });
     expect(stdout).toBe('closed\n');
   });
 });

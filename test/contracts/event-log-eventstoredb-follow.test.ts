@@ -6,6 +6,7 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { scaled } from '../engines/load.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
 /** Each trap of notes/event-log.md and of eventstoredb/README.md that a follower can step into. */
@@ -39,7 +40,7 @@ const appendMany = async (count: number): Promise<readonly string[]> => {
 };
 const idsOf = (seen: readonly { readonly id: string }[]) => seen.map(({ id }) => id);
 /** Waits until a follower waits for the bell, so that what follows meets a live subscription. */
-const untilLive = () => vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: 5_000, interval: 5 });
+const untilLive = () => vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: scaled(5_000), interval: 5 });
 
 describe('a follower', () => {
   test.each(['too-slow', 'silent-end'] as const)('goes on after its subscription has ended (%s), again and again', async (how) => {
@@ -172,7 +173,7 @@ describe('a follower', () => {
     const abortedAtMs = Date.now();
     stopped.abort();
     expect(await following).toEqual([]);
-    expect(Date.now() - abortedAtMs).toBeLessThan(1_000);
+    expect(Date.now() - abortedAtMs).toBeLessThan(scaled(1_000));
     await patient[Symbol.asyncDispose]();
   });
 
@@ -196,7 +197,7 @@ describe('a follower', () => {
     await untilLive();
     await closing[Symbol.asyncDispose]();
     await refused;
-    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(0), { timeout: 5_000, interval: 5 });
+    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(0), { timeout: scaled(5_000), interval: 5 });
   });
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
+import { scaled } from '../engines/load.ts';
 import { anEvent, aStream, type Disturbance, type LogEngine, startFollowing, version } from './event-log-engine.ts';
 
 /** Nothing skipped, nothing reordered, nothing twice, whatever goes on around the log. */
@@ -33,18 +34,26 @@ export const describeOrder = (engine: () => LogEngine): void => {
     await followWhileWriting(engine());
   });
 
-  test('nor while the server is restarted in the middle', async () => {
-    await followWhileWriting(engine(), { inTheMiddle: () => engine().restart() });
-  }, 120_000);
+  test(
+    'nor while the server is restarted in the middle',
+    async () => {
+      await followWhileWriting(engine(), { inTheMiddle: () => engine().restart() });
+    },
+    scaled(120_000),
+  );
 
-  test('nor beside whatever else may go on around this engine', async () => {
-    expect(engine().disturbances.length).toBeGreaterThan(0);
-    for (const { name, during } of engine().disturbances) {
-      await followWhileWriting(engine(), { alongside: during }).catch((cause: unknown) => {
-        throw new Error(`beside ${name}`, { cause });
-      });
-    }
-  }, 120_000);
+  test(
+    'nor beside whatever else may go on around this engine',
+    async () => {
+      expect(engine().disturbances.length).toBeGreaterThan(0);
+      for (const { name, during } of engine().disturbances) {
+        await followWhileWriting(engine(), { alongside: during }).catch((cause: unknown) => {
+          throw new Error(`beside ${name}`, { cause });
+        });
+      }
+    },
+    scaled(120_000),
+  );
 };
 
 const WRITERS = 16;

@@ -15,8 +15,9 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { scaled } from '../engines/load.ts';
 
-const DEADLINE = { timeout: 10_000, interval: 10 };
+const DEADLINE = { timeout: scaled(10_000), interval: 10 };
 const SHORT_MS = 200;
 const TOO_SLOW_LIVE = '10 ABORTED: Operation timed out: Consumer too slow to handle event while live. Client resubscription required.';
 const TOO_SLOW_TRANSITION =

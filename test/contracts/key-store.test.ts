@@ -6,6 +6,7 @@ import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 
 const CACHE_LIFETIME_MS = 200;
@@ -101,7 +102,9 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     const subject = newSubject();
     await Promise.all(stores.map((store) => store.obtain(subject)));
     await one.destroy(subject);
-    await vi.waitFor(async () => expect((await other.find([subject])).get(subject)).toBe('destroyed'), { timeout: 10 * CACHE_LIFETIME_MS });
+    await vi.waitFor(async () => expect((await other.find([subject])).get(subject)).toBe('destroyed'), {
+      timeout: scaled(10 * CACHE_LIFETIME_MS),
+    });
     await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
   });
 

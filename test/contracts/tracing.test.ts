@@ -5,6 +5,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { openTracing } from '#shared/tracing/open.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
+import { scaled } from '../engines/load.ts';
 import { startOtlpReceiver } from '../engines/otlp-receiver.ts';
 import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
@@ -125,7 +126,7 @@ describe('tracing by OTLP', () => {
     await until(dropped, (count) => count >= 20_000 - WAITING_MAX);
     const startedMs = performance.now();
     await tracing[Symbol.asyncDispose]();
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(performance.now() - startedMs).toBeLessThan(scaled(3_000));
     expect(logged().match(/does not take traces/g)).toHaveLength(1);
   });
 

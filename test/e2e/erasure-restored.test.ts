@@ -6,6 +6,7 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { restSessionOver } from '../engines/rest-session.ts';
 import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
@@ -78,7 +79,7 @@ beforeAll(async () => {
     60_000,
   );
   // Two installations are started one after the other.
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 const OTHERS = 'select from pg_stat_activity where datname = $1';

@@ -5,6 +5,7 @@ import { runCommandLine } from '../../command-line/program.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 import { readTopic } from '../engines/read-topic.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
@@ -118,7 +119,9 @@ const EXPECTED = [
   'webhook_ledger.attempt',
 ];
 
-test('once they are deleted, it is in no table, no file, no topic, and nothing that was printed', { timeout: 180_000 }, async () => {
+test('once they are deleted, it is in no table, no file, no topic, and nothing that was printed', {
+  timeout: scaled(180_000),
+}, async () => {
   await as(erasmus.token).write('DELETE', `/users/${erasmus.userId}`);
   const left = await until(search, (found) => found.length === 0, 60_000);
   expect(left).toEqual([]);

@@ -6,6 +6,7 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import { until } from '../engines/until.ts';
@@ -47,7 +48,7 @@ beforeAll(async () => {
     () => ask(`{ post(id: "${post}") { id } }`),
     ({ data }) => data?.post !== null,
   );
-}, 90_000);
+}, scaled(90_000));
 afterAll(async () => {
   await shop?.[Symbol.asyncDispose]();
   await installation?.[Symbol.asyncDispose]();
@@ -164,7 +165,7 @@ describe('what goes wrong there', () => {
   test('is told after its time-out, where it does not answer, and the rest is there', async () => {
     const startedMs = performance.now();
     const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(scaled(5_000));
     expect(answer).toMatchObject({ data: { slow: null, post: { title: 'Ours' } } });
     expect(answer.errors).toMatchObject([{ path: ['slow'], extensions: { code: 'service_unavailable', service: 'shop' } }]);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { scaled } from './load.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 
@@ -16,7 +17,7 @@ export const createDatabase = async (template = 'template0'): Promise<TestDataba
 };
 
 const execute = async (url: string, statement: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: scaled(10_000) });
   await client.connect();
   try {
     await client.query(statement);

@@ -10,6 +10,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { captureLog } from '../serve.ts';
 import { addComment, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import { scaled } from './load.ts';
 import { startProjecting, untilProjected } from './projection.ts';
 import { until } from './until.ts';
 
@@ -76,7 +77,13 @@ const openStream = async ({ eventLog }: CommandSide, url: string, fromLog: Chang
     },
   };
   const { log } = captureLog();
-  const stream = await openKafkaChangeStream({ place, identity: eventLog.identity, log, fromLog: closable, silenceMaxMs: PATIENCE_MS });
+  const stream = await openKafkaChangeStream({
+    place,
+    identity: eventLog.identity,
+    log,
+    fromLog: closable,
+    silenceMaxMs: scaled(PATIENCE_MS),
+  });
   return {
     ...stream,
     closeLog: () => {

@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startDeadline } from './load.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS = 180_000;
+const LOOK_AGAIN_MS = 500;
 
 /** A role in a process of its own, as an operator starts it. */
 export type RoleProcess = AsyncDisposable & {
@@ -94,12 +96,13 @@ const waitForLine = ({ child, lines, waiting }: Output, message: string): Promis
   };
   const fail = (why: string) => reject(new Error(`${why} without “${message}”; it printed:\n${lines.join('\n')}`));
   const onExit = () => fail('the role ended');
-  const timer = setTimeout(() => fail(`the role ran for ${START_MS} ms`), START_MS);
+  const deadline = startDeadline(START_MS);
+  const timer = setInterval(() => deadline.isOver() && fail(`the role ran for ${deadline}`), LOOK_AGAIN_MS);
   waiting.add(look);
   child.once('exit', onExit);
   look();
   return promise.finally(() => {
-    clearTimeout(timer);
+    clearInterval(timer);
     waiting.delete(look);
     child.off('exit', onExit);
   });

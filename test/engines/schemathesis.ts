@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDataDir } from './data-dir.ts';
+import { scaled } from './load.ts';
 
 const run = promisify(execFile);
 const REQUIREMENTS = join(import.meta.dirname, '../conformance/requirements.txt');
@@ -49,7 +50,7 @@ export const runSchemathesis = async (program: string, { url, token, ids, second
   const options = ['--checks', CHECKS.join(), '--continue-on-failure', '--warnings', 'off'];
   if (token !== undefined) options.push('--header', `Authorization: Bearer ${token}`);
   const environment = { PATH: process.env.PATH, HOME: folder.path, NO_COLOR: '1' };
-  const limits = { cwd: folder.path, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: seconds * 1_000 + OVERTIME_MS };
+  const limits = { cwd: folder.path, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: scaled(seconds * 1_000 + OVERTIME_MS) };
   try {
     return { passed: true, report: (await run(program, [...args, ...options], limits)).stdout };
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { expectAccessible, expectFitting, picture } from '../engines/chromium.ts';
+import { scaled } from '../engines/load.ts';
 
 /** A window in which somebody looks after their account. */
 export type AccountWindow = AsyncDisposable & {
@@ -21,11 +22,11 @@ type Options = {
 
 const DEADLINE_MS = 15_000;
 
-export const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
+export const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: scaled(DEADLINE_MS) });
 
 export const openAccountWindow = async ({ chromium, options, pictures }: Options): Promise<AccountWindow> => {
   const context = await chromium.newContext(options);
-  context.setDefaultTimeout(DEADLINE_MS);
+  context.setDefaultTimeout(scaled(DEADLINE_MS));
   const page = await context.newPage();
   // Of another window, with scripts: what the page asks a device for, it asks only while it is in front.
   const scripted = await (await chromium.newContext({ ...options, javaScriptEnabled: true })).newPage();

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import { scaled } from '../engines/load.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);
@@ -10,7 +11,7 @@ if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, bec
 const password = 'correct horse battery';
 const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = scaled(15_000);
 const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
 describe.skipIf(missing !== undefined)('the pages in Chromium', () => {

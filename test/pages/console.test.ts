@@ -14,6 +14,7 @@ import {
 } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, PASSWORD, type Person } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { until } from '../engines/until.ts';
 import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
@@ -22,8 +23,8 @@ import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console.test.ts is skipped, because ${missing}.`);
 
-const DEADLINE_MS = 60_000;
-const TEST_MS = 180_000;
+const DEADLINE_MS = scaled(60_000);
+const TEST_MS = scaled(180_000);
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],

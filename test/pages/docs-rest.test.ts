@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '#shared/rest/operations.ts';
 import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 
@@ -94,7 +95,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   test('what an operation needs to be tried is asked for again, where it has not come', async () => {
     const context = await docs.chromium.newContext(DESKTOP);
     const page = await context.newPage();
-    page.setDefaultTimeout(DEADLINE_MS);
+    page.setDefaultTimeout(scaled(DEADLINE_MS));
     await page.route('**/swagger-ui.js', (route) => route.abort());
     await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
     const operation = operationIn(page, 'editArticle');

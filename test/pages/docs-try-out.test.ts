@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumMissing, launchChromium, picture } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs-try-out.test.ts is skipped, because ${missing}.`);
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = scaled(60_000);
 
 describe.skipIf(missing !== undefined)('the reference of a whole installation', () => {
   let installation: Installation;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { docsRoutes } from '../../query/docs/routes.ts';
 import { openApiRoutes } from '../../query/openapi/routes.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
+import { scaled } from '../engines/load.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
@@ -55,7 +56,7 @@ const visitDocs = async (
 ): Promise<void> => {
   const context = await chromium.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(DEADLINE_MS);
+  page.setDefaultTimeout(scaled(DEADLINE_MS));
   await watchShifts(page);
   const complaints: string[] = [];
   const elsewhere: string[] = [];

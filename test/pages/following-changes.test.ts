@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 
 /** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
@@ -100,7 +101,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
     let count = 1;
     await untilHeard(page, count);
     for (const cut of [network.cut, () => network.cutWithin('article.published')]) {
-      const failed = page.waitForEvent('requestfailed', { timeout: DEADLINE_MS });
+      const failed = page.waitForEvent('requestfailed', { timeout: scaled(DEADLINE_MS) });
       cut();
       await publishing.publish('Cut off');
       await until(network.isCut, Boolean);
@@ -119,7 +120,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
     const { publishing, network, publishedAfter } = following;
     const from = await publishing.cursor();
     const page = await openPage('event-source.js', '');
-    await page.waitForResponse((response) => response.status() === 202, { timeout: DEADLINE_MS });
+    await page.waitForResponse((response) => response.status() === 202, { timeout: scaled(DEADLINE_MS) });
     network.cut();
     await publishing.publish('Early');
     network.mend();

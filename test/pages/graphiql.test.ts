@@ -5,11 +5,12 @@ import { chromiumMissing, expectFitting, launchChromium, picture } from '../engi
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
+import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/graphiql.test.ts is skipped, because ${missing}.`);
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = scaled(30_000);
 
 const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
@@ -82,7 +83,7 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
     await page
       .locator('.graphiql-response')
       .getByText('"By hand"')
-      .waitFor({ timeout: 10_000 })
+      .waitFor({ timeout: scaled(10_000) })
       .catch(async (error: unknown) => {
         await picture(page, `graphiql-${size}-failed`);
         throw error;

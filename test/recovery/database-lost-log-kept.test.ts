@@ -6,6 +6,7 @@ import { callLine } from '../engines/call-line.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
@@ -60,7 +61,7 @@ beforeAll(async () => {
     since = await write(asked);
   }
   settings = { ...settings, DATABASE_URL: backup.url };
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 test('what was written since the backup is there, and cursors are good', async () => {
@@ -82,25 +83,29 @@ test('whoever was registered since has lost their key: they are parked, and noth
   expect(parked.lines.join('\n')).not.toContain('article-');
 });
 
-test('once they are on the erasure list they are erased, and all that follows from that follows', async () => {
-  const line = { userId: late, at: new Date().toISOString(), event: null };
-  await appendFile(join(operated.environment.AUDIT_DIR, 'erasures.jsonl'), `${JSON.stringify(line)}\n`);
-  const applied = await callLine(settings, ['erasure', 'apply']);
-  expect(applied, applied.complaint).toMatchObject({ exit: 0 });
-  await using installation = await startInstallation({ settings, admin });
-  const retried = await callLine(settings, ['projection', 'retry', '--all']);
-  expect(retried, retried.complaint).toMatchObject({ exit: 0 });
-  const { ask, token } = await askAs(installation);
-  await until(
-    () => ask('GET', `/users/${late}`, { token }),
-    ({ status }) => status === 404,
-    60_000,
-  );
-  const { status } = await ask('GET', `/articles/${ofLate}`, { token });
-  expect(status).toBe(200);
-  const verified = await callLine(settings, ['audit', 'verify']);
-  expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
-}, 180_000);
+test(
+  'once they are on the erasure list they are erased, and all that follows from that follows',
+  async () => {
+    const line = { userId: late, at: new Date().toISOString(), event: null };
+    await appendFile(join(operated.environment.AUDIT_DIR, 'erasures.jsonl'), `${JSON.stringify(line)}\n`);
+    const applied = await callLine(settings, ['erasure', 'apply']);
+    expect(applied, applied.complaint).toMatchObject({ exit: 0 });
+    await using installation = await startInstallation({ settings, admin });
+    const retried = await callLine(settings, ['projection', 'retry', '--all']);
+    expect(retried, retried.complaint).toMatchObject({ exit: 0 });
+    const { ask, token } = await askAs(installation);
+    await until(
+      () => ask('GET', `/users/${late}`, { token }),
+      ({ status }) => status === 404,
+      60_000,
+    );
+    const { status } = await ask('GET', `/articles/${ofLate}`, { token });
+    expect(status).toBe(200);
+    const verified = await callLine(settings, ['audit', 'verify']);
+    expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+  },
+  scaled(180_000),
+);
 
 test('the log cannot be renewed in EventStoreDB, and the command says what does the same', async () => {
   const renewed = await callLine(settings, ['log', 'renew']);

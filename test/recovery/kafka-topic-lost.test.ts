@@ -4,6 +4,7 @@ import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import { scaled } from '../engines/load.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
@@ -12,7 +13,7 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   beforeAll(async () => {
     kafka = await startKafka();
     world = await createKafkaWorld(kafka.url('changes'));
-  }, 180_000);
+  }, scaled(180_000));
   afterAll(async () => {
     await world?.[Symbol.asyncDispose]();
     await kafka?.[Symbol.asyncDispose]();
@@ -27,33 +28,41 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
     await admin.disconnect();
   };
 
-  test('under those who publish and follow loses and repeats nothing, and is heard from again once it is made again', async () => {
-    await using _publisher = await world.startPublisher();
-    await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
-    stream.openLog();
-    await deleteTopic();
-    await world.write(5);
-    await untilHeard(listener, await world.changes());
-    await untilPublished(world);
-    await closeLogInStep(world, stream, listener);
-    await world.write(5);
-    const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
-  }, 240_000);
+  test(
+    'under those who publish and follow loses and repeats nothing, and is heard from again once it is made again',
+    async () => {
+      await using _publisher = await world.startPublisher();
+      await using stream = await world.openStream();
+      await using listener = listen(stream);
+      await closeLogInStep(world, stream, listener);
+      stream.openLog();
+      await deleteTopic();
+      await world.write(5);
+      await untilHeard(listener, await world.changes());
+      await untilPublished(world);
+      await closeLogInStep(world, stream, listener);
+      await world.write(5);
+      const changes = await world.changes();
+      await untilHeard(listener, changes);
+      expect(listener.heard).toEqual(changes);
+    },
+    scaled(240_000),
+  );
 
-  test('and then followed from an old place tells everything from there, once', async () => {
-    await using _publisher = await world.startPublisher();
-    const all = await world.changes();
-    const [tenth] = all.slice(9);
-    await deleteTopic();
-    await using stream = await world.openStream();
-    await using listener = listen(stream, tenth?.position);
-    await world.write(3);
-    const changes = await world.changes(tenth?.position);
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
-  }, 240_000);
+  test(
+    'and then followed from an old place tells everything from there, once',
+    async () => {
+      await using _publisher = await world.startPublisher();
+      const all = await world.changes();
+      const [tenth] = all.slice(9);
+      await deleteTopic();
+      await using stream = await world.openStream();
+      await using listener = listen(stream, tenth?.position);
+      await world.write(3);
+      const changes = await world.changes(tenth?.position);
+      await untilHeard(listener, changes);
+      expect(listener.heard).toEqual(changes);
+    },
+    scaled(240_000),
+  );
 });

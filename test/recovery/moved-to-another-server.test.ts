@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../engines/database.ts';
 import { startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { runBlock } from './page.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await former.destroy();
   const moved = { ...settings, DATABASE_URL: databaseUrl };
   asking = await askAs(resources.use(await startInstallation({ settings: moved, admin: first.admin })));
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 const onAnother = test.skipIf(systemPostgresMissing !== undefined);

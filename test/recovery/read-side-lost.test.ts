@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callLine } from '../engines/call-line.ts';
 import { createDatabase } from '../engines/database.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
@@ -54,7 +55,7 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
     settings = { ...operated.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) };
     const admin = await loseIt();
     asking = await askAs(resources.use(await startInstallation({ settings, admin })));
-  }, 300_000);
+  }, scaled(300_000));
   afterAll(() => resources.disposeAsync());
 
   test('reads fail while it is away, and writes are recorded', async () => {
@@ -81,8 +82,12 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
     expect(await countDeliveries()).toBe(deliveries + news);
   });
 
-  test('it proves that what is read follows from what was recorded', async () => {
-    const verified = await callLine(settings, ['audit', 'verify']);
-    expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
-  }, 120_000);
+  test(
+    'it proves that what is read follows from what was recorded',
+    async () => {
+      const verified = await callLine(settings, ['audit', 'verify']);
+      expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+    },
+    scaled(120_000),
+  );
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { PIXEL } from '../engines/pixel.ts';
 import { searchDatabase } from '../engines/search-everywhere.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
@@ -64,7 +65,7 @@ beforeAll(async () => {
   found = (await searchDatabase(postgres.url, texts)).map(({ place }) => place).join();
   installation = resources.use(await startInstallation({ settings: operated.settings, admin }));
   asking = await askAs(installation);
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 const restored = test.skipIf(systemPostgresMissing !== undefined);

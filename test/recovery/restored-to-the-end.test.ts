@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { scaled } from '../engines/load.ts';
 import { inDatabase, searchDatabase } from '../engines/search-everywhere.ts';
 import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
 import { until } from '../engines/until.ts';
@@ -59,7 +60,7 @@ beforeAll(async () => {
   await postgres.handOver();
   await postgres.start();
   asking = await askAs(resources.use(await startInstallation({ settings: operated.settings, admin })));
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 const restored = test.skipIf(systemPostgresMissing !== undefined);

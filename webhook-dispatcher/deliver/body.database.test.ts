@@ -7,6 +7,7 @@ import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { SCOPES } from '#shared/policy.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
     () => world.ask(`/articles/${article}/comments`, { by: author }),
     ({ body }) => (body as readonly object[]).length === 1,
   );
-}, 60_000);
+}, scaled(60_000));
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
@@ -57,7 +58,7 @@ const allChanges = async (): Promise<readonly Change[]> => {
   const reader = createChangeReader({ eventLog, pool, keys });
   const head = await eventLog.head();
   const found: Change[] = [];
-  for await (const events of eventLog.follow(START, AbortSignal.timeout(30_000))) {
+  for await (const events of eventLog.follow(START, AbortSignal.timeout(scaled(30_000)))) {
     const { changes, upTo } = await reader.toPage(events);
     found.push(...changes);
     if (upTo >= head) break;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../../test/engines/load.ts';
 import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
 import { savePersistedDocuments } from '../documents/persisted-documents.ts';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
     }),
   );
   worlds = Object.fromEntries(opened) as Record<Mode, ReadWorld>;
-}, 60_000);
+}, scaled(60_000));
 afterAll(() => Promise.all(Object.values(worlds ?? {}).map((world) => world[Symbol.asyncDispose]())));
 
 const apq = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } });

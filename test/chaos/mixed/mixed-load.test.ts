@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { kafkaMissing } from '../../engines/kafka-server.ts';
+import { scaled } from '../../engines/load.ts';
 import { nginxMissing } from '../../engines/nginx.ts';
 import { redisMissing } from '../../engines/redis.ts';
 import { runChaos } from './run.ts';
@@ -11,7 +12,7 @@ import { tell } from './tell.ts';
  */
 const SEEDS = { postgres: 9_417, eventstoredb: 3_093 } as const;
 const FAULTS = 5;
-const TEST_MS = 600_000;
+const TEST_MS = scaled(600_000);
 
 const missing = nginxMissing ?? kafkaMissing ?? redisMissing;
 if (missing !== undefined) process.stderr.write(`A whole installation is not disturbed: ${missing}.\n`);

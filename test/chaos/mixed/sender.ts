@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startDeadline } from '../../engines/load.ts';
 import { type Ask, type Reply, restClientOf } from '../../engines/rest-client.ts';
 import type { Recorder } from './recorder.ts';
 import type { Site } from './site.ts';
@@ -30,7 +31,7 @@ type Options = { readonly site: Pick<Site, 'url'>; readonly recorder: Recorder; 
 export const createSender = ({ site, recorder, tokens }: Options): Sender => {
   const ask = restClientOf({ url: site.url, fetch: fetchInTime });
   return async (method, path, options = {}) => {
-    const endMs = Date.now() + ALL_ATTEMPTS_MS;
+    const deadline = startDeadline(ALL_ATTEMPTS_MS);
     let isUncertain = false;
     for (let attempts = 1; ; attempts += 1) {
       recorder.attempted();
@@ -39,7 +40,7 @@ export const createSender = ({ site, recorder, tokens }: Options): Sender => {
       const why = typeof reply === 'string' ? reply : passing(reply);
       if (typeof reply !== 'string' && why === undefined) return { reply, attempts, isUncertain };
       recorder.failed(`${method} ${why}`);
-      if (Date.now() > endMs) return { reply: undefined, attempts, isUncertain: true };
+      if (deadline.isOver()) return { reply: undefined, attempts, isUncertain: true };
       if (typeof reply !== 'string' && reply.status === UNAUTHENTICATED) tokens?.drop(held);
       else isUncertain = true;
       await delay(AGAIN_MS);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startDeadline } from '../../engines/load.ts';
 import { type RoleProcess, startRole } from '../../engines/role-process.ts';
 import type { ProcessEnd } from './history.ts';
 
@@ -102,7 +103,8 @@ const STARTED_WITHIN_MS = 10_000;
 const LOOK_MS = 20;
 
 const startedAfter = async (present: () => RoleProcess, former: RoleProcess): Promise<void> => {
-  for (const endMs = Date.now() + STARTED_WITHIN_MS; present() === former && Date.now() < endMs; ) await delay(LOOK_MS);
+  const deadline = startDeadline(STARTED_WITHIN_MS);
+  while (present() === former && !deadline.isOver()) await delay(LOOK_MS);
 };
 
 const residentBytes = async (pid: number | undefined): Promise<number | undefined> => {

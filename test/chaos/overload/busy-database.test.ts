@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { lockArticles } from './lock-articles.ts';
 import { head, openMany } from './sockets.ts';
@@ -10,9 +11,9 @@ const [READERS, MORE_READERS] = [200, 300];
 /** Those who have a connection wait for the table. */
 const CONNECTED_MAX = 20;
 const PATIENCE_MS = 60_000;
-const TEST_MS = 120_000;
+const TEST_MS = scaled(120_000);
 const GROWTH_MAX_MIB = 200;
-const START_MS = 120_000;
+const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { head, openMany, openRaw, type Raw } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
@@ -10,12 +11,12 @@ const CONNECTIONS = 10_000;
 const OTHER_FILES = 1_000;
 const AT_ONCE = 500;
 const PATIENCE_MS = 60_000;
-const TEST_MS = 120_000;
+const TEST_MS = scaled(120_000);
 const KIB_PER_CONNECTION_MAX = 32;
 
 const filesMax = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
 const size = Number.isNaN(filesMax) ? CONNECTIONS : Math.min(CONNECTIONS, filesMax - OTHER_FILES);
-const START_MS = 120_000;
+const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { lockArticles } from './lock-articles.ts';
 import { allClosed, head, openMany } from './sockets.ts';
@@ -10,9 +11,9 @@ const WAVES = 10;
 const PER_WAVE = 100;
 const WAVE_EVERY_MS = 20;
 const PATIENCE_MS = 60_000;
-const TEST_MS = 120_000;
+const TEST_MS = scaled(120_000);
 const GROWTH_MAX_MIB = 200;
-const START_MS = 120_000;
+const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { SMUGGLED } from '../../security/hostile-requests.ts';
 import { allClosed, head, openMany, type Raw } from './sockets.ts';
@@ -11,10 +12,10 @@ const [CONNECTIONS, REQUESTS] = [10, 1_000];
 const MEBIBYTE = 1_048_576;
 const HUGE_BYTES = 100 * MEBIBYTE;
 const PATIENCE_MS = 60_000;
-const TEST_MS = 120_000;
+const TEST_MS = scaled(120_000);
 /** Of the gigabytes that come, or would come of what comes. */
 const GROWTH_MAX_MIB = 300;
-const START_MS = 120_000;
+const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { allClosed, head, type Many, openMany, trickle } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
@@ -10,8 +11,8 @@ const BODY_BYTES = 100_000;
 const BYTE_EVERY_MS = 200;
 const PATIENCE_MS = 60_000;
 const ANSWERED = 20;
-const START_MS = 120_000;
-const TEST_MS = 120_000;
+const START_MS = scaled(120_000);
+const TEST_MS = scaled(120_000);
 /** What garbage there may be beside what is kept. */
 const GROWTH_MAX_MIB = 200;
 

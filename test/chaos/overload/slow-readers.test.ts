@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../engines/load.ts';
 import { until } from '../../engines/until.ts';
 import { head, openMany, readSlowly } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
@@ -8,10 +9,10 @@ const ARTICLES = 100;
 const BODY_CHARACTERS = 100_000;
 const BYTE_EVERY_MS = 1_000;
 const PATIENCE_MS = 60_000;
-const TEST_MS = 120_000;
+const TEST_MS = scaled(120_000);
 /** Of 800 that they ask for, with the garbage of what is refused. */
 const GROWTH_MAX_MIB = 450;
-const START_MS = 120_000;
+const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {

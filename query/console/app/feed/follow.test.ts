@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { scaled } from '../../../../test/engines/load.ts';
 import type { Api } from '../api.ts';
 import { ApiProblem } from '../problem.ts';
 import { follow } from './follow.ts';
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = scaled(20_000);
 const CURSOR = 'a-0';
 const message = (number: number): string => `id: a-${number}\ndata: ${JSON.stringify({ cursor: `a-${number}` })}\n\n`;
 

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+
+const CORES = cpus().length;
+/** So many runnable processes a core are the tests themselves: they are quick enough with them. */
+const OWN_PER_CORE = 2;
+const SAMPLE_EVERY_MS = 200;
+/** What one sample weighs against the ones before. */
+const WEIGHT = 0.1;
+
+/** The load average of a minute rises too late for a run that has just begun, so what runs at the moment counts as well (Linux). */
+const runnableNow = (): number => {
+  try {
+    return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+};
+
+let runnable = runnableNow();
+let sampledAtMs = performance.now();
+
+const sample = (): void => {
+  const nowMs = performance.now();
+  if (nowMs - sampledAtMs < SAMPLE_EVERY_MS) return;
+  // Whoever did not look for long knows little of what was before.
+  const weight = Math.min(1, (WEIGHT * (nowMs - sampledAtMs)) / SAMPLE_EVERY_MS);
+  runnable += weight * (runnableNow() - runnable);
+  sampledAtMs = nowMs;
+};
+
+/** How many times slower than on a quiet machine things go with so many runnable processes; 1 on a quiet one. */
+export const slownessOf = (processes: number, cores: number): number => Math.max(1, 1 + processes / cores - OWN_PER_CORE);
+
+const slowness = (): number => {
+  sample();
+  return slownessOf(Math.max(runnable, loadavg()[0] ?? 0), CORES);
+};
+
+/** A limit on time, as long as the load of the machine makes it now. Every limit of a test comes from here. */
+export const scaled = (quietMs: number): number => Math.ceil(quietMs * slowness());
+
+export type Deadline = {
+  isOver(): boolean;
+  /** For messages. */
+  toString(): string;
+};
+
+/** A deadline whose clock goes as slowly as the machine, from one look to the next: load that comes later stretches it, too. */
+export const startDeadline = (quietMs: number): Deadline => {
+  const startedAtMs = performance.now();
+  let [spentMs, lookedAtMs] = [0, startedAtMs];
+  return {
+    isOver() {
+      const nowMs = performance.now();
+      spentMs += (nowMs - lookedAtMs) / slowness();
+      lookedAtMs = nowMs;
+      return spentMs > quietMs;
+    },
+    toString: () => `${quietMs} ms (${Math.round(lookedAtMs - startedAtMs)} ms on this loaded machine)`,
+  };
+};

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { scaled, slownessOf, startDeadline } from './engines/load.ts';
+import { until } from './engines/until.ts';
+
+test.each([
+  ['a quiet machine', 0, 1],
+  ['the tests alone', 4, 1],
+  ['as much again', 8, 3],
+  ['sixteen at once', 16, 7],
+])('limits are as long as they must be with %s', (_, processes, slowness) => {
+  expect(slownessOf(processes, 2)).toBe(slowness);
+});
+
+test('a wait ends with what it saw last, at its deadline or as much later as the load demands', async () => {
+  const deadline = startDeadline(50);
+  await expect(
+    until(
+      () => 'nothing',
+      (seen) => seen !== 'nothing',
+      50,
+    ),
+  ).rejects.toThrow(/not within 50 ms.*last seen: "nothing"/);
+  expect(await until(() => deadline.isOver(), Boolean, 50)).toBe(true);
+  expect(scaled(50)).toBeGreaterThanOrEqual(50);
+});
