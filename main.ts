@@ -48,8 +48,11 @@ const start = async (context: ProcessContext): Promise<void> => {
   const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication, shortWay });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
-  process.stderr.write(banner(url, firstMinute));
+  process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute));
 };
+
+/** As every link names it; a port that the system chose is known only now. */
+const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
 
 const banner = (url: string, { author }: FirstMinute): string => `
   Annals is at ${url}

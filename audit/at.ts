@@ -10,15 +10,15 @@ type Log = { readonly pool: Pool; readonly eventLog: EventLog };
 
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-/** The position that a position, a time or a cursor stands for. It is none that is yet to come. */
-export const positionOf = async (log: Log, text: string): Promise<Position> => {
-  const position = await parse(log, text);
+/** The position that a position, a time or a cursor stands for, as the option gives it. It is none that is yet to come. */
+export const positionOf = async (log: Log, text: string, option: string): Promise<Position> => {
+  const position = await parse(log, text, option);
   const head = await log.eventLog.head();
-  if (position > head) throw new StartRefused(`Position ${position} lies beyond the end of the event log at ${head}.`);
+  if (position > head) throw new StartRefused(`${option}: position ${position} lies beyond the end of the event log at ${head}.`);
   return position;
 };
 
-const parse = async (log: Log, text: string): Promise<Position> => {
+const parse = async (log: Log, text: string, option: string): Promise<Position> => {
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text) as Position;
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) {
     await migrateAudit(log.pool);
@@ -28,6 +28,8 @@ const parse = async (log: Log, text: string): Promise<Position> => {
     return parseCursor(log.eventLog.identity, text);
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
-    throw new StartRefused(`“${text}” is no position of this log, no time such as 2026-01-02T03:04:05Z, and no cursor: ${error.message}.`);
+    throw new StartRefused(
+      `${option} must be a position of this log, a time such as 2026-01-02T03:04:05Z, or a cursor, and is “${text}”: ${error.message}.`,
+    );
   }
 };

@@ -20,7 +20,7 @@ const NAME = /^(?:replay|verify)_[a-z0-9_]{1,50}$/;
  * by the next that makes one, starts, or erases somebody.
  */
 export const makeScratch = async (pool: Pool, schema: string, mark: Mark): Promise<Scratch> => {
-  if (!NAME.test(schema)) throw new StartRefused(`A replay’s schema is named replay_ and then letters, digits and _, not “${schema}”.`);
+  if (!NAME.test(schema)) throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
   await dropAbandoned(pool);
   await using opening = new AsyncDisposableStack();
   const owner = opening.use(await own(pool, schema));

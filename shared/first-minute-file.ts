@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { makeFolder } from './folder.ts';
 
 /** What somebody needs who has just started Annals for development, kept where only they can read it. */
 const FirstMinute = z.object({
@@ -33,7 +34,7 @@ export const readFirstMinute = async (dataDir: string): Promise<FirstMinute | un
 
 /** Readers find the old one or the new one, whole. */
 export const writeFirstMinute = async (dataDir: string, content: FirstMinute): Promise<void> => {
-  await mkdir(dataDir, { recursive: true });
+  await makeFolder(dataDir);
   const temporary = `${firstMinutePath(dataDir)}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
   await rename(temporary, firstMinutePath(dataDir));

@@ -1,13 +1,14 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '#shared/config.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
-import { openDatabase } from '#shared/database/open-database.ts';
+import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
 import { Health } from '#shared/http/health.ts';
+import { demandFreePorts } from '#shared/http/listen.ts';
 import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
@@ -40,12 +41,17 @@ export type Foundation = {
 const CONNECTIONS_MAX = 8;
 
 /** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
-export const openFoundation = async ({ config, log, resources }: ProcessContext, service: string): Promise<Foundation> => {
+export const openFoundation = async ({ config, log, resources, signal }: ProcessContext, service: string): Promise<Foundation> => {
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;
   const tracing = resources.use(await openTracing({ settings, service, environment, log, metrics }));
-  const database = resources.use(await openDatabase(config, log));
+  if (await isFirstStart(config))
+    await demandFreePorts([
+      { ...config.http, setting: 'PORT' },
+      { ...config.metrics, setting: 'METRICS_PORT' },
+    ]);
+  const database = resources.use(await openDatabase(config, { log, signal }));
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
   observePool(metrics, 'annals', pool);
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import { type Config, loadConfig } from './config.ts';
+import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
+import { answerStartArguments } from './start-arguments.ts';
 import { StartRefused } from './start-refused.ts';
 
 export type ProcessContext = {
@@ -8,6 +10,8 @@ export type ProcessContext = {
   readonly log: Log;
   /** What is put here is disposed in reverse when the process is told to stop. */
   readonly resources: AsyncDisposableStack;
+  /** Aborts when the process is told to stop, also during its start. */
+  readonly signal: AbortSignal;
 };
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -21,6 +25,11 @@ const SAME_SIGNAL_MS = 300;
  */
 export const run = async (start: (context: ProcessContext) => Promise<void>): Promise<never> => {
   try {
+    const answer = answerStartArguments(process.argv.slice(1));
+    if (answer !== undefined) {
+      process.stdout.write(`${answer}\n`);
+      process.exit(0);
+    }
     const config = loadConfig();
     const log = createLog({ level: config.logLevel });
     process.exit(await live(start, config, log));
@@ -32,12 +41,15 @@ export const run = async (start: (context: ProcessContext) => Promise<void>): Pr
 };
 
 const live = async (start: (context: ProcessContext) => Promise<void>, config: Config, log: Log): Promise<number> => {
-  const stopping = watchForStop(log, config.drainMs);
+  const told = new AbortController();
+  const stopping = watchForStop(log, config.drainMs, told);
   await using resources = new AsyncDisposableStack();
   try {
-    await start({ config, log, resources });
+    await start({ config, log, resources, signal: told.signal });
   } catch (error) {
     if (error instanceof StartRefused) throw error;
+    const failure = fileFailure(error);
+    if (failure !== undefined) throw new StartRefused(`Annals cannot start: ${failure}`, { cause: error });
     log.fatal({ err: error }, 'The process could not start.');
     return FAILED;
   }
@@ -46,7 +58,7 @@ const live = async (start: (context: ProcessContext) => Promise<void>, config: C
 };
 
 /** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
-const watchForStop = (log: Log, drainMs: number): Promise<number> => {
+const watchForStop = (log: Log, drainMs: number, told: AbortController): Promise<number> => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stoppingSince: number | undefined;
   const stop = (exitCode: number) => {
@@ -55,6 +67,7 @@ const watchForStop = (log: Log, drainMs: number): Promise<number> => {
       log.error({ drainMs }, 'Stopping took too long and was cut off.');
       process.exit(FAILED);
     }, drainMs).unref();
+    told.abort();
     resolve(exitCode);
   };
   for (const signal of SIGNALS) {

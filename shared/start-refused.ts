@@ -8,3 +8,11 @@ export class StartRefused extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** The process was told to stop while it started, and has stopped in order. */
+export class StartInterrupted extends StartRefused {
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, { ...options, exitCode: 0 });
+    this.name = 'StartInterrupted';
+  }
+}

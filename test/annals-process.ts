@@ -22,10 +22,10 @@ type Environment = Readonly<Record<string, string>>;
 /** Ports that are free, and none of the settings of whoever runs the tests. */
 const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
 
-/** Runs this checkout's own program in a process of its own, killed at the end if it still lives. */
-export const spawnAnnals = (args: readonly string[], environment: Environment = {}): AnnalsProcess => {
+/** Runs this checkout's own program in a process of its own, killed at the end if it still lives; detached, it leads a process group. */
+export const spawnAnnals = (args: readonly string[], environment: Environment = {}, { detached = false } = {}): AnnalsProcess => {
   const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...SETTINGS, ...environment };
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   const chunks: string[] = [];

@@ -5,7 +5,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { type Progress, Stopped } from '../../projector/catch-up.ts';
 import { EventFiles } from './event-files.ts';
-import { makeFolder, removeFile, writeWhole } from './folder.ts';
+import { openFolder, removeFile, writeWhole } from './folder.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
 
@@ -21,7 +21,7 @@ const FILE_BYTES_MAX = 64 * 1_048_576;
 
 /** Writes events into a folder, with a manifest at the end. One that was begun there is gone on with, and ends with the same bytes. */
 export const exportLog = async (exporting: Exporting, folder: string, asked: Range): Promise<SignedManifest> => {
-  const names = await makeFolder(folder);
+  const names = await openFolder(folder);
   const begun = (await readPlan(folder, names, asked)) ?? (await begin(exporting, folder, asked));
   if (begun.log !== exporting.eventLog.identity)
     throw new StartRefused(`${folder} holds an export of the log ${begun.log} that was begun, and this is ${exporting.eventLog.identity}.`);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileFailure, makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
 /** What a file is called while it is being written; what has its own name is whole, and on the disk. */
@@ -11,12 +12,12 @@ const UNFINISHED = '.unfinished';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-export const makeFolder = async (folder: string): Promise<readonly string[]> => {
+export const openFolder = async (folder: string): Promise<readonly string[]> => {
   try {
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    await makeFolder(folder, FOLDER_MODE);
     return await readdir(folder);
   } catch (cause) {
-    throw new StartRefused(`${folder} cannot be used: ${(cause as Error).message}.`, { cause });
+    throw new StartRefused(fileFailure(cause) ?? `${folder} cannot be used: ${(cause as Error).message}.`, { cause });
   }
 };
 

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
+import { makeFolder } from '#shared/folder.ts';
 
 /** The lines of a file, of which the last may be torn; none where there is no file. */
 export async function* readLines(path: string): AsyncGenerator<string> {
@@ -26,7 +27,7 @@ const TAIL_BYTES = 65_536;
 
 /** Makes the folder where it is not there yet, and takes away what a process left of a line that it died in. */
 export const mendFile = async (path: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const size = await sizeOf(path);
   if (size === 0) return;
   await using file = await open(path, 'r+');

@@ -1,5 +1,6 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import pg from 'pg';
+import { demandFolder } from '#shared/folder.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { createCluster, readCluster } from './embedded/cluster.ts';
 import { isOwned, urlOf } from './embedded/owner-lock.ts';
@@ -18,6 +19,8 @@ export type EmbeddedPostgresOptions = {
   /** Server settings that win over the durable defaults; they have no effect on an adopted server. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: (message: string) => void;
+  /** Ends the making of the database. */
+  readonly signal?: AbortSignal;
 };
 
 /** The one database that everything of Annals is in. */
@@ -31,12 +34,13 @@ export const startEmbeddedPostgres = async ({
   dataDir,
   settings = {},
   log = () => {},
+  signal,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  await mkdir(dataDir, { recursive: true });
+  await demandFolder(dataDir, 'DATA_DIR');
   const folder = await realpath(dataDir);
   const existing = await readCluster(folder);
   const binaries = await findBinaries(existing?.uid);
-  const cluster = existing ?? (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log }));
+  const cluster = existing ?? (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log, signal }));
   const ownership = await Ownership.take({ dataDir: folder, cluster, binaries, settings, log });
   try {
     await ensureDatabase(urlOf(cluster, ownership.port, 'postgres'));

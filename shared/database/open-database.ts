@@ -1,13 +1,19 @@
 import type { Config } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
 import { demandPostgres } from './demand-postgres.ts';
-import { startEmbeddedPostgres } from './embedded.ts';
+import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 export type Database = AsyncDisposable & { readonly url: string };
 
+type Opening = { readonly log: Log; readonly signal: AbortSignal };
+
 /** The database of the settings, or the embedded one, which is then this process's to stop. */
-export const openDatabase = async ({ databaseUrl, dataDir }: Config, log: Log): Promise<Database> => {
-  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message) => log.info(message) });
+export const openDatabase = async ({ databaseUrl, dataDir }: Config, { log, signal }: Opening): Promise<Database> => {
+  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message) => log.info(message), signal });
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };
+
+/** Whether opening the database makes one. */
+export const isFirstStart = async ({ databaseUrl, dataDir }: Config): Promise<boolean> =>
+  databaseUrl === undefined && !(await hasEmbeddedPostgres(dataDir));

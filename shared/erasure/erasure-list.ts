@@ -1,8 +1,9 @@
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { timestamp, userId } from '#shared/events/fields.ts';
+import { makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
 /** Somebody whose data was erased. It says nothing of them but their number. */
@@ -73,7 +74,7 @@ const textOf = async (path: string): Promise<string> => {
 
 /** In one write at the end where the disk has room, whoever else writes there; the file is on the disk with its name before anybody relies on it. */
 const append = async (path: string, lines: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   await using file = await open(path, 'a+');
   const { size } = await file.stat();
   const { buffer } = size === 0 ? { buffer: NEWLINE } : await file.read(Buffer.alloc(1), 0, 1, size - 1);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Listener } from '#shared/config.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
@@ -17,6 +17,28 @@ export const listen = async (server: Server, { port, host, setting }: Listener &
   const { address, family, port: actual } = server.address() as AddressInfo;
   const name = host === undefined || ANY.has(address) ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${name}:${actual}`;
+};
+
+type Wanted = Listener & { readonly setting: string };
+
+/**
+ * Refuses ports that could not be had, all in one message. They are free again afterwards: a process that others already reach must not
+ * ask this, because it would take connections that it does not serve.
+ */
+export const demandFreePorts = async (wanted: readonly Wanted[]): Promise<void> => {
+  const refused: StartRefused[] = [];
+  for (const listener of wanted) {
+    const server = createServer();
+    try {
+      await listen(server, listener);
+    } catch (error) {
+      if (!(error instanceof StartRefused)) throw error;
+      refused.push(error);
+    } finally {
+      server.close();
+    }
+  }
+  if (refused.length > 0) throw new StartRefused(refused.map(({ message }) => message).join('\n'), { cause: refused[0] });
 };
 
 const ANY = new Set(['0.0.0.0', '::']);

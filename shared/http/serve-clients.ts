@@ -46,7 +46,7 @@ export type Served = {
 
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
-  { config, log, resources }: ProcessContext,
+  { config, log, resources }: Omit<ProcessContext, 'signal'>,
   { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
   { routes, links, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {

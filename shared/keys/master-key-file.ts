@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { demandFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { type MasterKey, parseMasterKey } from './master-key.ts';
 
@@ -31,7 +32,7 @@ const read = async (path: string): Promise<string | undefined> => {
 
 /** A hard link appears whole and never replaces another, so that two first starts end up with one key. */
 const make = async (path: string, dataDir: string): Promise<string> => {
-  await mkdir(dataDir, { recursive: true });
+  await demandFolder(dataDir, 'DATA_DIR');
   const temporary = `${path}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flush: true });
   try {

@@ -68,7 +68,10 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
   await writeFile(passwordFile, PASSWORD);
   const access = ['--username=annals', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const initialize = () =>
-    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], user);
+    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], {
+      user,
+      signal: undefined,
+    });
   await initialize();
   const port = await freePort();
   const urlOf = (database: string) => `postgres://annals:${PASSWORD}@127.0.0.1:${port}/${database}`;

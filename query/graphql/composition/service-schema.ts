@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   buildClientSchema,
@@ -9,6 +9,7 @@ import {
   parse,
   printSchema,
 } from 'graphql';
+import { makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { AskService } from './ask-service.ts';
 import type { Service } from './services.ts';
@@ -46,7 +47,7 @@ export const openKnownSchemas = (dataDir: string): KnownSchemas => {
     async keep(service, sdl) {
       if (service.schemaFile !== undefined) return;
       const file = fileOf(service);
-      await mkdir(dirname(file), { recursive: true });
+      await makeFolder(dirname(file));
       // Several processes may share the folder.
       const temporary = `${file}.${process.pid}`;
       await writeFile(temporary, sdl);

@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { makeFolder } from '#shared/folder.ts';
 import { type BlobName, parseBlobName } from '../blob-name.ts';
 import { type Blobs, BlobsUnavailable, type ByteRange } from '../blobs.ts';
 import { receive } from '../incoming-body.ts';
@@ -12,7 +13,7 @@ const LEFTOVER_MS = 3_600_000;
 /** Keeps each blob as a file in a folder, which several processes may share. A file moves there only once it is whole. */
 export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
   const incoming = join(folder, 'incoming');
-  await mkdir(incoming, { recursive: true });
+  await makeFolder(incoming);
   await removeLeftovers(incoming);
   const fileOf = (name: BlobName) => join(folder, nameOfFile(name));
   return {

@@ -18,7 +18,7 @@ export type Cluster = z.infer<typeof Record> & { readonly uid: number };
 export const readCluster = async (dataDir: string): Promise<Cluster | undefined> => {
   const path = join(dataDir, RECORD);
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
+    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
     throw new EmbeddedPostgresFailed(`Cannot read ${path}: start as the user who owns it, or set DATA_DIR to another folder.`, { cause });
   });
   if (text === undefined) return undefined;
@@ -45,17 +45,18 @@ type NewCluster = {
   readonly binaries: Binaries;
   readonly durable: boolean;
   readonly log: (message: string) => void;
+  readonly signal: AbortSignal | undefined;
 };
 
 /**
  * Makes a cluster in a folder of its own. The record, which appears whole and only once, decides which of several first
  * starts has won; a start that was killed half-way leaves a folder that nothing names.
  */
-export const createCluster = async ({ dataDir, binaries, durable, log }: NewCluster): Promise<Cluster> => {
+export const createCluster = async ({ dataDir, binaries, durable, log, signal }: NewCluster): Promise<Cluster> => {
   const home = await makeHome(dataDir, binaries);
   const record = { pgdata: join(home, 'data'), user: 'annals', password: randomBytes(24).toString('base64url') };
   try {
-    await initialize(home, record, { binaries, durable });
+    await initialize(home, record, { binaries, durable, signal });
     if (await publish(dataDir, record)) {
       log(`The database of ${dataDir} was made in ${home}.`);
       return { ...record, uid: (await stat(record.pgdata)).uid };
@@ -88,14 +89,15 @@ const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '-
 const initialize = async (
   home: string,
   { pgdata, user, password }: z.infer<typeof Record>,
-  { binaries, durable }: { binaries: Binaries; durable: boolean },
+  { binaries, durable, signal }: Pick<NewCluster, 'binaries' | 'durable' | 'signal'>,
 ): Promise<void> => {
   const passwordFile = join(home, 'password');
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (binaries.user !== undefined) await chown(passwordFile, binaries.user.uid, binaries.user.gid);
   const access = [`--username=${user}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const sync = durable ? [] : ['--no-sync'];
-  await runProgram(binaries.initdb, [`--pgdata=${pgdata}`, ...access, ...LOCALE, '--no-instructions', ...sync], binaries.user);
+  const args = [`--pgdata=${pgdata}`, ...access, ...LOCALE, '--no-instructions', ...sync];
+  await runProgram(binaries.initdb, args, { user: binaries.user, signal });
   await rm(passwordFile);
 };
 

@@ -1,7 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, rename, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { StartInterrupted } from '#shared/start-refused.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
 import type { ServerUser } from './server-user.ts';
 
@@ -10,16 +11,27 @@ const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ
 const PROGRAM_TIMEOUT_MS = 120_000;
 const LOG_BYTES_MAX = 10_485_760;
 
-/** Runs one of PostgreSQL's programs to its end. */
-export const runProgram = async (program: string, args: readonly string[], user: ServerUser | undefined): Promise<void> => {
+type Run = { readonly user: ServerUser | undefined; readonly signal: AbortSignal | undefined };
+
+/** Runs one of PostgreSQL's programs to its end, or until the signal. */
+export const runProgram = async (program: string, args: readonly string[], { user, signal }: Run): Promise<void> => {
   try {
-    await promisify(execFile)(program, args, { ...user, cwd: '/', env: ENVIRONMENT, timeout: PROGRAM_TIMEOUT_MS });
+    await promisify(execFile)(program, args, { ...user, cwd: '/', env: ENVIRONMENT, timeout: PROGRAM_TIMEOUT_MS, signal });
   } catch (cause) {
+    // Ctrl+C in a terminal reaches the program as well, which may have ended before this process has heard of it.
+    if (signal?.aborted || wasInterrupted(cause))
+      throw new StartInterrupted('Stopped before the database was made; nothing of it is left.', { cause });
     const output = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;
     throw new EmbeddedPostgresFailed(`The embedded PostgreSQL does not work on this machine; set DATABASE_URL instead (${output}).`, {
       cause,
     });
   }
+};
+
+/** A program of PostgreSQL that catches a signal says so and exits. */
+const wasInterrupted = (cause: unknown): boolean => {
+  const { killed, signal, stderr } = cause as ExecFileException;
+  return killed !== true && (signal === 'SIGINT' || signal === 'SIGTERM' || stderr?.includes('caught signal') === true);
 };
 
 type ServerProcess = {

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StartRefused } from './start-refused.ts';
+
+/**
+ * Makes a folder and those above it. Node's own `recursive` never returns where a file system answers ENOENT although the parent
+ * exists, as `/proc` does.
+ */
+export const makeFolder = async (path: string, mode?: number): Promise<void> => {
+  if (await isMade(path, mode)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path), mode);
+  if (!(await isMade(path, mode))) throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
+};
+
+/** False means that the folder above is missing. */
+const isMade = async (path: string, mode?: number): Promise<boolean> => {
+  try {
+    await mkdir(path, { mode });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return true;
+    throw error;
+  }
+};
+
+/** Makes the folder that a setting names, and refuses the start if it cannot be written in. */
+export const demandFolder = async (path: string, setting: string): Promise<void> => {
+  try {
+    await makeFolder(path);
+    const probe = join(path, `.annals-${randomBytes(4).toString('hex')}`);
+    await writeFile(probe, '', { flag: 'wx' });
+    await rm(probe);
+  } catch (cause) {
+    const reason = reasonOf(cause);
+    if (reason === undefined) throw cause;
+    throw new StartRefused(`The folder ${path} ${reason}: set ${setting} to a folder that this user may write in.`, { cause });
+  }
+};
+
+/** One sentence about a file or folder that could not be used; undefined for every other error. */
+export const fileFailure = (error: unknown): string | undefined => {
+  const { path } = error as NodeJS.ErrnoException;
+  const reason = reasonOf(error);
+  return path === undefined || reason === undefined ? undefined : `${path} ${reason}.`;
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'may not be used by this user',
+  EPERM: 'may not be used by this user',
+  EROFS: 'is on a read-only file system',
+  ENOTDIR: 'lies below something that is not a folder',
+  EEXIST: 'is not a folder',
+  EISDIR: 'is a folder',
+  ENOENT: 'does not exist',
+  ENOSPC: 'is on a disk that is full',
+  EDQUOT: 'is over the quota of this user',
+  ENAMETOOLONG: 'has too long a name',
+  ELOOP: 'is a link to itself',
+};
+
+const reasonOf = (error: unknown): string | undefined => {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  // A socket may refuse with the same codes.
+  return code === undefined || syscall === 'listen' || syscall === 'connect' ? undefined : REASONS[code];
+};
