@@ -73,9 +73,17 @@ test('what differs is printed with the events behind it, and the exit code tells
 
 test('what could not be verified has a code of its own', async () => {
   expect(await call('--at', '999999')).toMatchObject({ exit: 2, complaints: expect.stringContaining('beyond the end') });
-  expect(await call('--heads', '/nowhere/heads.jsonl')).toMatchObject({ exit: 2, complaints: expect.stringContaining('cannot be read') });
+  expect(await call('--heads', '/nowhere/heads.jsonl')).toMatchObject({
+    exit: 2,
+    complaints: expect.stringContaining('--heads: /nowhere/heads.jsonl does not exist'),
+  });
   await writeFile(join(folder, 'keys'), '{}\n');
-  expect(await call('--keys', join(folder, 'keys'))).toMatchObject({ exit: 2, complaints: expect.stringContaining('no key') });
+  expect(await call('--keys', join(folder, 'keys'))).toMatchObject({
+    exit: 2,
+    complaints: expect.stringContaining('--keys: the file holds'),
+  });
+  const report = await call('--no-read-model', '--report', '/nowhere/report.json');
+  expect(report).toMatchObject({ exit: 2, complaints: '--report: /nowhere/report.json does not exist.' });
   expect(await call('--nothing')).toMatchObject({ exit: 64 });
   await side.pool.query(`update follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`);
   expect(await call()).toMatchObject({ exit: 2, complaints: expect.stringContaining('has followed the event log') });

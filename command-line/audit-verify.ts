@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
+import { fileFailure } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { positionOf } from '../audit/at.ts';
 import { summaryOf } from '../audit/verify/summary.ts';
@@ -57,8 +58,8 @@ export const auditVerify: Command = {
 
 const verifyAndTell = async ({ isDense, config, ...mending }: Projection, given: Given, terminal: Terminal): Promise<boolean> => {
   const at = optionOf(given, 'at');
-  const kept = { heads: await readLines(optionOf(given, 'heads')), keys: (await readLines(optionOf(given, 'keys'))).map(parseKey) };
-  const upTo = at === undefined ? {} : { at: await positionOf(mending, at) };
+  const kept = { heads: await readLines(given, 'heads'), keys: (await readLines(given, 'keys')).map(parseKey) };
+  const upTo = at === undefined ? {} : { at: await positionOf(mending, at, '--at') };
   using shown = showProgress(terminal, 'Verifying', isDense);
   const report = await verify({
     ...{ ...mending, ...upTo, given: kept, auditDir: config.audit.dir },
@@ -69,17 +70,25 @@ const verifyAndTell = async ({ isDense, config, ...mending }: Projection, given:
   }).catch(explain('what was made to verify it is dropped'));
   shown[Symbol.dispose]();
   const file = optionOf(given, 'report');
-  if (file !== undefined) await writeFile(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (file !== undefined) await writeReport(file, `${JSON.stringify(report, undefined, 2)}\n`);
   const lines = given.flags.has('json') ? [JSON.stringify(report)] : summaryOf(report).map(harmless);
   for (const line of lines) await terminal.write(line);
   return report.outcome === 'proven';
 };
 
+const writeReport = async (file: string, text: string): Promise<void> => {
+  await writeFile(file, text).catch((cause: unknown) => {
+    const failure = fileFailure(cause);
+    throw failure === undefined ? cause : new StartRefused(`--report: ${failure}`, { cause });
+  });
+};
+
 /** What an auditor has kept; nothing where no file is named. */
-const readLines = async (file: string | undefined): Promise<readonly string[]> => {
+const readLines = async (given: Given, option: string): Promise<readonly string[]> => {
+  const file = optionOf(given, option);
   if (file === undefined) return [];
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new StartRefused(`${file} cannot be read: ${error.message}.`);
+    throw new StartRefused(`--${option}: ${fileFailure(error) ?? `${file} cannot be read: ${error.message}.`}`);
   });
   return text.split('\n').filter((line) => line !== '');
 };
@@ -88,7 +97,7 @@ const parseKey = (line: string): AuditKey => {
   try {
     return auditKey.parse(JSON.parse(line));
   } catch (cause) {
-    throw new StartRefused('The file of keys holds a line that is no key: it is to be a copy of keys.jsonl.', { cause });
+    throw new StartRefused('--keys: the file holds a line that is no key; it must be a copy of keys.jsonl.', { cause });
   }
 };
 

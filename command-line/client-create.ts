@@ -66,7 +66,21 @@ const readRequest = (given: Given): { readonly id: string | undefined; readonly 
     return { id: one('id') === undefined ? undefined : clientId.parse(one('id')), settings };
   } catch (error) {
     if (error instanceof ZodError)
-      throw new UsageError(error.issues.map(({ path, message }) => `${path.join('.') || 'id'}: ${message}`).join(' '));
+      throw new UsageError(error.issues.map(({ path, message }) => `${optionFor(path[0])}: ${message.replace(/\.$/, '')}`).join('; '));
     throw error;
   }
 };
+
+/** Where the command line takes what a setting of the client is made of. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  name: '<name>',
+  redirectUris: '--redirect-uri',
+  scopes: '--scope',
+  defaultScopes: '--default-scope',
+  tokenEndpointAuthMethod: '--auth',
+  firstParty: '--first-party',
+  requireDpop: '--require-dpop',
+  serviceAccountRole: '--role',
+};
+
+const optionFor = (field: PropertyKey | undefined): string => (field === undefined ? '--id' : (OPTIONS[String(field)] ?? String(field)));

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearest } from './nearest.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -29,8 +30,10 @@ export type Given = {
   readonly values: ReadonlyMap<string, readonly string[]>;
 };
 
+type Options = Pick<Command, 'positionals' | 'options'>;
+
 /** Reads the arguments of a command; throws `UsageError` for what it does not know or lacks. */
-export const readArguments = (command: Command, args: readonly string[]): Given => {
+export const readArguments = (command: Options, args: readonly string[]): Given => {
   const { values, positionals } = parse(command, args);
   const [missing] = command.positionals.slice(positionals.length);
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
@@ -44,13 +47,26 @@ export const readArguments = (command: Command, args: readonly string[]): Given 
   };
 };
 
-const parse = ({ options }: Command, args: readonly string[]) => {
+const parse = ({ options }: Options, args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message.split('. ', 1)[0] ?? error.message);
+    if (error instanceof TypeError) throw new UsageError(explain(error, options));
     throw error;
   }
+};
+
+/** What Node says of an option is several sentences, some of them over several lines: they name it first. */
+const explain = ({ message }: TypeError, options: Command['options']): string => {
+  const option = /'(?:-\w, )?(--?[^\s'=]+)/.exec(message)?.[1] ?? '';
+  const name = option.replace(/^-+/, '');
+  const known = options[name];
+  if (known === undefined) {
+    const meant = nearest(name, Object.keys(options));
+    return `there is no option ${option}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
+  }
+  if (known.type === 'boolean') return `${option} takes no value`;
+  return `${option} needs a value, as in ${option}=${known.placeholder ?? '<value>'}`;
 };
 
 /** A whole number that an option gives, or what counts without it. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { fileFailure } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { createDocuments } from '../query/graphql/documents/documents.ts';
 import { readManifest } from '../query/graphql/documents/manifest.ts';
@@ -74,7 +75,9 @@ const withDocuments = async (terminal: Terminal, work: (pool: Pool, installation
 
 const readDocuments = async (file: string): Promise<readonly PersistedDocument[]> => {
   const content = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new StartRefused(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    throw new StartRefused(fileFailure(cause) ?? `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+      cause,
+    });
   });
   try {
     return readManifest(content);

@@ -18,10 +18,10 @@ export type Installation = AsyncDisposable & {
  * Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. It is made
  * only by what fills an empty one.
  */
-export const openInstallation = async ({ environment }: Terminal, { mayMake = false } = {}): Promise<Installation> => {
+export const openInstallation = async ({ environment, signal }: Terminal, { mayMake = false } = {}): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
-  const databaseUrl = await reachDatabase(config, opening, mayMake);
+  const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl } = config;
   const eventLog = opening.use(await openConfiguredEventLog({ eventLogUrl, databaseUrl }));
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);
@@ -29,18 +29,21 @@ export const openInstallation = async ({ environment }: Terminal, { mayMake = fa
   return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack, mayMake: boolean): Promise<string> => {
-  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening, mayMake);
+/** What fills an empty installation makes its database, until the signal. */
+type Making = Pick<Terminal, 'signal'> | undefined;
+
+const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack, making: Making): Promise<string> => {
+  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening, making);
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   return databaseUrl;
 };
 
 /** Hardly a command makes a data folder: that would only hide a mistyped one. */
-const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack, mayMake: boolean): Promise<string> => {
+const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack, making: Making): Promise<string> => {
   const running = await connectEmbeddedPostgres(dataDir);
   if (running !== undefined) return running;
-  if (!mayMake && !(await hasEmbeddedPostgres(dataDir))) {
+  if (!making && !(await hasEmbeddedPostgres(dataDir))) {
     throw new StartRefused(`There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`);
   }
-  return opening.use(await startEmbeddedPostgres({ dataDir })).url;
+  return opening.use(await startEmbeddedPostgres({ dataDir, ...making })).url;
 };

@@ -42,7 +42,7 @@ type Request = { readonly stream: StreamName; readonly event: AnnalsEvent; reado
 
 const readRequest = (given: Given): Request => {
   const [stream = '', type = '', json = ''] = given.positionals;
-  if (!isEventType(type)) throw new UsageError(`there is no event type “${type}”`);
+  if (!isEventType(type)) throw new UsageError(`<type>: there is no event type “${type}”`);
   const expected = numberOf(given, 'expected', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
   // The codec checks the data against the definition of the type.
   const event = { type, data: parseJson(json) } as AnnalsEvent;

@@ -42,7 +42,7 @@ export const logExport: Command = {
     await using _keys = await openPostgresKeyStore({ pool, masterKey });
     const placeOf = async (option: string): Promise<Position | undefined> => {
       const text = optionOf(given, option);
-      return text === undefined ? undefined : positionOf({ pool, eventLog }, text);
+      return text === undefined ? undefined : positionOf({ pool, eventLog }, text, `--${option}`);
     };
     const range = { after: (await placeOf('after')) ?? START, upTo: await placeOf('until'), withKeys: given.flags.has('keys') };
     using shown = showProgress(terminal, 'Exporting', isDense);

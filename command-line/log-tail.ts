@@ -44,7 +44,7 @@ type Request = {
 
 const readRequest = (given: Given): Request => {
   const types = new Set(given.values.get('type') ?? []);
-  for (const type of types) if (!isEventType(type)) throw new UsageError(`there is no event type “${type}”`);
+  for (const type of types) if (!isEventType(type)) throw new UsageError(`--type: there is no event type “${type}”`);
   return {
     from: numberOf(given, 'from', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     limit: numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT,

@@ -40,9 +40,19 @@ test.each([
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
   [['log'], '“log” needs one more word: log tail, log show, log append, log export, log import, log copy, log renew.'],
-  [['log', 'tail', '--form', '3'], "Unknown option '--form' (more: npm run annals -- help log tail)."],
+  [['log', 'tail', '--form', '3'], 'there is no option --form; did you mean --from? (more: npm run annals -- help log tail).'],
+  [['log', 'tail', '--nothing-like-it'], 'there is no option --nothing-like-it (more: npm run annals -- help log tail).'],
+  [['log', 'tail', '-x'], 'there is no option -x (more'],
+  [['--verison'], 'there is no option --verison; npm run annals -- help lists what there is.'],
+  [['log', 'tail', '--from'], '--from needs a value, as in --from=<position> (more'],
+  [['log', 'tail', '--from', '--json'], '--from needs a value, as in --from=<position> (more'],
+  [['log', 'tail', '--follow=yes'], '--follow takes no value (more'],
+  [['client', 'create', 'x', '--service', '--scope', 'dance'], '--scope: '],
+  [['client', 'create', 'x', '--service', '--auth', 'magic'], '--auth: '],
+  [['client', 'create', 'x', '--redirect-uri', 'nowhere'], '--redirect-uri: '],
+  [['client', 'create', 'x', '--service', '--id', '?'], '--id: '],
   [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, and is “x”'],
-  [['log', 'tail', '--type', 'article.eaten'], 'there is no event type “article.eaten”'],
+  [['log', 'tail', '--type', 'article.eaten'], '--type: there is no event type “article.eaten”'],
   [['log', 'show'], '<stream> is missing'],
   [['log', 'show', 'a-1', 'b-2'], 'there is one argument too many: b-2'],
   [['log', 'append', 'article-1', 'article.published', '{'], '<json> is not JSON'],
@@ -56,6 +66,25 @@ test('a folder without data is not made into one', async () => {
   const { exit, complaint } = await call('log', 'tail');
   expect(exit).toBe(1);
   expect(complaint).toMatch(/^There is no data in \/nowhere yet/);
+});
+
+test.each(['version', '--version', '-v'])('%s prints the version', async (argument) => {
+  expect(await call(argument)).toMatchObject({ exit: 0, output: expect.stringMatching(/^annals \d+\.\d+\.\d+ \(Node \d/) });
+});
+
+test('what is only called help is no request for it', async () => {
+  expect(await call('erasure', 'report', 'help')).toMatchObject({ exit: 1, output: '' });
+});
+
+test('a file or folder that cannot be used is one sentence', async () => {
+  expect(await call('documents', 'load', '/dev/null/below')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/^There is no data/),
+  });
+  expect(await call('log', 'import', '/dev/null/below')).toEqual({
+    ...{ exit: 1, output: '' },
+    complaint: '/dev/null/below/manifest.json lies below something that is not a folder.',
+  });
 });
 
 test('settings prints the table', async () => {

@@ -1,3 +1,5 @@
+import { fileFailure } from '#shared/folder.ts';
+import { VERSION_LINE } from '#shared/start-arguments.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { accountRemovePasskeys } from './account-remove-passkeys.ts';
 import { accountResetSecondFactor } from './account-reset-second-factor.ts';
@@ -11,7 +13,7 @@ import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
 import { erasureReport } from './erasure-report.ts';
-import { helpOn, helpOnCommands, nearest } from './help.ts';
+import { helpOn, helpOnCommands } from './help.ts';
 import { invite } from './invite.ts';
 import { keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
@@ -21,6 +23,7 @@ import { logImport } from './log-import.ts';
 import { logRenew } from './log-renew.ts';
 import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
+import { nearest } from './nearest.ts';
 import { passwordLink } from './password-link.ts';
 import { projectionParked } from './projection-parked.ts';
 import { projectionRebuild } from './projection-rebuild.ts';
@@ -72,10 +75,12 @@ const COMMANDS: readonly Command[] = [
   auditVerify,
 ];
 
+const FAILED = 1;
 /** `EX_USAGE` of sysexits.h. */
 const EX_USAGE = 64;
 const WORDS_MAX = 2;
-const HELP = new Set(['help', '--help', '-h']);
+const HELP = new Set(['--help', '-h']);
+const VERSION = new Set(['version', '--version', '-v']);
 
 /** Runs what the arguments say and answers with the exit code. */
 export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
@@ -91,13 +96,20 @@ export const runCommandLine = async (args: readonly string[], terminal: Terminal
       terminal.complain(error.message);
       return error.exitCode;
     }
+    const failure = fileFailure(error);
+    if (failure !== undefined) {
+      terminal.complain(failure);
+      return FAILED;
+    }
     throw error;
   }
 };
 
 const dispatch = async (args: readonly string[], terminal: Terminal): Promise<void> => {
-  if (args.length === 0 || args.some((argument) => HELP.has(argument))) {
-    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument))));
+  const [first] = args;
+  if (first !== undefined && VERSION.has(first)) return terminal.write(VERSION_LINE);
+  if (first === undefined || first === 'help' || args.some((argument) => HELP.has(argument))) {
+    return terminal.write(helpAbout(args.filter((argument, index) => !HELP.has(argument) && (index > 0 || argument !== 'help'))));
   }
   const found = find(args);
   if (found === undefined) throw unknown(args);
@@ -130,6 +142,7 @@ const helpAbout = (words: readonly string[]): string => {
 
 const unknown = (args: readonly string[]): UsageError => {
   const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
+  if (words.length === 0) return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists what there is`);
   const typed = words.join(' ');
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
   if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);

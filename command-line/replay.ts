@@ -37,7 +37,7 @@ const chosen = ({ flags, values }: Given): Action => {
 
 const make: Action = async ({ isDense, ...mending }, given, terminal) => {
   const at = optionOf(given, 'at');
-  const upTo: Position = at === undefined ? await mending.eventLog.head() : await positionOf(mending, at);
+  const upTo: Position = at === undefined ? await mending.eventLog.head() : await positionOf(mending, at, '--at');
   const startedAtMs = performance.now();
   using shown = showProgress(terminal, 'Replaying', isDense);
   const work = { ...mending, signal: terminal.signal, onProgress: shown.onProgress };

@@ -1,27 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { kafkaMissing } from '../../engines/kafka-server.ts';
-import { nginxMissing } from '../../engines/nginx.ts';
-import { redisMissing } from '../../engines/redis.ts';
 import { startReaper } from '../../engines/start-reaper.ts';
+import { readChaosArguments } from './arguments.ts';
 import { runChaos } from './run.ts';
 import { tell } from './tell.ts';
 
 /** As many faults as somebody wants, told as it goes; it ends with 1 where anything was found. */
-const { values } = parseArgs({
-  options: {
-    faults: { type: 'string', default: '120' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    log: { type: 'string', default: 'postgres' },
-    only: { type: 'string', multiple: true },
-    keep: { type: 'string' },
-  },
-});
-const { faults, seed, log, only, keep } = values;
-const missing = nginxMissing ?? kafkaMissing ?? redisMissing;
-if (missing !== undefined) throw new Error(missing);
-if (log !== 'postgres' && log !== 'eventstoredb') throw new Error('--log is postgres or eventstoredb');
+const request = readChaosArguments(process.argv.slice(2));
+if ('exit' in request) throw new Error(request.text);
+const { faults, seed, log, only, keep } = request;
 
 startReaper();
 // Nobody is there any more who would end what was started.
@@ -37,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const began = Date.now();
 const onProgress = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 onProgress(`${faults} faults, seed ${seed}, the log in ${log}`);
-const options = { seed: Number(seed), faults: Number(faults), log, ...(only && { only }) } as const;
+const options = { seed, faults, log, ...(only && { only }) } as const;
 const outcome = await runChaos({ ...options, signal: stopping.signal, onProgress });
 const again = `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}${(only ?? []).map((start) => ` --only '${start}'`).join('')}`;
 console.log(`\n${tell(outcome, again)}`);

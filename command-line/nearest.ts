@@ -1,0 +1,21 @@
+const DISTANCE_MAX = 3;
+
+/** The name that was probably meant. */
+export const nearest = (typed: string, names: readonly string[]): string | undefined => {
+  const [best] = names.map((name) => ({ name, distance: distance(typed, name) })).sort((one, other) => one.distance - other.distance);
+  return best !== undefined && best.distance <= DISTANCE_MAX ? best.name : undefined;
+};
+
+/** Levenshtein's: how many letters must be put in, left out, or changed. */
+const distance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (const [column, other] of [...to].entries()) {
+      const change = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(change, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+};
