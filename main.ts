@@ -34,8 +34,9 @@ const start = async (context: ProcessContext): Promise<void> => {
   context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
-  const { refusalNow } = authentication;
-  const query = context.resources.use(await startQueryService({ ...foundation, refusalNow, changes, blobs, bell, gateway, config, log }));
+  const query = context.resources.use(
+    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
+  );
   const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   foundation.health.onDrain(dispatcher.drain);
   const isDevelopment = context.config.environment === 'development';

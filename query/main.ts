@@ -24,7 +24,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { routes, refusals, shortWay } = resources.use(
-    await startQueryService({ ...foundation, refusalNow: authentication.refusalNow, changes, blobs, bell, gateway, config, log }),
+    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
   );
   await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication, shortWay });
 };

@@ -62,7 +62,7 @@ export type QueryDependencies = {
   readonly visibleWithinMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
   readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
-} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'refusalNow'>;
+} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
 export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'>;
 
@@ -95,7 +95,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
   const past = { pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
-  const followed = { feed: events.feed, streams: events.streams };
+  const followed = { feed: events.feed, streams: events.streams, demandPresentRole: events.demandPresentRole };
   const graphql = opening.use(
     await openGraphql({
       ...dependencies,

@@ -35,7 +35,7 @@ beforeAll(async () => {
     ...{ identity: world.eventLog.identity, follow: world.eventLog.follow.bind(world.eventLog) },
     head: () => gate.then(() => world.eventLog.head()),
   };
-  const parts = { ...world, eventLog, log, health: new Health(log), refusalNow: resource.refusalNow, before: [], drainMaxMs: scaled(500) };
+  const parts = { ...world, eventLog, log, health: new Health(log), access: resource, before: [], drainMaxMs: scaled(500) };
   ({ url } = resources.use(await serveRoutes(Router().use(resource.handler, exportRoutes(parts)))));
   const token = await mint.token({ sub: '1', role: 'admin', scope: [...SCOPES].join(' ') });
   headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };

@@ -7,6 +7,7 @@ import { readProof, signManifest, toManifestLine } from '#shared/audit/export/ma
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import type { Health } from '#shared/http/health.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
@@ -22,8 +23,8 @@ import { createTimes } from '../events/times.ts';
 export type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly health: Pick<Health, 'onDrain'>;
-  /** Why a request that was let in would not be now. */
-  readonly refusalNow: (request: Request) => Error | undefined;
+  /** Whether a request that was let in would be now. */
+  readonly access: Pick<LastingAccess, 'refusalNow'>;
   readonly log: Log;
   readonly before: readonly RequestHandler[];
   readonly drainMaxMs?: number;
@@ -96,7 +97,7 @@ const send = async (
   { request, response, signal }: Sending,
   range: Range,
 ): Promise<void> => {
-  const { pool, eventLog, refusalNow, log, drainMaxMs = DRAIN_MAX_MS } = dependencies;
+  const { pool, eventLog, access, log, drainMaxMs = DRAIN_MAX_MS } = dependencies;
   const { identity } = eventLog;
   const begun = { at: new Date().toISOString(), signer: await openSigner(dependencies) };
   const before = await chainAt(dependencies, range.after);
@@ -105,7 +106,7 @@ const send = async (
   let place = before;
   let bytes = 0;
   for await (const events of readBetween(eventLog, range, signal)) {
-    if (refusalNow(request) !== undefined) break;
+    if (access.refusalNow(request) !== undefined) break;
     const text = Buffer.from(events.map((event) => `${toLine(identity, event)}\n`).join(''));
     for (const event of events) place = extendBy(place, event);
     hash.update(text);
@@ -115,7 +116,7 @@ const send = async (
     if (response.destroyed) return;
   }
   const count = place.count - before.count;
-  const isWhole = range.after === range.upTo || (!signal.aborted && refusalNow(request) === undefined);
+  const isWhole = range.after === range.upTo || (!signal.aborted && access.refusalNow(request) === undefined);
   if (!isWhole || !(await agreesWithChain(pool, place))) {
     if (isWhole) log.error({ count: place.count }, 'The events in the log are not those that the chain was made of; nothing was signed.');
     response.destroy();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
-import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -63,6 +63,8 @@ export type FeedOptions = {
   readonly changes: ChangeStream;
   /** Where the past is read from: the log, where `changes` is a broker. */
   readonly past?: Pick<ChangeStream, 'follow'>;
+  /** Called with what this process hears for the first time, before any reader gets it. */
+  onHeard?(changes: readonly Change[]): void;
   /** How often idle readers are moved on. */
   readonly moveOnMs: number;
   readonly log: Log;
@@ -79,6 +81,7 @@ const RETRY_MS = 1_000;
 export const openFeed = async ({
   changes,
   past = changes,
+  onHeard = () => {},
   moveOnMs,
   log,
   metrics,
@@ -88,10 +91,11 @@ export const openFeed = async ({
   const ring = createRing(await changes.head(), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
   const toldSpans = createToldSpans(tracing);
+  const renderings = createRenderings();
   const lanes = createLanes({
     ring,
-    history: createHistory(past),
-    renderings: createRenderings(),
+    history: noteNews(createHistory(past), (page) => onHeard(page.changes.filter(({ position }) => position > ring.upTo))),
+    renderings,
     log,
     onSent: (count) => sent.inc(count),
     toldSpans,
@@ -103,6 +107,8 @@ export const openFeed = async ({
       const fresh = ring.take(page);
       heard.inc(fresh.length);
       toldSpans?.heard(fresh);
+      if (fresh.some(({ change }) => takesVisibility(change))) renderings.clear();
+      onHeard(fresh.map(({ change }) => change));
       lanes.hear(fresh);
     }
   };
@@ -121,6 +127,19 @@ export const openFeed = async ({
     },
   };
 };
+
+/** The log may be ahead of what this process has heard, and then so is a reader of the past. */
+const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) => void): Pick<ChangeStream, 'follow'> => ({
+  async *follow(after, signal) {
+    for await (const page of past.follow(after, signal)) {
+      note(page);
+      yield page;
+    }
+  },
+});
+
+/** Messages of earlier changes may show what can no longer be read after this one. */
+const takesVisibility = ({ type }: Change): boolean => type === 'article.unpublished' || type.endsWith('.deleted');
 
 /** Does it again whenever it ends, until the signal. */
 const keepUp = async (work: () => Promise<void>, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> => {

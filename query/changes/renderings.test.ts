@@ -24,6 +24,21 @@ test('who asks for the same at the same time waits for one message, and who asks
   expect(made).toBe(1);
 });
 
+test('what was made, or is being made, before all was forgotten is handed out to nobody else', async () => {
+  const [begun, shown] = [Promise.withResolvers<Buffer>(), Promise.resolve(Buffer.from('after'))];
+  const answers = [Promise.resolve(Buffer.from('before')), begun.promise, shown, shown];
+  const cohort = { key: 'a', topics: [], render: () => answers.shift() as Promise<Buffer> };
+  const renderings = createRenderings();
+  const other = { position: 6 as Position } as Change;
+  await renderings.of(cohort, change, caller);
+  const late = renderings.of(cohort, other, caller);
+  renderings.clear();
+  expect(String(await renderings.of(cohort, change, caller))).toBe('after');
+  begun.resolve(Buffer.from('before'));
+  expect(String(await late)).toBe('before');
+  expect(String(await renderings.of(cohort, other, caller))).toBe('after');
+});
+
 test('what takes too long is told as what passes, and is made anew for the next who asks', async () => {
   let isSlow = true;
   const cohort = { key: 'a', topics: [], render: () => (isSlow ? new Promise<Buffer>(() => {}) : Promise.resolve(Buffer.from('x'))) };

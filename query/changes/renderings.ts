@@ -11,6 +11,8 @@ export type Renderings = {
   of(cohort: Cohort, change: Change, caller: Caller): Promise<Buffer | undefined>;
   /** Forgets what is too old to be handed out. */
   purge(): void;
+  /** Forgets all: what was made before shows more than may be read now. */
+  clear(): void;
 };
 
 const BYTES_MAX = 32 * 1_048_576;
@@ -29,15 +31,16 @@ export const createRenderings = (renderMaxMs = RENDER_MAX_MS): Renderings => {
     ttl: KEPT_MS,
     sizeCalculation: (message, key) => ENTRY_BYTES + message.length + key.length,
   });
-  const inMaking = new Map<string, Promise<Buffer | undefined>>();
+  let inMaking = new Map<string, Promise<Buffer | undefined>>();
 
   const make = async (key: string, render: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> => {
+    const current = inMaking;
     try {
       const message = await inTime(render(), renderMaxMs);
-      made.set(key, message ?? NOTHING);
+      if (current === inMaking) made.set(key, message ?? NOTHING);
       return message;
     } finally {
-      inMaking.delete(key);
+      current.delete(key);
     }
   };
 
@@ -51,6 +54,10 @@ export const createRenderings = (renderMaxMs = RENDER_MAX_MS): Renderings => {
       return pending;
     },
     purge: () => made.purgeStale(),
+    clear() {
+      made.clear();
+      inMaking = new Map();
+    },
   };
 };
 

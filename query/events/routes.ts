@@ -10,6 +10,7 @@ import { admit, type Caller } from '#shared/policy.ts';
 import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
 import type { Charge } from '../as-of/meter.ts';
 import type { Cohort, Feed } from '../changes/feed.ts';
+import type { RoleWatch } from '../changes/role-watch.ts';
 import { createSharedCohorts } from '../changes/shared-cohorts.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 import type { EventStreams } from '../sse/event-streams.ts';
@@ -26,6 +27,7 @@ type Dependencies = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly times: Times;
   readonly represent: RepresentEvent;
+  readonly demandPresentRole: RoleWatch['demandPresentRole'];
   readonly before: readonly RequestHandler[];
 };
 
@@ -37,6 +39,7 @@ export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router =
     const place = await placeAskedFor(request, { after, since, charge: (units) => takeMore(request, response, units) }, dependencies);
     response.vary('Accept, Authorization');
     if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+    await dependencies.demandPresentRole(request);
     follow(dependencies.streams.open(request, response), { filter, after: place });
   });
 };

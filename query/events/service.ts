@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
@@ -7,11 +7,13 @@ import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import type { StreamSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import type { Health } from '#shared/http/health.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
+import { createRoleWatch, type RoleWatch } from '../changes/role-watch.ts';
 import type { Reads } from '../read-routes.ts';
 import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
 import { runPrepared } from '../statement.ts';
@@ -27,8 +29,8 @@ export type EventDependencies = {
   readonly changes: ChangeStream;
   /** Tells when the process begins to stop. */
   readonly health: Pick<Health, 'onDrain'>;
-  /** Why a request that was let in would not be now. */
-  readonly refusalNow: (request: Request) => Error | undefined;
+  /** Whether a request that was let in would be now. */
+  readonly access: LastingAccess;
   readonly settings: StreamSettings;
   readonly log: Log;
   readonly metrics: Registry;
@@ -39,20 +41,22 @@ export type EventDependencies = {
 };
 
 /** What follows the changes, and the streams that it goes out by, for `/events` and for all others. */
-export type EventService = AsyncDisposable & {
-  readonly feed: Feed;
-  readonly streams: EventStreams;
-  /** Stands before the routes of reads, which have the pages. */
-  readonly routes: Router;
-  readonly reads: Reads<'listEvents'>;
-};
+export type EventService = AsyncDisposable &
+  Pick<RoleWatch, 'demandPresentRole'> & {
+    readonly feed: Feed;
+    readonly streams: EventStreams;
+    /** Stands before the routes of reads, which have the pages. */
+    readonly routes: Router;
+    readonly reads: Reads<'listEvents'>;
+  };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { pool, eventLog, keys, changes, health, refusalNow, settings, metrics, before } = dependencies;
+  const { pool, eventLog, keys, changes, health, access, settings, metrics, before } = dependencies;
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
-  const feed = opening.use(await openFeed({ ...dependencies, moveOnMs: settings.heartbeatMs }));
-  const streams = opening.use(openEventStreams({ ...settings, metrics, refusalNow }));
+  const { heard, demandPresentRole } = createRoleWatch(pool, access);
+  const feed = opening.use(await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }));
+  const streams = opening.use(openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }));
   health.onDrain(() => streams.drain());
   const represent = createRepresentation({
     identity: eventLog.identity,
@@ -60,11 +64,12 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     isReadable: createPresentRights((text, values) => runPrepared(pool, text, values)),
   });
   const times = createTimes({ pool, eventLog });
-  const routes = eventRoutes({ feed, streams, eventLog, times, represent, before });
+  const routes = eventRoutes({ feed, streams, eventLog, times, represent, demandPresentRole, before });
   const resources = opening.move();
   return {
     feed,
     streams,
+    demandPresentRole,
     routes,
     reads: eventReads({ pool, keys, changes, eventLog, times, represent }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -5,6 +5,7 @@ import { Router } from 'express';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
+import type { RevocationListener } from '#shared/http/authenticate/revocations.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { follow } from '../../test/engines/event-source.ts';
@@ -165,6 +166,27 @@ test('a right that is lost ends the stream with the reason', async () => {
   refusal = new HttpProblem('invalid_token', { detail: 'The token was revoked.' });
   await stream.over();
   expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token was revoked.') }]);
+});
+
+test('a revocation ends the streams of its user before anything else is sent, and those of others only if they are refused', async () => {
+  let refusal: Error | undefined;
+  const listeners = new Set<RevocationListener>();
+  const onRevoked = (listener: RevocationListener) => {
+    listeners.add(listener);
+    return { [Symbol.dispose]: () => void listeners.delete(listener) };
+  };
+  const { url, streams } = await serve({ recheckMs: 3_600_000, refusalNow: () => refusal, onRevoked });
+  const stream = await follow(url);
+  listeners.forEach((tell) => void tell(undefined));
+  expect(stream.isOver()).toBe(false);
+  refusal = new HttpProblem('invalid_token', { detail: 'The token was revoked.' });
+  listeners.forEach((tell) => void tell(7));
+  expect(stream.isOver()).toBe(false);
+  listeners.forEach((tell) => void tell(undefined));
+  await stream.over();
+  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token was revoked.') }]);
+  await streams[Symbol.asyncDispose]();
+  expect(listeners.size).toBe(0);
 });
 
 test('where the server stops, all streams end and no others begin', async () => {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import type { RevocationListener } from '#shared/http/authenticate/revocations.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { countNoLonger } from '#shared/http/shed-load.ts';
@@ -35,12 +36,14 @@ export type EventStreamsOptions = {
   readonly metrics: Registry;
   /** Why whoever opened a stream may not have it any more, or nothing. */
   readonly refusalNow?: (request: Request) => unknown;
-  /** How often that is asked. */
+  /** Tells when that may have changed, for one user or for anybody. */
+  readonly onRevoked?: (listener: RevocationListener) => Disposable;
+  /** How often that is asked beside, because tokens expire. */
   readonly recheckMs?: number;
 };
 
-/** Twice within the time in which a revocation must take effect (60 s), and then some. */
-const RECHECK_MS = 10_000;
+/** As long as a revocation takes to be known to all processes. */
+const RECHECK_MS = 1_000;
 /** After so many streams, others get their turn. */
 const STREAMS_PER_TURN = 256;
 const RETRY_AFTER_SECONDS = '10';
@@ -68,7 +71,14 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   const watches = new WeakMap<Farewell, Watch>();
 
   const beats = every(heartbeatMs, () => forEach(streams, (stream) => stream.beat()));
-  const checks = every(recheckMs, () => forEach(streams, (stream) => endIfRefused(stream, refusalNow)));
+  const checkAll = () => forEach(streams, (stream) => endIfRefused(stream, refusalNow));
+  const checks = every(recheckMs, checkAll);
+  const news = options.onRevoked?.((userId) => {
+    if (userId === undefined) return void checkAll();
+    // At once, because the next change may be one that the user may not know of any more.
+    const theirs = ownerNamed(userId);
+    for (const stream of streams) if (stream.owner === theirs) endIfRefused(stream, refusalNow);
+  });
   const drain = (): void => {
     isDraining = true;
     for (const stream of streams) stream.stop();
@@ -99,6 +109,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
       drain();
       clearInterval(beats);
       clearInterval(checks);
+      news?.[Symbol.dispose]();
     },
   };
 };
@@ -111,8 +122,10 @@ const BEHIND_ANOTHER = 'The answer to an earlier request is still on its way by 
 /** Under whom what a client has open is counted. */
 export const ownerOf = (request: Request): string => {
   const caller = callerOf(request);
-  return caller.kind === 'user' ? `user ${caller.userId}` : clientAddress(request);
+  return caller.kind === 'user' ? ownerNamed(caller.userId) : clientAddress(request);
 };
+
+const ownerNamed = (userId: number): string => `user ${userId}`;
 
 const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unknown): void => {
   const refusal = stream.isOpen ? refusalNow(stream.request) : undefined;

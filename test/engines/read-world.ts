@@ -89,7 +89,7 @@ export const createReadWorld = async (
       loadKeys: async () => mint.jwks,
     }),
   );
-  const observed = { health: new Health(log), metrics: createMetrics(), refusalNow: resource.refusalNow };
+  const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
   const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
   const query = opening.use(
     await startQueryService({

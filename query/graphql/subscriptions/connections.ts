@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { Feed } from '../../changes/feed.ts';
@@ -30,8 +31,8 @@ export type Place = Disposable & {
 type Dependencies = {
   readonly feed: Pick<Feed, 'join'>;
   readonly streams: Pick<EventStreams, 'open'>;
-  /** Why a request that was let in would not be now. */
-  readonly refusalNow: (request: Request) => Error | undefined;
+  /** Whether a request that was let in would be now. */
+  readonly access: Pick<LastingAccess, 'refusalNow' | 'onRevoked'>;
 };
 
 type Operation = { readonly request: Request; end: () => void };
@@ -39,14 +40,14 @@ type Connection = { readonly stream: EventStream; readonly operations: Map<strin
 
 /** Of one connection. */
 const OPERATIONS_MAX = 100;
-/** Well within the time after which a revocation must have taken effect (60 s). */
-const RECHECK_MS = 10_000;
+/** As long as a revocation takes to be known to all processes. */
+const RECHECK_MS = 1_000;
 
 /** 192 random bits: whoever has it may read the stream. Nobody keeps it until the stream is opened, by whichever process that is. */
 export const createToken = (): string => randomBytes(24).toString('base64url');
 const TOKEN = /^[\w-]{32}$/;
 
-export const openConnections = ({ feed, streams, refusalNow }: Dependencies): Connections => {
+export const openConnections = ({ feed, streams, access }: Dependencies): Connections => {
   const connections = new Map<string, Connection>();
   const find = (token: string, request: Request): Connection => {
     const connection = connections.get(token);
@@ -54,9 +55,11 @@ export const openConnections = ({ feed, streams, refusalNow }: Dependencies): Co
       throw new HttpProblem('not_found', { detail: 'No stream is open by this token.' });
     return connection;
   };
-  const recheck = setInterval(() => {
-    for (const connection of connections.values()) endRefused(connection, refusalNow);
-  }, RECHECK_MS).unref();
+  const recheck = () => {
+    for (const connection of connections.values()) endRefused(connection, access.refusalNow);
+  };
+  const rechecks = setInterval(recheck, RECHECK_MS).unref();
+  const news = access.onRevoked(recheck);
   return {
     open(token, request, response) {
       if (!TOKEN.test(token))
@@ -78,7 +81,10 @@ export const openConnections = ({ feed, streams, refusalNow }: Dependencies): Co
       operations.get(id)?.end();
       operations.delete(id);
     },
-    [Symbol.dispose]: () => clearInterval(recheck),
+    [Symbol.dispose]() {
+      clearInterval(rechecks);
+      news[Symbol.dispose]();
+    },
   };
 };
 
@@ -137,7 +143,7 @@ const end = ({ stream, operations }: Connection, id: string, problem: Problem): 
 const lastWordsOf = (id: string, problem: Problem): Buffer =>
   Buffer.concat([resultOfOperation(id, Buffer.from(resultOfProblem(problem))), completeOfOperation(id)]);
 
-const endRefused = (connection: Connection, refusalNow: Dependencies['refusalNow']): void => {
+const endRefused = (connection: Connection, refusalNow: LastingAccess['refusalNow']): void => {
   for (const [id, { request }] of connection.operations) {
     const refusal = refusalNow(request);
     if (refusal !== undefined) end(connection, id, problemOf(refusal));

@@ -1,9 +1,11 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { preferredType } from '#shared/http/media-type.ts';
 import type { Log } from '#shared/log.ts';
 import type { Feed } from '../../changes/feed.ts';
+import type { RoleWatch } from '../../changes/role-watch.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
 import { type EventStreams, ownerOf } from '../../sse/event-streams.ts';
 import { StreamReader } from '../../sse/stream-reader.ts';
@@ -20,8 +22,9 @@ export type SubscriptionDependencies = {
   readonly feed: Feed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
-  /** Why a request that was let in would not be now. */
-  readonly refusalNow: (request: Request) => Error | undefined;
+  /** Whether a request that was let in would be now. */
+  readonly access: LastingAccess;
+  readonly demandPresentRole: RoleWatch['demandPresentRole'];
   readonly execute: Execute;
   readonly log: Log;
 };
@@ -39,7 +42,7 @@ export type Subscriptions = Disposable & {
 type Exchange = { readonly request: Request; readonly response: Response };
 
 export const openSubscriptions = (dependencies: SubscriptionDependencies): Subscriptions => {
-  const { feed, streams, eventLog } = dependencies;
+  const { feed, streams, eventLog, demandPresentRole } = dependencies;
   const subscribe = createSubscribe({ ...dependencies, cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }) });
   const connections = openConnections(dependencies);
   const keptDocuments = createKeptDocuments();
@@ -52,6 +55,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
     async begin(runnable, { request, response }, place) {
       const subscription = await subscribe(runnable, request);
       if (!place) demandEventStream(request);
+      await demandPresentRole(request);
       using taking = new DisposableStack();
       const kept = taking.use(keptDocuments.take(ownerOf(request), runnable));
       if (place) return place.follow(subscription, taking.move());

@@ -5,17 +5,21 @@ import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
-import { followRevocations, migrateRevocations } from './revocations.ts';
+import { followRevocations, migrateRevocations, type RevocationNews } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 import { startSweeping } from './sweep.ts';
 
 /** Finds out who sends a request, and tells it afterwards. */
-export type ResourceServer = AsyncDisposable & {
-  readonly handler: RequestHandler;
-  callerOf(request: IncomingMessage): Caller;
-  /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. */
-  refusalNow(request: Request): Error | undefined;
-};
+export type ResourceServer = AsyncDisposable &
+  RevocationNews & {
+    readonly handler: RequestHandler;
+    callerOf(request: IncomingMessage): Caller;
+    /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. */
+    refusalNow(request: Request): Error | undefined;
+  };
+
+/** What long answers ask of it while they last. */
+export type LastingAccess = Pick<ResourceServer, 'refusalNow' | 'revokeUser' | 'onRevoked'>;
 
 type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
@@ -37,6 +41,8 @@ export const openResourceServer = async ({ pool, log, loadKeys, ...options }: Op
     handler,
     callerOf,
     refusalNow: (request) => refusalNow(request, revocations),
+    revokeUser: revocations.revokeUser,
+    onRevoked: revocations.onRevoked,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -21,6 +21,20 @@ export type Revocations = {
   readonly staleMs: () => number;
 };
 
+/** Who revoked tokens belong to: one user, or anybody. */
+export type RevocationListener = (userId: number | undefined) => void;
+
+/** What a process may add to the revocations that it knows, and how it hears of new ones. */
+export type RevocationNews = {
+  /**
+   * Refuses the tokens of a user that were issued up to a time, in this process. Whoever finds a changed role in the log calls it;
+   * the authorization server stores the same revocation when it reads that event.
+   */
+  revokeUser(userId: number, at: Date): void;
+  /** Calls the listener, in the same turn, whenever tokens are revoked. */
+  onRevoked(listener: RevocationListener): Disposable;
+};
+
 /** No token lives longer; what is revoked can be forgotten after this and the tolerance of clocks. */
 export const ACCESS_TOKEN_LIFETIME_S = 300;
 const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
@@ -50,21 +64,38 @@ type Entry = { readonly revokedAtS: number; readonly expiresAtMs: number };
  * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail for a while,
  * and how long that has been is for the caller to judge.
  */
-export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log }): Promise<Revocations & AsyncDisposable> => {
+export const followRevocations = async ({
+  pool,
+  log,
+}: {
+  pool: Pool;
+  log: Log;
+}): Promise<Revocations & RevocationNews & AsyncDisposable> => {
   const entries = new Map<string, Entry>();
+  const listeners = new Set<RevocationListener>();
+  const tell: RevocationListener = (userId) => {
+    for (const listener of listeners) listener(userId);
+  };
+  /** Returns whether it refuses more than before. */
+  const add = (key: string, { revokedAtS, expiresAtMs }: Entry): boolean => {
+    const known = entries.get(key);
+    if (known !== undefined && known.revokedAtS >= revokedAtS) return false;
+    entries.set(key, { revokedAtS, expiresAtMs });
+    return true;
+  };
   let newest = new Date(0);
   let readAtMs = 0;
   const refresh = async (): Promise<void> => {
     const askedAtMs = performance.now();
+    let hasNews = false;
     for (const row of await read(pool, newest)) {
-      entries.set(keyOf(row.kind, row.value), {
-        revokedAtS: Math.floor(row.revoked_at.getTime() / 1_000),
-        expiresAtMs: row.expires_at.getTime(),
-      });
+      const entry = { revokedAtS: secondOf(row.revoked_at), expiresAtMs: row.expires_at.getTime() };
+      hasNews = add(keyOf(row.kind, row.value), entry) || hasNews;
       if (row.revoked_at > newest) newest = row.revoked_at;
     }
     for (const [key, { expiresAtMs }] of entries) if (expiresAtMs < Date.now()) entries.delete(key);
     readAtMs = askedAtMs;
+    if (hasNews) tell(undefined);
   };
   await refresh();
   const stopping = new AbortController();
@@ -72,12 +103,22 @@ export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log })
   return {
     isRevoked: (token) => isRevoked(entries, token),
     staleMs: () => performance.now() - readAtMs,
+    revokeUser(userId, at) {
+      const entry = { revokedAtS: secondOf(at), expiresAtMs: at.getTime() + RETENTION_S * 1_000 };
+      if (entry.expiresAtMs > Date.now() && add(keyOf('user', String(userId)), entry)) tell(userId);
+    },
+    onRevoked(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await following;
     },
   };
 };
+
+const secondOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
 
 const keyOf = (kind: RevocationKind, value: string): string => `${kind} ${value}`;
 

@@ -1,0 +1,123 @@
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
+import { type Followed, follow } from '../../test/engines/event-source.ts';
+import { streamOf } from '../../test/engines/graphql-stream.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../test/engines/until.ts';
+import { nowS } from '../../test/token-mint.ts';
+
+const resources = new AsyncDisposableStack();
+const world: ReadWorld = resources.use(await createReadWorld({ NODE_ENV: 'test' }));
+const admin = await world.person('admin');
+afterAll(() => resources.disposeAsync());
+
+let author: Asker;
+let draft: number;
+let token: string;
+beforeEach(async () => {
+  await world.startProjector();
+  author = await world.person('author', 'Ada');
+  draft = ((await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }).id;
+  await world.ask(`/articles/${draft}`, { by: author });
+  token = await tokenOf();
+});
+
+const tokenOf = async (claims = {}) => (await world.authorization(author, claims)).authorization?.replace('Bearer ', '') ?? '';
+const authorized = () => ({ authorization: `Bearer ${token}` });
+
+const write = async (by: Asker, method: string, path: string, body?: object): Promise<unknown> => {
+  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return reply.body;
+};
+const demote = () => write(admin, 'PATCH', `/users/${author.id}`, { role: 'reader' });
+const edit = (title: string) => write(admin, 'PATCH', `/articles/${draft}`, { title });
+const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+const toldBy = ({ messages }: Followed) => JSON.stringify(messages);
+const untilTold = (stream: Followed, text: string) =>
+  until(
+    () => toldBy(stream),
+    (told) => told.includes(text),
+  );
+
+const CHANGES = 'type article { title }';
+
+/** By each way in which a stream can be asked for. */
+const openAll = async (after?: string) => {
+  const query = after === undefined ? '' : `?after=${after}`;
+  const argument = after === undefined ? '' : `(after: "${after}")`;
+  return Promise.all([
+    follow(`${world.url}/events${query}`, { headers: authorized() }),
+    streamOf({ url: world.url, fetch }, `subscription { changes${argument} { ${CHANGES} } }`, { token }),
+    openOperation(`subscription { changes${argument} { ${CHANGES} } }`),
+  ]);
+};
+
+/** The single connection mode of GraphQL over SSE: the answer to the operation comes by the stream. */
+const openOperation = async (query: string): Promise<Followed> => {
+  const at = `${world.url}/graphql`;
+  const place = await (await fetch(at, { method: 'PUT', headers: authorized() })).text();
+  // Whoever has the token of the stream may read it: only the operation is the author's.
+  const stream = await follow(at, { headers: { 'x-graphql-event-stream-token': place } });
+  const response = await fetch(at, {
+    method: 'POST',
+    headers: { ...authorized(), 'content-type': 'application/json', 'x-graphql-event-stream-token': place },
+    body: JSON.stringify({ query, extensions: { operationId: 'one' } }),
+  });
+  expect(response.status).toBe(202);
+  return stream;
+};
+
+test('nothing that follows a demotion in the log is delivered by what was open before', async () => {
+  const streams = await openAll();
+  await edit('While they may read it');
+  for (const stream of streams) await untilTold(stream, 'While they may read it');
+  await world.stopProjector();
+  await demote();
+  await edit('Not theirs to read');
+  // One page of changes has both.
+  await world.startProjector();
+  const [events, subscription, operation] = streams;
+  await Promise.all([events.over(), subscription.over()]);
+  await untilTold(operation, 'complete');
+  for (const stream of streams) {
+    expect(toldBy(stream)).toContain('While they may read it');
+    expect(toldBy(stream)).toContain('invalid_token');
+    expect(toldBy(stream)).not.toContain('Not theirs to read');
+    await stream.close();
+  }
+});
+
+test('nor by what is opened afterwards with the token of before, which is refused, nor by what catches up', async () => {
+  const after = await cursorNow();
+  await demote();
+  await edit('Not theirs to read');
+  await world.ask(`/articles/${draft}`, { by: admin });
+  const opened = await follow(`${world.url}/events?after=${after}`, { headers: authorized() });
+  expect(opened.status).toBe(401);
+  const subscribed = await streamOf({ url: world.url, fetch }, `subscription { changes { ${CHANGES} } }`, { token });
+  expect(subscribed.status).toBe(401);
+});
+
+test('a token that was issued after a promotion is good, also where the read model does not have that yet', async () => {
+  await world.stopProjector();
+  author = { ...author, role: 'admin' };
+  token = await tokenOf({ iat: nowS() + 4 });
+  const stream = await follow(`${world.url}/events`, { headers: authorized() });
+  expect(stream.status).toBe(200);
+  await world.startProjector();
+  await edit('Theirs to read');
+  await untilTold(stream, 'Theirs to read');
+  await stream.close();
+});
+
+test('the streams of a deleted user end, and those of others go on', async () => {
+  const theirs = await follow(`${world.url}/events`, { headers: authorized() });
+  const others = await follow(`${world.url}/events`, { headers: await world.authorization(admin) });
+  await write(admin, 'DELETE', `/users/${author.id}`);
+  await theirs.over();
+  expect(toldBy(theirs)).toContain('invalid_token');
+  await untilTold(others, 'user.deleted');
+  expect(others.isOver()).toBe(false);
+  await others.close();
+});
