@@ -25,6 +25,7 @@ import { logShow } from './log-show.ts';
 import { logTail } from './log-tail.ts';
 import { nearest } from './nearest.ts';
 import { passwordLink } from './password-link.ts';
+import { processManagerParked, processManagerRetry, processManagerSkip } from './process-manager.ts';
 import { projectionParked } from './projection-parked.ts';
 import { projectionRebuild } from './projection-rebuild.ts';
 import { projectionRelease } from './projection-release.ts';
@@ -71,6 +72,9 @@ const COMMANDS: readonly Command[] = [
   projectionParked,
   projectionRetry,
   projectionRelease,
+  processManagerParked,
+  processManagerRetry,
+  processManagerSkip,
   replay,
   auditVerify,
 ];

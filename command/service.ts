@@ -58,7 +58,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
   const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
-  opening.use(await startProcessManager({ pool, eventLog, log, metrics, executor, keys, erasures, tracing }));
+  opening.use(await startProcessManager({ pool, eventLog, log, metrics, codec, keys, erasures, tracing }));
   opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
   await catchUpWithErasures({ pool, erasures, gateway: sender, log });
   const followers = opening.move();

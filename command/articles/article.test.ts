@@ -31,7 +31,6 @@ const edit = (changes: Partial<typeof content | { cover: string | null }>): Arti
 const publish: ArticleCommand = { type: 'PublishArticle', articleId };
 const unpublish: ArticleCommand = { type: 'UnpublishArticle', articleId };
 const remove: ArticleCommand = { type: 'DeleteArticle', articleId };
-const discard: ArticleCommand = { type: 'DiscardDraft', articleId };
 
 test('the stream', () => expect(articleStream(articleId)).toBe('article-8'));
 
@@ -134,13 +133,6 @@ describe('deleting', () => {
   test('what is not there', () => given(article, []).when(remove).refuses('article_not_found'));
 });
 
-describe('discarding a draft', () => {
-  test('deletes a draft', () => given(article, [drafted]).when(discard).yields([deleted]));
-  test('leaves what is published', () => given(article, [drafted, published]).when(discard).changesNothing());
-  test('leaves what was deleted', () => given(article, [drafted, deleted]).when(discard).changesNothing());
-  test('leaves what is not there', () => given(article, []).when(discard).changesNothing());
-});
-
 describe('the state', () => {
   test('holds the content across publishing and editing', () =>
     given(article, [drafted, published, edited({ title: 'Two' }), unpublished]).is({
@@ -172,7 +164,7 @@ describe('in general', () => {
         publish: fc.boolean(),
       }),
       fc.record({ type: fc.constant('EditArticle'), articleId: fc.constant(articleId), ...some }, { requiredKeys: ['type', 'articleId'] }),
-      fc.constantFrom(publish, unpublish, discard),
+      fc.constantFrom(publish, unpublish, remove),
       fc.constant(remove),
     ),
   );

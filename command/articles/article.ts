@@ -33,9 +33,7 @@ export type ArticleCommand =
   | EditArticle
   | PublishArticle
   | UnpublishArticle
-  | DeleteArticle
-  /** By the process manager, after the author was deleted: what was published meanwhile stays. */
-  | { readonly type: 'DiscardDraft'; readonly articleId: ArticleId };
+  | DeleteArticle;
 
 export const article: Decider<ArticleState, ArticleCommand, ArticleEvent> = {
   initial: { status: 'absent' },
@@ -60,8 +58,6 @@ export const article: Decider<ArticleState, ArticleCommand, ArticleEvent> = {
         const { authorId } = demandExisting(state);
         return [{ type: 'article.deleted', data: { articleId, authorId } }];
       }
-      case 'DiscardDraft':
-        return state.status === 'draft' ? [{ type: 'article.deleted', data: { articleId, authorId: state.authorId } }] : [];
     }
   },
 

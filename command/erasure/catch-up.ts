@@ -14,7 +14,7 @@ type Dependencies = {
   readonly pool: Pool;
   readonly erasures: ErasureList;
   readonly gateway: CommandGateway;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
 };
 
 const CALLER = { kind: 'system', name: 'erasure-list' } as const;
@@ -29,7 +29,9 @@ export const catchUpWithErasures = async ({ pool, erasures, gateway, log }: Depe
   await erasures.note(destroyed.map(({ subject, destroyedAt }) => ({ userId: subject, at: destroyedAt.toISOString(), event: null })));
   const listed = (await erasures.read()).map(({ userId }) => userId);
   // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
-  await eraseInReadModels(pool, listed);
+  await eraseInReadModels(pool, listed).catch((err: unknown) =>
+    log.error({ err }, 'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.'),
+  );
   const gone = await goneAmong(pool, listed.map(userStream));
   const missing = listed.filter((userId) => !gone.has(userStream(userId)));
   const deleteAgain = async (userId: UserId): Promise<number> => {

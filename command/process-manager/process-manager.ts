@@ -1,13 +1,16 @@
 import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
-import { type FollowUpDependencies, takeSteps } from './follow-up.ts';
+import type { TaskDependencies } from './carry-out.ts';
+import { takeSteps } from './follow-up.ts';
+import { startRetrying } from './retry-parked.ts';
 import { runsOf, type Step, stepsOf } from './steps.ts';
 
-export type ProcessManagerDependencies = FollowUpDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
+export type ProcessManagerDependencies = TaskDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
 /** The follower's name. */
 export const PROCESS_MANAGER = 'process-manager';
@@ -15,11 +18,15 @@ export const PROCESS_MANAGER = 'process-manager';
 /** What it does shows to nobody sooner than this matters. */
 const REST_MS = 20;
 
+export const migrateProcessManager = (pool: Pool): Promise<void> =>
+  migrate(pool, PROCESS_MANAGER, new URL('./migrations/', import.meta.url));
+
 /** Carries out what changes bring with them, in one process at a time. */
 export const startProcessManager = async (dependencies: ProcessManagerDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, log, metrics } = dependencies;
-  await migrate(pool, PROCESS_MANAGER, new URL('./migrations/', import.meta.url));
-  return startFollower({
+  await migrateProcessManager(pool);
+  await using opening = new AsyncDisposableStack();
+  const following = await startFollower({
     name: PROCESS_MANAGER,
     restMs: REST_MS,
     pool,
@@ -33,6 +40,9 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
       }
     },
   });
+  opening.use(following);
+  opening.use(startRetrying(dependencies));
+  return opening.move();
 };
 
 /** A damaged event holds up nothing but what would have followed from it; whoever looks after the system is told. */

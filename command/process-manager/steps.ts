@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ArticleId, CommentId, EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
+import { kindOfStream } from '#shared/events/streams.ts';
 import { articleStream } from '../articles/article.ts';
 import { commentStream } from '../comments/comment.ts';
 import { userStream } from '../users/user.ts';
@@ -16,31 +17,29 @@ export type Link = { readonly parent: StreamName; readonly child: StreamName; re
 export type Step =
   | ({ readonly kind: 'join' } & Link)
   | ({ readonly kind: 'leave' } & Link)
-  /** The parent is gone, and with a user their key. */
-  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly erased?: UserId };
+  /** The parent is gone. A user is erased as well. */
+  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly isErased: boolean };
 
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
 const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
 const commentIds = z.object({ articleId: z.int().positive(), commentId: z.int().positive() });
 const webhookIds = z.object({ webhookId: z.int().positive(), ownerId: z.int().positive() });
-const userIds = z.object({ userId: z.int().positive() });
 
-/** The steps of an event, in their order; most events have none. Throws where the event is damaged. */
+/**
+ * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it is a deletion: of that,
+ * its type and its stream say enough.
+ */
 export const stepsOf = (event: RecordedEvent): readonly Step[] => {
-  const { id, type, data, metadata } = event;
+  const { id, type, data, metadata, stream } = event;
   const causeOf = (): Cause => ({ id, metadata: readMetadata(metadata) });
+  const gone = (isErased: boolean): Step => ({ kind: 'orphan', parent: stream, cause: { id, metadata: metadataOf(event) }, isErased });
   switch (type) {
     // An article that becomes a draft again belongs to its author as a new one does.
     case 'article.drafted':
     case 'article.unpublished':
       return [{ kind: 'join', ...articleLink(data), cause: causeOf() }];
-    case 'article.deleted': {
-      const link = { ...articleLink(data), cause: causeOf() };
-      return [
-        { kind: 'leave', ...link },
-        { kind: 'orphan', parent: link.child, cause: link.cause },
-      ];
-    }
+    case 'article.deleted':
+      return kindOfStream(stream) === 'article' ? [...leaveOf(event), gone(false)] : [];
     case 'comment.added':
       return [{ kind: 'join', ...commentLink(data), cause: causeOf() }];
     case 'comment.deleted':
@@ -49,12 +48,29 @@ export const stepsOf = (event: RecordedEvent): readonly Step[] => {
       return [{ kind: 'join', ...webhookLink(data), cause: causeOf() }];
     case 'webhook.deleted':
       return [{ kind: 'leave', ...webhookLink(data), cause: causeOf() }];
-    case 'user.deleted': {
-      const userId = userIds.parse(data).userId as UserId;
-      return [{ kind: 'orphan', parent: userStream(userId), cause: causeOf(), erased: userId }];
-    }
+    case 'user.deleted':
+      return kindOfStream(stream) === 'user' ? [gone(true)] : [];
     default:
       return [];
+  }
+};
+
+/** A damaged deletion leaves its parent's list of children as it is: ending it again does nothing. */
+const leaveOf = ({ id, data, metadata }: RecordedEvent): readonly Step[] => {
+  try {
+    return [{ kind: 'leave', ...articleLink(data), cause: { id, metadata: readMetadata(metadata) } }];
+  } catch {
+    return [];
+  }
+};
+
+/** Of a deletion whose metadata is damaged, what is known all the same. */
+const metadataOf = ({ id, metadata, recordedAt }: RecordedEvent): MetadataContext => {
+  try {
+    return readMetadata(metadata);
+  } catch {
+    const unknown = { actor: 'system:process-manager', client: null, request: id, correlation: id, causation: null } as const;
+    return { at: recordedAt.toISOString(), ...unknown };
   }
 };
 

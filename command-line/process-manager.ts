@@ -1,0 +1,69 @@
+import type { StreamName } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { listParkedTasks, type ParkedTask, retryParkedTasks, skipParkedTask } from '../command/process-manager/parked.ts';
+import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
+import type { Command } from './command.ts';
+import { openInstallation } from './installation.ts';
+import { harmless } from './print-event.ts';
+import type { Terminal } from './terminal.ts';
+
+const CONNECTIONS_MAX = 2;
+
+const withParked = async (terminal: Terminal, work: (pool: Pool) => Promise<void>): Promise<void> => {
+  await using installation = await openInstallation(terminal);
+  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  await migrateProcessManager(pool);
+  await work(pool);
+};
+
+const notParked = (stream: string): StartRefused => new StartRefused(`Nothing of ${harmless(stream)} is parked.`);
+
+export const processManagerParked: Command = {
+  name: 'process-manager parked',
+  summary: 'Lists what deletions should have brought with them and could not: which child or user, since when, why.',
+  positionals: [],
+  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  examples: ['process-manager parked', 'process-manager parked --json'],
+  run: ({ flags }, terminal) =>
+    withParked(terminal, async (pool) => {
+      const parked = await listParkedTasks(pool);
+      for (const each of parked) await terminal.write(flags.has('json') ? JSON.stringify(each) : parkedLine(each));
+      if (parked.length === 0 && !flags.has('json')) await terminal.write('Nothing is parked.');
+    }),
+};
+
+const parkedLine = ({ task, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt }: ParkedTask): string => {
+  const next = skippedAt === null ? `next attempt ${nextAt.toISOString()}` : `skipped ${skippedAt.toISOString()}`;
+  return harmless(`${parkedAt.toISOString()}  ${task}  ${stream}  attempts: ${attempts}, ${next}, because of event ${causeId}: ${reason}`);
+};
+
+export const processManagerRetry: Command = {
+  name: 'process-manager retry',
+  summary: 'Has the running command role retry what is parked of a stream at once, also what was skipped.',
+  positionals: ['<stream>'],
+  options: {},
+  examples: ['process-manager retry comment-42'],
+  run: ({ positionals: [name = ''] }, terminal) =>
+    withParked(terminal, async (pool) => {
+      if (!(await retryParkedTasks(pool, name as StreamName))) throw notParked(name);
+      await terminal.write(`${harmless(name)} is retried now: see “process-manager parked” in a moment.`);
+    }),
+};
+
+export const processManagerSkip: Command = {
+  name: 'process-manager skip',
+  summary: 'Leaves a child whose parent is gone as it is. An erasure cannot be skipped.',
+  positionals: ['<stream>'],
+  options: {},
+  examples: ['process-manager skip comment-42'],
+  run: ({ positionals: [name = ''] }, terminal) =>
+    withParked(terminal, async (pool) => {
+      const stream = name as StreamName;
+      const parked = (await listParkedTasks(pool)).filter((each) => each.stream === stream);
+      if (parked.length === 0) throw notParked(name);
+      if (!(await skipParkedTask(pool, stream)))
+        throw new StartRefused(`${harmless(name)} is not skipped: only the end of a child can be, and only once.`);
+      await terminal.write(`${harmless(name)} stays as it is. “process-manager retry ${harmless(name)}” takes that back.`);
+    }),
+};

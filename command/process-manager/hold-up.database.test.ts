@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { FIRST, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { runCommandLine } from '../../command-line/program.ts';
+import {
+  addComment,
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+/** No process remembers a key or a state. */
+const restart = async (): Promise<void> => {
+  await side[Symbol.asyncDispose]();
+  side = await world.open();
+};
+const typesOf = async (stream: string) => (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type);
+const untilErased = (userId: UserId) =>
+  until(
+    () => side.keys.find([userId]),
+    (keys) => keys.get(userId) === 'destroyed',
+  );
+const erase = async (userId: UserId): Promise<void> => {
+  await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await untilErased(userId);
+};
+
+test('a comment whose author’s key is lost is deleted with its article, and holds up nobody’s erasure', async () => {
+  const [author, reader, unrelated] = [await registerUser(side), await registerUser(side), await registerUser(side)];
+  const articleId = await draftArticle(side, author);
+  const commentId = await addComment(side, reader, articleId);
+  await side.pool.query('delete from person_key where subject = $1', [reader]);
+  await restart();
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await erase(unrelated);
+  expect(await typesOf(`comment-${commentId}`)).toEqual(['comment.added', 'comment.deleted']);
+});
+
+/** A comment of which no event has all ids, so that nothing can be recorded of it. */
+const unendable = async (articleId: number, commentId: number): Promise<void> => {
+  await side.eventLog.append(`comment-${commentId}` as StreamName, NO_STREAM, [added({ articleId, commentId })]);
+};
+const added = (data: Record<string, number>) => ({ id: crypto.randomUUID() as EventId, type: 'comment.added', data, metadata: METADATA });
+const METADATA = {
+  version: 1,
+  at: '2026-01-02T03:04:05.678Z',
+  actor: 'system:test',
+  client: null,
+  request: 'r',
+  $correlationId: 'r',
+  $causationId: null,
+};
+
+const annals = async (...args: readonly string[]) => {
+  const [lines, complaints]: [string[], string[]] = [[], []];
+  const exit = await runCommandLine(['process-manager', ...args], {
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+const untilParked = (count: number) =>
+  until(
+    () => annals('parked', '--json'),
+    ({ output }) => output.split('\n').filter(Boolean).length === count,
+  );
+
+test('a child that cannot be ended is parked, holds up nothing, and is ended once its cause is gone', async () => {
+  const [author, unrelated] = [await registerUser(side), await registerUser(side)];
+  const articleId = await draftArticle(side, author);
+  await unendable(articleId, 4_001);
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await erase(unrelated);
+  await untilParked(1);
+  expect(await annals('parked')).toMatchObject({ exit: 0, output: expect.stringMatching(/end +comment-4001 .*has all of its ids/) });
+  await side.eventLog.append('comment-4001' as StreamName, FIRST, [added({ articleId, commentId: 4_001, authorId: unrelated })]);
+  expect(await annals('retry', 'comment-4001')).toMatchObject({ exit: 0 });
+  await untilParked(0);
+  expect(await typesOf('comment-4001')).toEqual(['comment.added', 'comment.added', 'comment.deleted']);
+});
+
+test('operators skip what can never be ended, and nobody skips an erasure', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  await unendable(articleId, 4_002);
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await untilParked(1);
+  expect(await annals('skip', 'comment-4002')).toMatchObject({ exit: 0 });
+  expect((await annals('parked')).output).toContain('skipped');
+  const reader = await registerUser(side);
+  await side.pool.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, next_at)
+    values ('erase', 'user-${reader}', gen_random_uuid(), '{}', 'never', now() + interval '1 minute')`);
+  expect(await annals('skip', `user-${reader}`)).toMatchObject({ exit: 1 });
+  expect(await annals('retry', `user-${reader}`)).toMatchObject({ exit: 0 });
+  await untilErased(reader);
+  expect(await annals('retry', 'comment-1')).toMatchObject({ exit: 1, complaint: 'Nothing of comment-1 is parked.' });
+});
+
+test('an erasure that a read model refuses is parked, the key is gone, and others are erased', async () => {
+  const [refused, other] = [await registerUser(side), await registerUser(side)];
+  await side.pool.query(`create schema refusing;
+    create table refusing.users (id bigint, name text, version integer, created_at timestamptz, updated_at timestamptz);
+    insert into refusing.users (id, name) values (${refused}, 'Ada');
+    create function refusing.refuse() returns trigger language plpgsql as $$ begin raise 'never'; end $$;
+    create trigger refuse before update on refusing.users for each row execute function refusing.refuse()`);
+  await erase(refused);
+  await erase(other);
+  const { output } = await until(
+    () => annals('parked'),
+    ({ output: shown }) => shown.includes(`user-${refused}`),
+  );
+  expect(output).toContain('Personal data is left in refusing.users.');
+  await restart();
+  await side.pool.query('drop trigger refuse on refusing.users');
+  await annals('retry', `user-${refused}`);
+  await until(
+    () => side.pool.query('select from refusing.users where name is not null'),
+    ({ rowCount }) => rowCount === 0,
+  );
+});
+
+test('a deletion whose event is damaged is carried out all the same', async () => {
+  const userId = await registerUser(side);
+  const deletion = { id: crypto.randomUUID() as EventId, type: 'user.deleted', data: { userId: 'x' }, metadata: {} };
+  await side.eventLog.append(`user-${userId}` as StreamName, FIRST, [deletion]);
+  await untilErased(userId);
+});
