@@ -18,6 +18,7 @@ import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
 import type { Mail } from './mail/mail.ts';
 import { createPost } from './mail/post.ts';
+import { tellOfAddress } from './mail/tell-of-address.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 import { migratePasswordResets } from './password-reset/reset-table.ts';
 import { recordEndedGrant } from './provider/ended-grants.ts';
@@ -69,7 +70,15 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const record = createSecurityLog({ eventLog, codec });
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });
-  const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
+  const post = opening.use(createPost({ mail: dependencies.mail, log }));
+  const readProfile = createReadProfile({ eventLog, codec });
+  const persons = opening.use(
+    await openDirectory({
+      ...dependencies,
+      revokeUser: ender.endGrantsOfUser,
+      onUpdated: (event) => tellOfAddress({ post, readProfile }, event),
+    }),
+  );
   const registered = createClients({ pool, gateway, persons, record, onEnded });
   const clients = withAccountClient(withConsole(registered, config.publicUrl), config.issuerUrl);
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
@@ -78,7 +87,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const accounts = accountRoutes({
     ...dependencies,
     ...ender,
-    post: opening.use(createPost({ mail: dependencies.mail, log })),
+    post,
     issuerUrl: config.issuerUrl,
     signUp: config.signUp,
     provider: provider.provider,
@@ -86,7 +95,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     persons,
     credentials,
     record,
-    readProfile: createReadProfile({ eventLog, codec }),
+    readProfile,
   });
   const routes = Router()
     .use(clientRoutes({ clients, bodyBytesMax: config.limits.bodyBytesMax }))

@@ -33,6 +33,12 @@ export type Caller =
   /** A part of the system itself, such as the process manager; it may do everything. */
   | { readonly kind: 'system'; readonly name: string };
 
+/**
+ * The client by which people sign in to the pages of their own account. Nobody can register it, and its tokens have none of our scopes:
+ * a caller of this client with such a scope is the account page, where somebody has just signed in.
+ */
+export const ACCOUNT_CLIENT_ID = 'annals-account';
+
 /** The caller as events name it. */
 export const actorOf = (caller: Caller): Actor => {
   switch (caller.kind) {

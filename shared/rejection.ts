@@ -9,6 +9,7 @@ export const REJECTIONS = {
   user_deleted: 'The user was deleted.',
   not_erased: 'There is no such user who was deleted.',
   email_taken: 'Another user has this e-mail address.',
+  email_changed_by_application: 'An application cannot change the e-mail address of its own user: they change it at /account/profile.',
   last_administrator: 'This is the last administrator: make another user an administrator first.',
   article_not_found: 'There is no such article.',
   article_deleted: 'The article was deleted.',

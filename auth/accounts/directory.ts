@@ -12,6 +12,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
+import { deleteResetsOf, migratePasswordResets } from '../password-reset/reset-table.ts';
 import { createEmailHash } from './email-hash.ts';
 import {
   deleteLeftOfDeleted,
@@ -44,6 +45,8 @@ export type DirectoryDependencies = {
   readonly metrics: Registry;
   /** Ends the sessions, grants and tokens of somebody who was deleted; it may be asked again. */
   revokeUser(userId: UserId): Promise<void>;
+  /** Is told of a change of somebody's profile; it may be told again. */
+  onUpdated?(event: DecodedEvent<'user.updated'>): void;
 };
 
 /** Nobody signs in this soon after they were registered elsewhere, and few events are about persons. */
@@ -54,6 +57,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
+  await migratePasswordResets(pool);
   await deleteLeftOfDeleted(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
@@ -67,7 +71,10 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     metrics,
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable({ codec, log }, events)) await hear(connection, event, emailHash);
+      for (const event of await readable({ codec, log }, events)) {
+        await hear(connection, event, emailHash);
+        if (event.type === 'user.updated') dependencies.onUpdated?.(event);
+      }
     },
   });
   return {
@@ -127,6 +134,8 @@ const hear = async (connection: Connection, event: DecodedEvent<Followed>, email
   const { version } = event;
   const { userId, email, role } = event.data;
   await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role });
+  // What was sent to the address of before is in other hands, perhaps.
+  if (email !== undefined && event.type === 'user.updated') await deleteResetsOf(connection, userId);
   // Who has an account needs no invitation, whichever way they came by it.
   if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
   // Where the process that had begun the sign-up is gone, the person still gets the password.

@@ -58,6 +58,18 @@ If it was not you who changed it, tell whoever runs this.
 `,
 });
 
+/** To the new address: its owner learns that an account has it. */
+export const addressGivenMessage = ({ to, name }: Addressed): Message => ({
+  to,
+  subject: 'Your account has this e-mail address now',
+  text: `${greeting(name)}
+
+an administrator has given your account this e-mail address. You sign in with it from now on, and mail about the account comes here.
+
+If you do not know what this is about, tell whoever runs this.
+`,
+});
+
 export const invitationMessage = ({ to, link }: Pick<Addressed, 'to'> & { readonly link: string }): Message => ({
   to,
   subject: 'You are invited',

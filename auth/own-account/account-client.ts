@@ -1,9 +1,7 @@
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { StoredClient } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
-
-/** By which people sign in to the pages of their own account; also named in the events of what they do there. */
-export const ACCOUNT_CLIENT_ID = 'annals-account';
 
 export const SIGNED_IN_PATH = '/account/signed-in';
 

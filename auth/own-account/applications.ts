@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { applicationsPage, type ShownApplication } from '../pages/account/applications-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import type { AllowedClient } from '../storage/grants.ts';
-import { ACCOUNT_CLIENT_ID } from './account-client.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { endApplications } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';

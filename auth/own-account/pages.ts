@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf, formToken, readForm } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
 import type { AccountView } from '../pages/account/account-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
-import { ACCOUNT_CLIENT_ID, SIGNED_IN_PATH } from './account-client.ts';
+import { SIGNED_IN_PATH } from './account-client.ts';
 import { type Visitor, visitorOf } from './visitor.ts';
 
 /** One page of one's own account. Its form goes to where the page is. */

@@ -7,7 +7,6 @@ import { sameAddress } from '#shared/same-address.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
-import { addressChangedMessage } from '../mail/messages.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { type ProfileView, profilePage } from '../pages/account/profile-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -18,7 +17,7 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { contextOf, type Visitor } from './visitor.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'readProfile' | 'gateway' | 'attempts' | 'post'>;
+type Dependencies = Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'readProfile' | 'gateway' | 'attempts'>;
 
 const NAME_UNITS_MAX = 200;
 const Profile = z.object({ name: z.string().max(NAME_UNITS_MAX), email: z.string().max(EMAIL_MAX) });
@@ -63,7 +62,7 @@ const problemsIn = (typed: { name: string; email: string }): ProfileView['proble
 });
 
 const save = async (
-  { pool, readProfile, gateway, post }: Dependencies,
+  { pool, readProfile, gateway }: Dependencies,
   visitor: Visitor,
   typed: { readonly name: string; readonly email: string },
 ): Promise<Pick<Filled, 'problems' | 'status'> | undefined> => {
@@ -72,10 +71,8 @@ const save = async (
   const refusal = await gateway.send({ type: 'UpdateUser', userId, ...typed }, contextOf(visitor)).then(() => undefined, refusalOf);
   if (refusal !== undefined) return refusal;
   if (before.email === undefined || sameAddress(before.email) === sameAddress(typed.email)) return undefined;
-  // What was sent to the address of before is in other hands, perhaps.
+  // The directory does the same when it comes to it, and tells the address of before.
   await deleteResetsOf(pool, userId);
-  const { email: to, name: whom } = before;
-  post.send(async () => addressChangedMessage({ to, name: whom }));
   return undefined;
 };
 

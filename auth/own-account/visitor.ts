@@ -5,11 +5,11 @@ import type { CommandContext } from '#shared/command-gateway/command-gateway.ts'
 import type { Role } from '#shared/events/fields.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { SecurityCircumstances } from '../security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import { visitOf } from '../storage/visit.ts';
-import { ACCOUNT_CLIENT_ID } from './account-client.ts';
 
 /** Somebody who is signed in and looks at their own account. */
 export type Visitor = {

@@ -1,18 +1,19 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId, Version } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 
 type Profile = { readonly name?: string; readonly email?: string };
-export type ReadProfile = (userId: UserId) => Promise<Profile>;
+/** As it is, or as it was at a version of the person's stream. */
+export type ReadProfile = (userId: UserId, at?: Version) => Promise<Profile>;
 
 /** Name and e-mail address are kept nowhere but in the person's own stream, sealed; they are read when somebody asks. */
 export const createReadProfile =
   ({ eventLog, codec }: { eventLog: EventLog; codec: Codec }): ReadProfile =>
-  async (userId) => {
+  async (userId, at) => {
     let profile: { name?: string | null | undefined; email?: string | null | undefined } = {};
     for await (const page of eventLog.read(streamName('user', userId))) {
-      for (const { type, data } of await codec.decodeAll(page)) {
+      for (const { type, data } of await codec.decodeAll(page.filter(({ version }) => at === undefined || version <= at))) {
         if (type === 'user.registered' || type === 'user.updated') profile = { ...profile, ...data };
         if (type === 'user.deleted') profile = {};
       }

@@ -163,7 +163,7 @@ test('an address is claimed by it as by any other change', async () => {
   await make(world, '/users', { name: 'Ada', email: 'claimed@example.com' }, world.admin);
   const path = `/users/${world.reader.id}`;
   const claim = [{ op: 'add', path: '/email', value: 'claimed@example.com' }];
-  expect(await patch(path, claim, { by: world.reader })).toMatchObject({ status: 409, body: { code: 'email_taken' } });
+  expect(await patch(path, claim, { by: world.admin })).toMatchObject({ status: 409, body: { code: 'email_taken' } });
 });
 
 test('comments are patched too; what is deleted is not found', async () => {

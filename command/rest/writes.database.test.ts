@@ -197,3 +197,21 @@ test('what stands against it is answered by 409', async () => {
     body: { code: 'email_taken' },
   });
 });
+
+describe('one’s own e-mail address', () => {
+  const refused = { status: 403, body: { code: 'email_changed_by_application' } };
+
+  test.each(['reader', 'admin'] as const)('of a %s is not changed by an application, whichever way it asks', async (role) => {
+    const id = (await make(world, '/users', { name: 'Ada', email: `${role}.own@example.com`, role }, world.admin)) as never;
+    const [by, path] = [{ ...world.reader, id, role }, `/users/${id}`];
+    const email = `${role}.elsewhere@example.com`;
+    expect(await world.send('PATCH', path, { body: { email }, by })).toMatchObject(refused);
+    expect(await world.send('PATCH', path, { body: { email: null }, by })).toMatchObject(refused);
+    expect(await world.send('PUT', path, { body: { name: 'Ada', email }, by })).toMatchObject(refused);
+    const headers = { 'Content-Type': 'application/json-patch+json' };
+    const patch = { headers, body: [{ op: 'replace', path: '/email', value: email }], by };
+    expect(await world.send('PATCH', path, patch)).toMatchObject(refused);
+    expect(await world.send('PUT', path, { body: { name: 'Ada L', email: `${role}.own@example.com` }, by })).toMatchObject({ status: 200 });
+    expect(await world.send('PATCH', path, { body: { email }, by: world.admin })).toMatchObject({ status: 200 });
+  });
+});

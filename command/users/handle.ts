@@ -1,6 +1,8 @@
 import type { UserId } from '#shared/brands.ts';
 import type { UpdateUser } from '#shared/commands/user.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Sent } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
@@ -42,7 +44,7 @@ export const userHandlers = ({
         stream: userStream(userId),
         decide(state) {
           demandUpdate(command, state, caller);
-          return user.decide(command, state);
+          return protectAddress(user.decide(command, state), caller);
         },
         prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
       };
@@ -61,7 +63,7 @@ export const userHandlers = ({
           if (tellsContent(command.patch)) demand(caller, 'user.read_private', { resource: { ownerId: userId } });
           const update = updateByPatch(command, state);
           demandUpdate(update, state, caller);
-          return user.decide(update, state);
+          return protectAddress(user.decide(update, state), caller);
         },
         prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
       };
@@ -91,6 +93,18 @@ const demandUpdate = ({ userId, role }: UpdateUser, state: UserState, caller: Se
   demand(caller, 'user.update', { resource: { ownerId: userId } });
   const isOther = role !== undefined && !(state.status === 'active' && state.role === role);
   if (isOther) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
+};
+
+/**
+ * Whoever has the address can choose a new password by mail. So an application cannot change the one of the user for whom it acts, whatever
+ * their role: only their account page can, where they have signed in just now.
+ */
+const protectAddress = (events: readonly UserEvent[], caller: Sent['caller']): readonly UserEvent[] => {
+  if (caller.kind !== 'user' || caller.client === ACCOUNT_CLIENT_ID) return events;
+  for (const { type, data } of events)
+    if (type === 'user.updated' && data.email !== undefined && data.userId === caller.userId)
+      throw new Rejection('email_changed_by_application');
+  return events;
 };
 
 type Announcing = { readonly userId: UserId; readonly caller: Sent['caller']; readonly metadata: MetadataContext };

@@ -30,7 +30,7 @@ beforeAll(async () => {
   article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
   draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
-  await write(reader, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+  await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
   await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita' });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -28,7 +28,7 @@ const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =
 describe('of a user', () => {
   test('others are told of names alone', async () => {
     const person = await world.person('author', 'Grace');
-    await send({ type: 'UpdateUser', userId: person.id, email: 'grace@example.com' }, person);
+    await send({ type: 'UpdateUser', userId: person.id, email: 'grace@example.com' }, admin);
     await send({ type: 'UpdateUser', userId: person.id, name: 'Grace H', role: 'reader' }, admin);
     const seen = async (asker: Asker) =>
       (await historyOf(`/users/${person.id}`, asker)).map(({ changes }) => changes.map(({ field }) => field));

@@ -31,8 +31,8 @@ const ABSENT = {
 /** What follows from the rules of the domain rather than from the form of the request. */
 const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
-  replaceUser: ['email_taken', 'last_administrator'],
-  editUser: ['email_taken', 'last_administrator'],
+  replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
+  editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   deleteUser: ['last_administrator'],
   listEvents: ['too_many_streams'],
   exportLog: ['forbidden', 'too_many_streams'],

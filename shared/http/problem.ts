@@ -27,6 +27,7 @@ const REJECTION_STATUS = {
   not_erased: 404,
   user_deleted: 404,
   email_taken: 409,
+  email_changed_by_application: 403,
   last_administrator: 409,
   article_not_found: 404,
   article_deleted: 404,

@@ -87,7 +87,7 @@ test('what somebody has told is in many places', async () => {
   await write('POST', '/webhooks', { ...hook, url: `${sink.url}/${SAID.path}` });
   await write('POST', '/webhooks', { ...hook, url: `${sink.url}/fails/${SAID.path}` });
   await write('POST', '/webhooks', { ...hook, url: `http://${SAID.host}.invalid/` });
-  await write('PATCH', `/users/${erasmus.userId}`, { name: SAID.laterName, email: SAID.laterEmail });
+  await administer('PATCH', `/users/${erasmus.userId}`, { name: SAID.laterName, email: SAID.laterEmail });
   const key = { 'idempotency-key': randomUUID() };
   const article = (await write('POST', '/articles', { title: 'Moria', body: '', tags: [], publish: true }, key)).written.id;
   await write('POST', '/articles', { title: 'Antibarbari', body: '', tags: [], publish: false });

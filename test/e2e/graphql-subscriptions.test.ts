@@ -24,7 +24,7 @@ const subscribe = async (query: string, options: Parameters<typeof streamOf>[2] 
 };
 afterAll(() => Promise.all(open.map((stream) => stream.close())));
 
-const change = async (mutation: string, by = ada): Promise<string> => {
+const change = async (mutation: string, by: Pick<Person, 'token'> = ada): Promise<string> => {
   const { data, errors } = await ask<Record<string, { id: string } | string>>(`mutation { ${mutation} }`, { token: by.token });
   expect(errors).toBeUndefined();
   const [changed] = Object.values(data);
@@ -87,7 +87,7 @@ describe('a subscription', () => {
   test('userChanged tells the user of what is private, and others of the name alone', async () => {
     const query = `{ userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
     const [own, other] = [await subscribe(query, { token: ada.token }), await subscribe(query)];
-    await change(`updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`);
+    await change(`updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`, people.administrator);
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Augusta" }) { id }`);
     const subjectId = String(ada.userId);

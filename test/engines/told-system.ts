@@ -37,7 +37,7 @@ export const tellStory = async (world: ReadWorld): Promise<Story> => {
   await write(leaving, 'POST', `/articles/${article}/comments`, { text: 'Forget me.' });
   await write(author, 'POST', '/webhooks', { url: 'https://example.com/hook', eventTypes: ['article.*'] });
   await write(author, 'PATCH', `/articles/${article}`, { title: 'On many engines' });
-  await write(reader, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+  await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
   await world.ask(`/users/${leaving.id}`, { by: admin, method: 'DELETE' });
   const damaged = {
     id: randomUUID() as EventId,

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anAddress } from '../../test/engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
+import { as, by } from '../../test/engines/command-side.ts';
+import { openOwnAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { until } from '../../test/engines/until.ts';
+
+let smtp: SmtpReceiver;
+let site: AccountsSite;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await smtp?.[Symbol.asyncDispose]();
+});
+
+const changeBy = (administrator: number, userId: number, email: string | null) =>
+  site.gateway.send({ type: 'UpdateUser', userId: userId as never, email }, by(as(administrator, 'admin')));
+
+test('another address that an administrator gives is told at both', async () => {
+  const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
+  await changeBy(root.userId, person.userId, email);
+  expect((await smtp.mailTo(person.email)).subject).toBe('Your e-mail address was changed');
+  expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
+  await changeBy(root.userId, person.userId, null);
+  expect((await smtp.mailTo(email, 1)).subject).toBe('Your e-mail address was changed');
+});
+
+test('another way to write it is told to nobody', async () => {
+  const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
+  await changeBy(root.userId, person.userId, person.email.toUpperCase());
+  await changeBy(root.userId, person.userId, email);
+  await smtp.mailTo(email);
+  const former = () => smtp.messages.filter(({ to }) => to.some((address) => address.toLowerCase() === person.email));
+  await until(
+    async () => former(),
+    ({ length }) => length > 0,
+  );
+  expect(former().map(({ subject }) => subject)).toEqual(['Your e-mail address was changed']);
+});
+
+test('a link for a new password that went to the former address is not good any more', async () => {
+  const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
+  const account = openOwnAccount(site);
+  await account.send(await account.get('/account/reset'), { email: person.email });
+  const link = linkIn(await smtp.mailTo(person.email));
+  await changeBy(root.userId, person.userId, email);
+  const page = await until(
+    () => openHandBrowser().get(link),
+    ({ status }) => status === 410,
+  );
+  expect(page.status).toBe(410);
+});
