@@ -15,13 +15,22 @@ export const demandPictureType = (contentType: string): ImageType => {
   return type;
 };
 
-/** The bytes of a picture as they come, once its first ones have shown that it is of the type that it was said to be. */
-export const receivePicture = async (body: AsyncIterable<Uint8Array>, type: ImageType): Promise<Picture> => {
+/** The same of a file in a form, which often says nothing of its type, as that of `new Blob([bytes])`: then its bytes decide. */
+export const pictureTypeOfPart = (contentType: string): ImageType | undefined =>
+  UNSAID.has(contentType.trim().toLowerCase()) ? undefined : demandPictureType(contentType);
+
+/** A part without a type counts as plain text (RFC 7578, section 4.4). */
+const UNSAID: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'text/plain']);
+
+/** The bytes of a picture as they come, once its first ones have shown its type, which must be the one that its sender says, if any. */
+export const receivePicture = async (body: AsyncIterable<Uint8Array>, said: ImageType | undefined): Promise<Picture> => {
   await using opening = new AsyncDisposableStack();
   const coming = opening.adopt(bytesOf(body), async (chunks) => void (await chunks.return(undefined)));
   const head = await readHead(coming);
   if (head.length === 0) throw new HttpProblem('invalid_request', { detail: 'The picture is empty.' });
-  if (imageTypeOf(head) !== type) throw unsupportedPicture(`The bytes are not those of ${type}.`);
+  const type = imageTypeOf(head);
+  if (type === undefined || (said !== undefined && type !== said))
+    throw unsupportedPicture(`The bytes are not those of ${said ?? `${IMAGE_TYPES.slice(0, -1).join(', ')} or ${IMAGE_TYPES.at(-1)}`}.`);
   const resources = opening.move();
   return { type, chunks: joined(head, coming), [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -31,6 +31,28 @@ describe('a file of a mutation', () => {
     expect(read.headers.get('content-length')).toBe(String(bytes));
   });
 
+  test.each(['', 'application/octet-stream', 'text/plain'])('sent as %j has the type of its bytes', async (type) => {
+    const { data } = await world.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
+    expect(data).toMatchObject({ setPostCover: { cover: expect.stringMatching(/\.webp$/) } });
+  });
+
+  test('whose part says nothing of a type has that of its bytes', async () => {
+    const operations = JSON.stringify({ query: SET_COVER, variables: { id, file: null } });
+    const part = (head: string, content: string | Buffer) => [`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`, content, '\r\n'];
+    const parts = [
+      ...part('name="operations"', operations),
+      ...part('name="map"', '{"0":["variables.file"]}'),
+      ...part('name="0"; filename="x"', picture('image/gif', 2_000)),
+      '--cut--\r\n',
+    ];
+    const response = await installation.fetch(`${installation.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.author.token}`, ...PREFLIGHT, 'content-type': 'multipart/form-data; boundary=cut' },
+      body: Buffer.concat(parts.map((each) => Buffer.from(each as string))) as never,
+    });
+    expect(await response.json()).toMatchObject({ data: { setPostCover: { cover: expect.stringMatching(/\.gif$/) } } });
+  });
+
   test('goes with others in one request, each for its own post, and the cover is removed again', async () => {
     const other = await world.post();
     const query =
@@ -111,6 +133,7 @@ describe('what is refused leaves nothing', () => {
     ['a file that is empty', () => cover(new File([], 'a.png', { type: 'image/png' })), 'invalid_request'],
     ['a type that is none of ours', () => cover(new File(['<svg/>'], 'a.svg', { type: 'image/svg+xml' })), 'unsupported_media_type'],
     ['bytes of another type', () => cover(new File(['not a picture'], 'a.png', { type: 'image/png' })), 'unsupported_media_type'],
+    ['bytes of no picture, and no type', () => cover(new Blob(['not a picture'])), 'unsupported_media_type'],
     ['another version', () => cover(file(100_000), { v: 7 }), 'version_mismatch'],
     ['a post that is not there', () => cover(file(100_000), { id: '1' }), 'article_not_found'],
     ['a file that does not come', () => [operations(), standard], 'malformed_request'],

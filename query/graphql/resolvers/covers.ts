@@ -1,4 +1,4 @@
-import { demandPictureType, type Picture, receivePicture } from '#shared/blobs/picture.ts';
+import { type Picture, pictureTypeOfPart, receivePicture } from '#shared/blobs/picture.ts';
 import { setCover } from '#shared/blobs/set-cover.ts';
 import type { ArticleId } from '#shared/brands.ts';
 import type { Upload } from '../uploads/upload.ts';
@@ -22,5 +22,5 @@ export const sendCover = async ({ blobs, check, send }: Context, { articleId, fi
 
 const receive = async (file: Upload): Promise<Picture> => {
   const { type, chunks } = await file.open();
-  return receivePicture(chunks, demandPictureType(type));
+  return receivePicture(chunks, pictureTypeOfPart(type));
 };
