@@ -36,8 +36,8 @@ const positionOf = async ({ pool, eventLog }: MomentOptions, at: string, { charg
     if (stream === undefined) throw refused('A list has no versions: give a time or a cursor.');
     return positionOfVersion(createMeter(charge).metered(eventLog), stream, Number(at.slice(1)) as Version);
   }
-  if (!at.includes('T')) return placeOf(at, { eventLog, known: START, parameter: 'at' });
-  const time = new Date(at);
+  if (!at.includes(':')) return placeOf(at, { eventLog, known: START, parameter: 'at' });
+  const time = new Date(at.toUpperCase());
   if (time.getTime() > Date.now()) throw refused('Must not be in the future: what will be is not known.');
   return findTime({ pool, eventLog }, time, charge);
 };

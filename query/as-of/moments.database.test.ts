@@ -53,6 +53,13 @@ test('the answer says which place it stands for, and can be had again by it', as
   expect(known.status).toBe(304);
 });
 
+test('a time may have small letters, as RFC 3339 allows', async () => {
+  const path = `/articles/${await draftArticle(world.side, author.id)}`;
+  const at = String((await ask(path, author)).body.updatedAt);
+  const [one, other] = [await ask(`${path}?at=${at}`, author), await ask(`${path}?at=${at.toLowerCase()}`, author)];
+  expect([other.status, other.headers.get('as-of')]).toEqual([200, one.headers.get('as-of')]);
+});
+
 test.each([
   ['2999-01-01T00:00:00Z', 'invalid_parameter'],
   ['2026-13-01T00:00:00Z', 'invalid_parameter'],

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import { instant } from '#shared/instant.ts';
 import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';
 
@@ -9,6 +10,12 @@ const FOLDER = new URL('./schema/', import.meta.url);
 const demandInstant = (value: unknown): string => {
   if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return value;
   throw new TypeError('A DateTime is RFC 3339 in UTC with milliseconds.');
+};
+/** In the one spelling that answers have, whichever of RFC 3339 it came in. */
+const readInstant = (value: unknown): string => {
+  const { data } = instant.safeParse(value);
+  if (data !== undefined) return new Date(data).toISOString();
+  throw new TypeError('A DateTime is a time as RFC 3339 writes it.');
 };
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -34,7 +41,7 @@ const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
   Cursor: { coerceInputValue: demandText, coerceOutputValue: demandText },
   JSON: { coerceInputValue: takeAny, coerceOutputValue: takeAny },
-  DateTime: { coerceInputValue: demandInstant, coerceOutputValue: demandInstant },
+  DateTime: { coerceInputValue: readInstant, coerceOutputValue: demandInstant },
 };
 
 const buildSchema = (types: DocumentNode): GraphQLSchema => {

@@ -3,6 +3,7 @@ import { CURSOR_PATTERN } from '#shared/cursor.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { userId, webhookId } from '#shared/events/fields.ts';
 import * as events from '#shared/events/webhook.ts';
+import { instant } from '#shared/instant.ts';
 import { JsonPatch } from './json-patch.ts';
 
 /** What stands for the value of a header, which is never shown; sent back, it leaves the value as it is. */
@@ -149,7 +150,7 @@ export const ReplayWebhook = z.strictObject({
   type: z.literal('ReplayWebhook'),
   webhookId,
   from: z
-    .union([cursor, z.iso.datetime({ offset: true })], { error: 'Must be a cursor, or a time as RFC 3339 writes it.' })
+    .union([cursor, instant], { error: 'Must be a cursor, or a time as RFC 3339 writes it.' })
     .optional()
     .meta({ description: 'A cursor: what happened after it; or a time: what happened then or later. Without it, since what was missed.' }),
   to: cursor.optional().meta({ description: 'A cursor: what happened up to it. Without it, up to now.' }),

@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { instant } from '#shared/instant.ts';
 
 /** How the moment is written that an answer is to stand for. */
 
 const CHARACTERS_MAX = 64;
 /** A version of the item, a cursor, or a time; no text is two of them. */
-const AT = /^(?:v[1-9]\d{0,8}|[0-9a-f]{8}-[0-9a-z]{1,11}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))$/;
-const time = z.iso.datetime({ offset: true });
+const AT = /^(?:v[1-9]\d{0,8}|[0-9a-f]{8}-[0-9a-z]{1,11}|\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))$/;
 
 /** Whether it is a moment at all; whether the log has it is for those to say who read it. */
-export const isMoment = (text: string): boolean => AT.test(text) && (!text.includes('T') || time.safeParse(text).success);
+export const isMoment = (text: string): boolean => AT.test(text) && (!text.includes(':') || instant.safeParse(text).success);
 
 const moment = z
   .string()

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ReplayWebhook } from '#shared/commands/webhook.ts';
 import { timestamp } from '#shared/events/fields.ts';
+import { instant } from '#shared/instant.ts';
 import { createdAt, id, Links, Written } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { Answer, RestOperation } from './operation.ts';
@@ -78,15 +79,12 @@ export type Replay = Readonly<z.infer<typeof Replay>>;
 
 export const NewReplay = ReplayWebhook.omit({ type: true, webhookId: true }).meta({ id: 'NewReplay' });
 
-/** As RFC 3339 writes it. */
-const moment = z.iso.datetime({ offset: true });
-
 const Deliveries = z.strictObject({
   ...PAGE,
   state: state.optional(),
   type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
-  since: moment.optional().meta({ description: 'Only what was planned then or later.' }),
-  until: moment.optional().meta({ description: 'Only what was planned before.' }),
+  since: instant.optional().meta({ description: 'Only what was planned then or later.' }),
+  until: instant.optional().meta({ description: 'Only what was planned before.' }),
 });
 export type DeliveryFilter = Readonly<Pick<z.output<typeof Deliveries>, 'state' | 'type' | 'since' | 'until'>>;
 

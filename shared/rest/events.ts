@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { PUBLIC_KINDS, PUBLIC_TYPES, typesOf } from '#shared/events/event-patterns.ts';
 import { timestamp } from '#shared/events/fields.ts';
 import { actor } from '#shared/events/metadata.ts';
+import { instant } from '#shared/instant.ts';
 import { idParameter, PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
@@ -64,7 +65,7 @@ const subject = z.string().regex(new RegExp(`^(?:${PUBLIC_KINDS.join('|')})-[A-Z
 });
 
 /** A time of the log, as a change says when it was made. */
-const time = z.iso.datetime({ offset: true, error: 'Must be a time as RFC 3339 writes it.' }).meta({ examples: ['2026-11-21T15:04:05Z'] });
+const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
 const filters = {
   types: types.optional(),

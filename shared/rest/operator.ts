@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { report } from '#shared/audit/verification-report.ts';
 import { timestamp } from '#shared/events/fields.ts';
 import { actor } from '#shared/events/metadata.ts';
+import { instant } from '#shared/instant.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -111,9 +112,6 @@ export const NewRelease = z
   .strictObject({ version: version.meta({ description: 'The version that the item is parked at: it may be another by now.' }) })
   .meta({ id: 'NewRelease' });
 
-/** As RFC 3339 writes it. */
-const moment = z.iso.datetime({ offset: true });
-
 const read = { role: 'query', method: 'GET', right: 'operations.read' } as const;
 const ordered = {
   role: 'query',
@@ -139,7 +137,7 @@ export const OPERATOR_OPERATIONS = {
     ...read,
     path: '/operations/samples',
     summary: 'How the installation did over the last day, for administrators',
-    query: z.strictObject({ since: moment.optional().meta({ description: 'Only what was noted later.' }) }),
+    query: z.strictObject({ since: instant.optional().meta({ description: 'Only what was noted later.' }) }),
     answer: { status: 200, description: 'Every ten seconds, or less often: at most 720.', kind: 'item', schema: OperationsSamples },
   },
   listParkedItems: {

@@ -162,6 +162,13 @@ describe('what goes wrong there', () => {
     });
   });
 
+  test('is told whole where it has several reasons', async () => {
+    const { data, errors } = await ask('{ soldOut }');
+    expect(data).toEqual({ soldOut: null });
+    const extensions = { code: 'service_error', service: 'shop' };
+    expect(errors).toMatchObject(['Sold out.', 'Closed.'].map((message) => ({ message, path: ['soldOut'], extensions })));
+  });
+
   test('is told after its time-out, where it does not answer, and the rest is there', async () => {
     const startedMs = performance.now();
     const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });

@@ -22,6 +22,7 @@ const schema = buildSchema(`
     thing(id: ID!): Thing
     headers: [String!]!
     slow: String
+    soldOut: String
     operations: Int!
     _service: String
   }
@@ -60,6 +61,8 @@ const server = createServer(async (request, response) => {
   const document = parse(query);
   const errors = validate(schema, document);
   const rootValue = rootFor(request.headers);
+  const refused = query.includes('soldOut') && { data: null, errors: [{ message: 'Sold out.' }, { message: 'Closed.' }] };
+  if (refused) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
   const answer =
     errors.length > 0 ? { errors } : await execute({ schema, document, rootValue, ...(variables && { variableValues: variables }) });
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));

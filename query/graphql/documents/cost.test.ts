@@ -10,6 +10,13 @@ const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}): 
   return costOf(schema, document, operation, variables);
 };
 
+test.each<[string, string]>([
+  ['{ users(limit: -1) { id } }', 'A list cannot have -1 items: ask for 0 to 100.'],
+  ['{ usersConnection(last: 101) { nodes { id } } }', 'A list has at most 100 items, and 101 were asked for.'],
+])('%s is refused: %s', (text, message) => {
+  expect(() => cost(text)).toThrow(message);
+});
+
 test.each<[string, number]>([
   ['{ __typename }', 0],
   ['{ user(id: 1) { id name } }', 1],

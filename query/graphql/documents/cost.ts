@@ -17,7 +17,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
 import { fragmentsOf } from './measure.ts';
 
 /** The variables of a request after coercion. */
@@ -115,7 +115,7 @@ const sizeOf = (field: GraphQLField<unknown, unknown>, node: FieldNode, variable
 };
 
 const outOfRange = (node: FieldNode, size: number): GraphQLError =>
-  new GraphQLError(`A list has at most ${LIST_LIMIT_MAX} items, and ${size} were asked for.`, {
+  new GraphQLError(refusedSize(size), {
     nodes: [node],
     extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
   });

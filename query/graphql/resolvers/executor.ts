@@ -4,6 +4,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { PastOptions } from '../../as-of/options.ts';
 import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
+import { separateErrors } from '../composition/separate-errors.ts';
 import type { Execute } from '../execute.ts';
 import { FEDERATION } from '../federation/entities.ts';
 import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
@@ -83,7 +84,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       typeResolver,
       abortSignal: facts.signal,
     });
-    return { data: data ?? null, ...(errors && { errors: errors.slice(0, ERRORS_MAX) }), fates: commits.fates() };
+    return { data: data ?? null, ...(errors && { errors: errors.flatMap(separateErrors).slice(0, ERRORS_MAX) }), fates: commits.fates() };
   };
 };
 

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { UNANSWERABLE } from '../../searches.ts';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
 import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText } from '../planner/values.ts';
@@ -25,7 +25,7 @@ export const readPlainList = async (context: Context, listed: Listed, args: Argu
 export const pageSize = (value: unknown): number => {
   const size = typeof value === 'number' ? value : LIST_LIMIT_DEFAULT;
   if (size >= 0 && size <= LIST_LIMIT_MAX) return size;
-  throw new GraphQLError(`A list has at most ${LIST_LIMIT_MAX} items.`, {
+  throw new GraphQLError(refusedSize(size), {
     extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
   });
 };
