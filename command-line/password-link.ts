@@ -12,7 +12,7 @@ export const passwordLink: Command = {
   run: ({ positionals: [email = ''] }, terminal) =>
     withAccounts(terminal, async ({ config, persons, by, ...accounts }) => {
       const person = await persons.at(email);
-      await terminal.write(resetLink(config.issuerUrl, await makeReset(accounts, person.userId, by)));
+      await terminal.write(resetLink(config.issuerUrl, await makeReset(accounts, { userId: person.userId, isMailed: false }, by)));
       terminal.complain('Send it to nobody but them, and make sure that it is them who asks: it is not shown again.');
     }),
 };

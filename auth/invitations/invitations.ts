@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { confirm } from '../accounts/confirmed.ts';
 import type { Persons } from '../accounts/directory.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
@@ -73,6 +74,7 @@ export const createInvitations = (
       const { userId } = signedUp.person;
       // The directory may have done this already, because there is an account with the address now.
       await closeInvitation(pool, id, 'accepted');
+      await confirm(pool, userId);
       const by: SecurityCircumstances = { actor: `user:${userId}`, client: null, requestId };
       await record({ type: 'invitation.accepted', data: { invitationId: id, userId } }, by);
       return signedUp;

@@ -70,6 +70,25 @@ describe('a forgotten password', () => {
     expect(titleOf(await account.browser.follow(await account.send(question, { code: app.next() })))).toBe('Your account');
   });
 
+  test('removes what somebody else has added to an account that its owner never confirmed', async () => {
+    const email = anAddress();
+    const userId = await site.addPerson({ email, password, isConfirmed: false });
+    const thief = await signInToAccount(site, { email, password });
+    await setUpCodes(thief);
+    await site.pool.query(`insert into auth.passkey (id, user_id, credential_hash, sealed, counter) values ('theirs', $1, 'x', 'x', 0)`, [
+      userId,
+    ]);
+    await choose(await linkFor(email, 1));
+    expect(titleOf(await thief.get('/account'))).toBe('Sign in');
+    const owner = await signInToAccount(site, { email, password: next });
+    for (const table of ['passkey', 'second_factor', 'recovery_code'])
+      expect((await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount, table).toBe(0);
+    await setUpCodes(owner);
+    await choose(await linkFor(email, 4), 'yet another password');
+    const question = await openOwnAccount(site).fill('/account', { email, password: 'yet another password' });
+    expect(titleOf(question)).toBe('Enter a code');
+  });
+
   test('goes to the address that the account has, however it was typed', async () => {
     const person = await aPerson();
     await ask(` ${person.email.toUpperCase()} `);

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { confirm, isConfirmed } from '../accounts/confirmed.ts';
 import { type Credentials, setPhc } from '../accounts/credentials.ts';
+import { removePasskeysOf } from '../passkeys/passkeys.ts';
+import { turnOffSecondFactor } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { insertReset, selectReset, takeReset } from './reset-table.ts';
@@ -13,7 +16,10 @@ export type PasswordResets = {
   make(userId: UserId, by: SecurityCircumstances): Promise<string>;
   /** Whose it is, as long as it is good. */
   find(link: string): Promise<UserId | undefined>;
-  /** Sets the password, and ends everything that was opened with the one before it. Answers false for a link that is not good. */
+  /**
+   * Sets the password, and ends everything that was opened with the one before it. The first link that came by mail also removes passkeys and
+   * codes: until then nobody has shown that the account is theirs. Returns false for a link that is not good.
+   */
   use(link: string, password: string, requestId: string): Promise<boolean>;
 };
 
@@ -28,38 +34,55 @@ type Dependencies = {
 const LIFETIME_S = 30 * 60;
 const LINK_BYTES = 32;
 
-export const createPasswordResets = ({ pool, seal, credentials, record, endGrantsOfUser }: Dependencies): PasswordResets => {
+export const createPasswordResets = (dependencies: Dependencies): PasswordResets => {
+  const { pool, seal, credentials, record, endGrantsOfUser } = dependencies;
   const digestOf = (link: string): Buffer => digestIn(seal, link);
   return {
-    make: (userId, by) => makeReset({ pool, seal, record }, userId, by),
-    find: (link) => selectReset(pool, digestOf(link)),
+    make: (userId, by) => makeReset(dependencies, { userId, isMailed: true }, by),
+    find: async (link) => (await selectReset(pool, digestOf(link)))?.userId,
     async use(link, password, requestId) {
+      const found = await selectReset(pool, digestOf(link));
+      if (found === undefined) return false;
+      const { userId } = found;
+      const by = { actor: `user:${userId}`, client: null, requestId } as const;
       // Before anything is locked, because it takes long.
       const phc = await credentials.hash(password);
-      const userId = await inTransaction(pool, async (connection) => {
-        const taken = await takeReset(connection, digestOf(link));
-        const isSet = taken !== undefined && (await setPhc(connection, taken, phc));
-        return isSet ? taken : undefined;
-      });
-      if (userId === undefined) return false;
-      await endGrantsOfUser(userId);
-      await record(
-        { type: 'account.password_changed', data: { userId, by: 'link' } },
-        { actor: `user:${userId}`, client: null, requestId },
+      // Whoever made the account need not be who reads the mail to its address.
+      const isFirst = found.isMailed && !(await isConfirmed(pool, userId));
+      if (isFirst) await removeOtherWays(dependencies, userId, by);
+      const isSet = await inTransaction(
+        pool,
+        async (connection) => (await takeReset(connection, digestOf(link))) !== undefined && (await setPhc(connection, userId, phc)),
       );
+      if (!isSet) return false;
+      await endGrantsOfUser(userId);
+      if (isFirst) {
+        // Once more, because what was signed in until now may have added something.
+        await removeOtherWays(dependencies, userId, by);
+        await confirm(pool, userId);
+      }
+      await record({ type: 'account.password_changed', data: { userId, by: 'link' } }, by);
       return true;
     },
   };
 };
 
+/** All by which somebody signs in beside the password. */
+const removeOtherWays = async (dependencies: Dependencies, userId: UserId, by: SecurityCircumstances): Promise<void> => {
+  await removePasskeysOf(dependencies, userId, by);
+  await turnOffSecondFactor(dependencies, userId, by);
+};
+
+type Made = { readonly userId: UserId; readonly isMailed: boolean };
+
 /** For who only helps: the link is used by whom it is for. */
 export const makeReset = async (
   { pool, seal, record }: Pick<Dependencies, 'pool' | 'seal' | 'record'>,
-  userId: UserId,
+  { userId, isMailed }: Made,
   by: SecurityCircumstances,
 ): Promise<string> => {
   const link = randomBytes(LINK_BYTES).toString('base64url');
-  await insertReset(pool, { digest: digestIn(seal, link), userId, lifetimeS: LIFETIME_S });
+  await insertReset(pool, { digest: digestIn(seal, link), userId, lifetimeS: LIFETIME_S, isMailed });
   await record({ type: 'account.reset_requested', data: { userId } }, by);
   return link;
 };

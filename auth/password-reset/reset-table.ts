@@ -7,25 +7,26 @@ type Queryable = Pick<Pool, 'query'>;
 export const migratePasswordResets = (pool: Pool): Promise<void> =>
   migrate(pool, 'auth-password-reset', new URL('./migrations/', import.meta.url));
 
-type Reset = { readonly digest: Buffer; readonly userId: UserId; readonly lifetimeS: number };
+type Reset = { readonly digest: Buffer; readonly userId: UserId; readonly lifetimeS: number; readonly isMailed: boolean };
 
-export const insertReset = async (database: Queryable, { digest, userId, lifetimeS }: Reset): Promise<void> => {
+export const insertReset = async (database: Queryable, { digest, userId, lifetimeS, isMailed }: Reset): Promise<void> => {
   await database.query('delete from auth.password_reset where expires_at < now()');
-  await database.query(`insert into auth.password_reset (digest, user_id, expires_at) values ($1, $2, now() + $3 * interval '1 second')`, [
-    digest,
-    userId,
-    lifetimeS,
-  ]);
+  await database.query(
+    `insert into auth.password_reset (digest, user_id, expires_at, is_mailed) values ($1, $2, now() + $3 * interval '1 second', $4)`,
+    [digest, userId, lifetimeS, isMailed],
+  );
 };
 
+type Found = Pick<Reset, 'userId' | 'isMailed'>;
+
 /** Whose link it is, as long as it is good. */
-export const selectReset = async (database: Queryable, digest: Buffer): Promise<UserId | undefined> => {
-  const { rows } = await database.query<{ userId: UserId }>(
-    `select user_id as "userId" from auth.password_reset join auth.person using (user_id)
+export const selectReset = async (database: Queryable, digest: Buffer): Promise<Found | undefined> => {
+  const { rows } = await database.query<Found>(
+    `select user_id as "userId", is_mailed as "isMailed" from auth.password_reset join auth.person using (user_id)
      where digest = $1 and expires_at > now() and status = 'active'`,
     [digest],
   );
-  return rows[0]?.userId;
+  return rows[0];
 };
 
 /** Uses it up, and all others of the same person; of many who try at once, one is answered whose it was. */

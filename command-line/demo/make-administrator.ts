@@ -26,6 +26,6 @@ export const giveFirstPassword = (terminal: Terminal, email: string): Promise<st
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
     // Nobody was ever signed in without one.
     const resets = createPasswordResets({ ...accounts, credentials, endGrantsOfUser: async () => {} });
-    const isSet = await resets.use(await makeReset(accounts, person.userId, by), password, by.requestId);
+    const isSet = await resets.use(await makeReset(accounts, { userId: person.userId, isMailed: false }, by), password, by.requestId);
     return isSet ? password : undefined;
   });

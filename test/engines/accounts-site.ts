@@ -13,6 +13,7 @@ import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
+import { confirm } from '../../auth/accounts/confirmed.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { ClientSettings } from '../../auth/clients/client.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
@@ -34,7 +35,7 @@ export type AccountsSite = AsyncDisposable & {
   readonly gateway: CommandGateway;
   readonly codec: Codec;
   addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
-  addPerson(person: { email: string; password?: string; role?: 'reader' | 'author' | 'admin' }): Promise<UserId>;
+  addPerson(person: { email: string; password?: string; role?: 'reader' | 'author' | 'admin'; isConfirmed?: boolean }): Promise<UserId>;
   deletePerson(userId: UserId): Promise<void>;
 };
 
@@ -85,10 +86,11 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
       const wanted = ClientSettings.parse({ ...clientAt(application.url), ...settings });
       await auth.clients.register({ clientId, settings: wanted }, by(system));
     },
-    async addPerson({ email, password, role = 'author' }) {
+    async addPerson({ email, password, role = 'author', isConfirmed = true }) {
       const userId = await registerUser(gateway, { email, role });
       await auth.persons.register({ userId, version: 1 as never, email, role });
       if (password !== undefined) await credentials.set(userId, password);
+      if (isConfirmed) await confirm(pool, userId);
       return userId;
     },
     async deletePerson(userId) {
