@@ -62,7 +62,7 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   await applyErasures({ pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
-  health.add('event log', () => eventLog.head());
+  health.add('event log', () => eventLog.check());
   return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parseBlobUrl } from './blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from './change-stream/kafka/kafka-url.ts';
+import { hostsIn } from './event-log/eventstoredb/address.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import { parseRange } from './webhooks/guard/address.ts';
 
@@ -68,8 +69,8 @@ const headers = listOf((text) => {
   return name === undefined || value === undefined ? undefined : ([name.toLowerCase(), decodeURIComponent(value)] as const);
 }).transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs));
 
-const urlOf = (...protocols: readonly string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), { error: 'wrong protocol' });
+const isUrlOf = (text: string, protocols: readonly string[]): boolean => URL.canParse(text) && protocols.includes(new URL(text).protocol);
+const urlOf = (...protocols: readonly string[]) => z.string().refine((text) => isUrlOf(text, protocols), { error: 'wrong protocol' });
 
 const postgres = ['postgres:', 'postgresql:'];
 
@@ -209,8 +210,8 @@ export const SETTINGS = {
     secret: true,
   },
   EVENT_LOG_URL: {
-    schema: urlOf(...postgres, 'esdb:', 'esdb+discover:'),
-    expected: 'a postgres: or an esdb: URL',
+    schema: z.string().refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
+    expected: 'a postgres: or an esdb: URL, such as esdb://a:2113,b:2113,c:2113',
     fallbackText: 'the database',
     description: 'The engine of the event log: PostgreSQL or EventStoreDB.',
     secret: true,

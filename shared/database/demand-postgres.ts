@@ -22,7 +22,7 @@ export const demandPostgres = async (demand: Demand): Promise<void> => {
 };
 
 /** Where an address leads, without the user and the password that it may hold. */
-export const placeOf = (url: string): string => {
+const placeOf = (url: string): string => {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host') || 'localhost';
 };

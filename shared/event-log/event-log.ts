@@ -25,6 +25,9 @@ export type EventLog = AsyncDisposable & {
 
   /** The position of the last event appended so far, `START` where there is none; whatever an engine writes for itself does not count. */
   head(): Promise<Position>;
+
+  /** Resolves where the log can be read, and takes appends as far as is known without one; for `/readyz`. */
+  check(): Promise<void>;
 };
 
 export type NewEvent = {

@@ -1,7 +1,8 @@
-import { demandPostgres, placeOf } from '#shared/database/demand-postgres.ts';
+import { demandPostgres } from '#shared/database/demand-postgres.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
+import { hostsIn } from './eventstoredb/address.ts';
 import { openEventLog } from './open.ts';
 
 type Configured = { readonly eventLogUrl: string | undefined; readonly databaseUrl: string };
@@ -12,7 +13,7 @@ export const openConfiguredEventLog = async ({ eventLogUrl, databaseUrl }: Confi
   if (eventLogUrl !== undefined && isPostgres(eventLogUrl)) await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
   return openEventLog({ url }).catch((cause: unknown) => {
     if (isPostgres(url)) throw cause;
-    const why = explain(cause, placeOf(url));
+    const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
     throw why === undefined ? cause : new StartRefused(why, { cause });
   });
 };

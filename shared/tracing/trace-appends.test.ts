@@ -24,6 +24,7 @@ const logThat = (append: () => Promise<Appended>): EventLog => ({
   read: async function* () {},
   follow: async function* () {},
   head: async () => 0 as Position,
+  check: async () => {},
   [Symbol.asyncDispose]: async () => {},
 });
 

@@ -48,7 +48,9 @@ export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
   const came: string[] = [];
   let answer = (response: ServerResponse): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    // A process that stops cuts off what it is still sending.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
     came.push(JSON.stringify(request.headers), body);
     if (request.url === '/v1/traces') spans.push(...spansIn(JSON.parse(body) as Request));
     answer(response);

@@ -8,34 +8,42 @@ export type Request = {
   readonly events: JSONEventData[];
 };
 
-/** One client in use, and what ends the appends that wait for it. */
-type Current = { readonly connection: Connection; readonly waiting: Set<(error: unknown) => void> };
+/** One client in use, what ends the appends that wait for it, and when it last answered any of them. */
+type Current = { readonly connection: Connection; readonly waiting: Set<(error: unknown) => void>; heardAtMs: number };
 
 /**
- * The one client that appends. All its appends go over one call, and one that stays unanswered may mean that the call is dead,
- * so it is replaced by a client with a call of its own, and whatever waited for it is told to try again.
+ * The one client that appends. All its appends go over one call. If it answers nobody for a whole answer's time, the call may be dead:
+ * it is replaced by a client with a call of its own, and whatever waited for it is told to try again.
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;
+  readonly #silenceMaxMs: number;
   readonly #closing = new Set<Promise<void>>();
   #current: Current;
 
-  constructor(url: string) {
+  constructor(url: string, silenceMaxMs: number) {
     this.#url = url;
+    this.#silenceMaxMs = silenceMaxMs;
     this.#current = this.#open();
   }
 
   /** Sends once; rejects with what the client rejects, or with a passing failure when no answer comes within the time. */
   send({ stream, expected, events }: Request, answerWithinMs: number): Promise<AppendResult> {
     const used = this.#current;
+    const sentAtMs = performance.now();
     const { promise: answer, resolve, reject } = Promise.withResolvers<AppendResult>();
     const fail = (error: unknown) => {
       clearTimeout(timer);
       used.waiting.delete(fail);
-      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
       reject(error);
     };
-    const succeed = (result: AppendResult) => {
+    const onRefusal = (error: unknown) => {
+      used.heardAtMs = performance.now();
+      fail(error);
+      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
+    };
+    const onAnswer = (result: AppendResult) => {
+      used.heardAtMs = performance.now();
       clearTimeout(timer);
       used.waiting.delete(fail);
       resolve(result);
@@ -43,11 +51,12 @@ export class AppendClient implements AsyncDisposable {
     const onSilence = () => {
       const why = `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`;
       fail(new PassingFailure(why));
-      this.#replace(used, why);
+      // Others may be answered, and whoever had only the rest of its patience knows too little.
+      if (used.heardAtMs < sentAtMs && answerWithinMs >= this.#silenceMaxMs) this.#replace(used, why);
     };
     const timer = setTimeout(onSilence, answerWithinMs);
     used.waiting.add(fail);
-    used.connection.client.appendToStream(stream, events, { expectedRevision: expected }).then(succeed, fail);
+    used.connection.client.appendToStream(stream, events, { expectedRevision: expected }).then(onAnswer, onRefusal);
     return answer;
   }
 
@@ -58,7 +67,7 @@ export class AppendClient implements AsyncDisposable {
 
   #open(): Current {
     const connection = connect(this.#url, () => this.#replace(opened, 'EventStoreDB ended the call that carries the appends'));
-    const opened: Current = { connection, waiting: new Set() };
+    const opened: Current = { connection, waiting: new Set(), heardAtMs: Number.NEGATIVE_INFINITY };
     return opened;
   }
 

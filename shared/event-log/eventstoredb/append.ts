@@ -1,4 +1,4 @@
-import { ANY, type AppendResult, type JSONEventData, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
+import { ANY, type AppendResult, type JSONEventData, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
 import { APPEND_BYTES_MAX, type Appended, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
@@ -8,6 +8,7 @@ import { failureOf, PassingFailure, refusalOf, WrongVersion } from './failures.t
 import { withPatience } from './patience.ts';
 import { positionAt, revisionOf, versionAt } from './places.ts';
 import type { Reader } from './read.ts';
+import { IDENTITY_STREAM } from './record.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
@@ -24,11 +25,19 @@ export type AppendTiming = {
 
 const WAITING_MAX = 20_000;
 
+/** An append is hardly answered in less. */
+const LEAST_MS = 200;
+
+/** No stream becomes as long. */
+const LONGEST = Number.MAX_SAFE_INTEGER as Version;
+
 /** Appends until it is known what became of it, or patience ends. */
 export class Appender implements AsyncDisposable {
   readonly #client: AppendClient;
   readonly #reader: Reader;
   readonly #timing: AppendTiming;
+  /** Since when appends have failed and none was answered. */
+  #failingSinceMs: number | undefined;
   #pending = 0;
   #onIdle = () => {};
   #closed = false;
@@ -47,14 +56,32 @@ export class Appender implements AsyncDisposable {
     this.#pending += 1;
     try {
       const answer = await this.#client.send(requestOf(proposed, proposed.expected), this.#timing.answerWithinMs);
+      this.#failingSinceMs = undefined;
       return await this.#appended(answer, proposed, proposed.expected);
     } catch (error) {
-      if (failureOf(error) !== 'passing') throw translate(error, proposed);
+      this.#failingSinceMs = failureOf(error) === 'passing' ? (this.#failingSinceMs ?? startedAtMs) : undefined;
+      if (this.#failingSinceMs === undefined) throw translate(error, proposed);
       return await this.#appendAgain(proposed, startedAtMs, error);
     } finally {
       this.#pending -= 1;
       if (this.#pending === 0) this.#onIdle();
     }
+  }
+
+  /**
+   * Rejects while appends have failed for longer than their patience. It asks itself by then, because nobody appends to a process that is
+   * not ready: by an append that can only be refused, for the stream is never that long.
+   */
+  async check(): Promise<void> {
+    const { patienceMs, answerWithinMs } = this.#timing;
+    const failingMs = performance.now() - (this.#failingSinceMs ?? Number.POSITIVE_INFINITY);
+    if (failingMs <= patienceMs) return;
+    const question = { stream: IDENTITY_STREAM as StreamName, expected: LONGEST, events: [jsonEvent({ type: 'log.asked', data: {} })] };
+    await this.#client.send(requestOf(question, LONGEST), answerWithinMs).catch((cause: unknown) => {
+      if (failureOf(cause) === 'wrong-version') return;
+      throw new LogUnavailable(`EventStoreDB has taken no append for ${Math.round(failingMs)} ms`, { cause });
+    });
+    this.#failingSinceMs = undefined;
   }
 
   /** Finishes what waits, which each append does within its own patience. */
@@ -67,14 +94,11 @@ export class Appender implements AsyncDisposable {
   }
 
   async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Appended> {
-    const what = `an append to ${proposed.stream}`;
-    const patienceMs = this.#timing.patienceMs;
-    const again = { what, patienceMs, startedAtMs, firstFailure };
-    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.max(1, Math.min(this.#timing.answerWithinMs, leftMs)))).catch(
-      (error: unknown) => {
-        throw translate(error, proposed);
-      },
-    );
+    const { patienceMs, answerWithinMs } = this.#timing;
+    const again = { what: `an append to ${proposed.stream}`, patienceMs, leastMs: LEAST_MS, startedAtMs, firstFailure };
+    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch((error: unknown) => {
+      throw translate(error, proposed);
+    });
   }
 
   /** Appends what was sent before, with an outcome that is not known. */
@@ -108,7 +132,9 @@ export class Appender implements AsyncDisposable {
   }
 
   async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Appended> {
-    return this.#appended(await this.#client.send(requestOf(proposed, expected), answerWithinMs), proposed, expected);
+    const answer = await this.#client.send(requestOf(proposed, expected), answerWithinMs);
+    this.#failingSinceMs = undefined;
+    return this.#appended(answer, proposed, expected);
   }
 
   #appended(answer: AppendResult, proposed: ProposedAppend, expected: ExpectedVersion): Appended | Promise<Appended> {

@@ -76,7 +76,7 @@ const clientFor = (url: string): EventStoreDBClient => {
   } catch {
     // The client's own message repeats a part of the address, which may hold the password.
     throw new StartRefused(
-      'EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113 or esdb://host:2113?tls=false',
+      'EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113, esdb://a:2113,b:2113,c:2113 or esdb://host:2113?tls=false',
     );
   }
 };

@@ -24,9 +24,10 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   opening.defer(() => closed.abort());
   const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
   const bell = opening.use(new LiveBell(readers.client));
-  const client = opening.use(new AppendClient(url));
+  const client = opening.use(new AppendClient(url, timing.answerWithinMs));
   const appender = opening.use(new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }));
   const identity = await takeIdentity(reader, appender);
+  const head = headOf(reader);
   const resources = opening.move();
   return {
     identity,
@@ -36,7 +37,11 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
     follow: (after, signal) => follow({ reader, bell }, after, signal),
-    head: headOf(reader),
+    head,
+    check: async () => {
+      await head();
+      await appender.check();
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

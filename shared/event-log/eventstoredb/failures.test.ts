@@ -15,6 +15,9 @@ test.each([
   ['the server reset the call as it stopped', failure('13 INTERNAL: Received RST_STREAM with code 0', { type: 'unknown', code: 13 })],
   ['another client of the process was closed', failure('1 CANCELLED: Cancelled on client', { type: 'unknown', code: 1 })],
   ['no node of the cluster was found', failure('Failed to discover after 10 attempts.')],
+  ['the node is between two leaders', failure('Could not recognize Server Is Not Ready', { type: 'unknown' })],
+  ['the node has too much to do', failure('Could not recognize Server Is Busy', { type: 'unknown' })],
+  ['the node knows no leader', failure('Could not recognize No leader info available in response', { type: 'unknown' })],
   ['no answer came', new PassingFailure('no answer')],
 ])('passes: %s', (_what, error) => {
   expect(failureOf(error)).toBe('passing');

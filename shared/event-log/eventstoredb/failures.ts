@@ -49,6 +49,8 @@ export const failureOf = (error: unknown): Failure => {
 /** Whether the client may be left unable to work: of the failures that pass, it gets over these by itself. */
 export const mayLeaveStuck = (error: unknown): boolean => {
   if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
+  // It keeps a failed search for a node, and would answer every later append with it.
+  if (NO_NODE_FOUND.test(error.message)) return true;
   const type = typeOf(error);
   return (type === undefined || type === 'unknown') && STUCK_AFTER_CODES.has(codeOf(error));
 };
@@ -74,11 +76,14 @@ const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAU
 
 /** Said of a read from a position where no record begins, or of no events: it would be said again. */
 const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
-/** The client does not know the answer's details, which are those of a malformed append. */
+/** The client does not know the answer's details, which are those of a malformed append … */
 const UNRECOGNIZED = /^Could not recognize/;
+/** … or of a node between two leaders, without the others, or with too much to do: another try may pass. */
+const NOT_NOW = /^Could not recognize (Server Is Not Ready|Server Is Busy|No leader info available)/;
 const NO_NODE_FOUND = /^Failed to discover/;
 
 const isPassing = (error: Error): boolean => {
+  if (NOT_NOW.test(error.message)) return true;
   if (WRONGLY_ASKED.test(error.message) || UNRECOGNIZED.test(error.message)) return false;
   if (NO_NODE_FOUND.test(error.message) || PASSING_CODES.has(codeOf(error))) return true;
   return typeOf(error) === 'unknown' && codeOf(error) === undefined;

@@ -8,6 +8,8 @@ const BACKOFF_MAX_MS = 500;
 export type Patience = {
   readonly what: string;
   readonly patienceMs: number;
+  /** With less time left no other try is begun. */
+  readonly leastMs?: number;
   /** Since when patience is had, when that was before now. */
   readonly startedAtMs?: number;
   /** How the first try failed, when it was made already. */
@@ -16,7 +18,7 @@ export type Patience = {
 
 /** Tries again what may pass, for so long and no longer. Each try is told how much time is left. */
 export const withPatience = async <Result>(
-  { what, patienceMs, startedAtMs = performance.now(), firstFailure }: Patience,
+  { what, patienceMs, leastMs = 0, startedAtMs = performance.now(), firstFailure }: Patience,
   attempt: (leftMs: number) => Promise<Result>,
 ): Promise<Result> => {
   const leftMs = () => startedAtMs + patienceMs - performance.now();
@@ -25,7 +27,7 @@ export const withPatience = async <Result>(
   for (;;) {
     if (failure !== undefined) {
       if (failureOf(failure) !== 'passing') throw failure;
-      if (leftMs() <= backoffMs)
+      if (leftMs() <= backoffMs + leastMs)
         throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: failure });
       await delay(backoffMs);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);

@@ -49,6 +49,7 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
     follow: (after, signal) => follow({ readLog, bell }, after, signal),
     head: () => patiently(() => readHead(readers)),
+    check: async () => void (await patiently(() => readHead(readers))),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

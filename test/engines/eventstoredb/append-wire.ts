@@ -5,6 +5,7 @@ import rpc from '@eventstore/db-client/generated/status_pb.js';
 import type { AppendReq, AppendResp, BatchAppendReq, BatchAppendResp, DeleteReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
+import type { NotNow } from './faults.ts';
 import type { AppendOutcome } from './log.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { streamIdentifier } from './wire.ts';
@@ -75,6 +76,14 @@ export const timeoutAnswer = (): BatchAnswer => refusal(status.DEADLINE_EXCEEDED
 export const accessDeniedAnswer = (): BatchAnswer => refusal(status.PERMISSION_DENIED, 'AccessDenied', new Uint8Array());
 export const badRequestAnswer = (message: string): BatchAnswer =>
   refusal(status.INVALID_ARGUMENT, 'BadRequest', new shared.BadRequest().setMessage(message).serializeBinary());
+/** A structured error whose details say nothing. */
+export const notNowAnswer =
+  (says: NotNow): BatchAnswer =>
+  (answer) => {
+    const error = statusOf(status.UNAVAILABLE, says, new Uint8Array());
+    error.getDetails()?.setTypeUrl('type.googleapis.com/google.protobuf.Empty');
+    return answer.setError(error);
+  };
 export const tooLargeAnswer = (): BatchAnswer =>
   refusal(
     status.INVALID_ARGUMENT,

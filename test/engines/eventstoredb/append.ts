@@ -4,8 +4,9 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX, callAnswerOf, callSuccess, dataBytesIn, expectedInCall, malformationOf, newEventIn } from './append-wire.ts';
 import type { Engine } from './engine.ts';
+import { takesAppends } from './node.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
-import { accessDenied, appendTooLarge, badRequest, deadlineExceeded, streamDeleted, unavailable } from './refusals.ts';
+import { accessDenied, appendTooLarge, badRequest, deadlineExceeded, notNow, streamDeleted, unavailable } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
 type Append = { readonly stream: string; readonly expected: ExpectedRevision; readonly events: readonly NewEvent[] };
@@ -35,7 +36,9 @@ const answerTo = async (engine: Engine, { stream, expected, events }: Append): P
   const malformation = malformationOf(stream, events);
   if (malformation !== undefined) throw badRequest(malformation);
   if (dataBytesIn(events) > APPEND_BYTES_MAX) throw appendTooLarge();
+  if (!takesAppends(engine.node.state)) throw notNow('Server Is Not Ready');
   const fault = engine.faults.takeAppend(stream);
+  if (fault?.kind === 'not-now') throw notNow(fault.says);
   if (fault?.kind === 'access-denied') throw accessDenied();
   const stores = !fault || !('stored' in fault) || fault.stored;
   const outcome = stores ? engine.log.append(stream, expected, events) : undefined;

@@ -14,6 +14,7 @@ import {
   expectedInBatch,
   malformationOf,
   newEventIn,
+  notNowAnswer,
   structured,
   timeoutAnswer,
   tooLargeAnswer,
@@ -21,6 +22,7 @@ import {
 import type { Engine } from './engine.ts';
 import type { AppendFault } from './faults.ts';
 import type { AppendOutcome } from './log.ts';
+import { takesAppends } from './node.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { unavailable } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
@@ -40,6 +42,7 @@ const SECOND_ANSWER_MS = 2_000;
 /** One call carries every append of a client; requests and answers find each other by correlation id. */
 export const batchAppend = (engine: Engine) => (call: Call) => {
   const unfinished = new Map<string, Append>();
+  engine.appendCalls.count += 1;
   call.on('data', (request: BatchAppendReq) =>
     engine.gate.pass(() => {
       const append = gather(unfinished, request);
@@ -91,6 +94,7 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
   if (dataBytesIn(events) > APPEND_BYTES_MAX) return answer(tooLargeAnswer());
   // A request that waited in a stopped server is past its deadline when the server wakes: refused, not stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());
+  if (!takesAppends(engine.node.state)) return answer(notNowAnswer('Server Is Not Ready'));
   const fault = engine.faults.takeAppend(stream);
   if (fault) return injected(engine, call, append, { fault, answer });
   answer(batchAnswerOf(await stored(engine, append), stream, append.expected));
@@ -105,7 +109,7 @@ const stored = async ({ log }: Engine, { stream, expected, events }: Append): Pr
 type Injection = { readonly fault: AppendFault; readonly answer: (content: BatchAnswer) => void };
 
 const injected = async (engine: Engine, call: Call, append: Append, { fault, answer }: Injection): Promise<void> => {
-  const stores = !('stored' in fault) ? fault.kind !== 'access-denied' : fault.stored;
+  const stores = !('stored' in fault) ? !['access-denied', 'not-now'].includes(fault.kind) : fault.stored;
   const outcome = stores ? await stored(engine, append) : undefined;
   const content = outcome && batchAnswerOf(outcome, append.stream, append.expected);
   switch (fault.kind) {
@@ -128,6 +132,8 @@ const injected = async (engine: Engine, call: Call, append: Append, { fault, ans
     case 'stream-error':
       call.emit('error', unavailable());
       return;
+    case 'not-now':
+      return answer(notNowAnswer(fault.says));
     case 'access-denied':
       return answer(accessDeniedAnswer());
   }

@@ -11,7 +11,12 @@ export type AppendFault =
   | { readonly kind: 'delayed'; readonly delayMs: number }
   /** The shared call fails: UnavailableError for this append and all in flight. */
   | { readonly kind: 'stream-error'; readonly stored: boolean }
+  /** An answer that the client does not know, of a node that cannot serve just now; nothing is stored. */
+  | { readonly kind: 'not-now'; readonly says: NotNow }
   | { readonly kind: 'access-denied' };
+
+/** In the words of the server. */
+export type NotNow = 'Server Is Not Ready' | 'Server Is Busy' | 'No leader info available in response';
 
 export type ReadFault =
   | { readonly kind: 'error'; readonly afterEvents: number }

@@ -1,5 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX } from './append-wire.ts';
+import type { NotNow } from './faults.ts';
 import type { ExpectedRevision } from './records.ts';
 
 /** How a call ends when it does not end well: a status, and trailers by which the client picks its error. */
@@ -55,3 +56,6 @@ export const accessDenied = (): Refusal => new Refusal(status.PERMISSION_DENIED,
 export const deadlineExceeded = (): Refusal => new Refusal(status.DEADLINE_EXCEEDED, 'Operation timed out');
 
 export const unavailable = (): Refusal => new Refusal(status.UNAVAILABLE, 'Connection dropped');
+
+/** A node that cannot serve just now says so; over this older way it is the call that fails. */
+export const notNow = (says: NotNow): Refusal => new Refusal(status.UNAVAILABLE, says);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net';
+import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -12,6 +13,7 @@ import { type Faults, newFaults } from './faults.ts';
 import { newGate } from './gate.ts';
 import { openJournal } from './journal.ts';
 import { openLog } from './log.ts';
+import { type NodeState, readGossip } from './node.ts';
 import { type ReadCall, readOnce } from './read.ts';
 import { readRequestIn } from './read-request.ts';
 import { subscribe } from './subscribe.ts';
@@ -39,6 +41,10 @@ export type EventStoreStandIn = AsyncDisposable & {
   /** Nothing is taken in or answered until `resume`, as if the process had been stopped; pings are answered, though. */
   pause(): void;
   resume(): void;
+  /** From now on its gossip says this state, and it takes appends or not as such a node does. */
+  become(state: NodeState): void;
+  /** How many calls that carry appends were begun: each client has one. */
+  appendCalls(): number;
   liveSubscriptions(): number;
   /** Ends every live subscription at once. Answers how many there were. */
   endSubscriptions(how: SubscriptionEnd): number;
@@ -55,8 +61,9 @@ export const startEventStoreStandIn = async ({
 }: StandInOptions = {}): Promise<EventStoreStandIn> => {
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
   await log.settled();
-  const engine: Engine = { log, faults: newFaults(), gate: newGate(), liveSubscriptions: new Set(), liveLagMax };
-  const grpc = grpcServerOf(engine);
+  const fresh = { faults: newFaults(), gate: newGate(), node: { state: 'leader' as const }, appendCalls: { count: 0 } };
+  const engine: Engine = { log, ...fresh, liveSubscriptions: new Set(), liveLagMax };
+  const grpc = grpcServerOf(engine, () => bound);
   const entrance = entranceTo(grpc.injectConnection);
   const bound = await entrance.open(port);
   return {
@@ -71,6 +78,10 @@ export const startEventStoreStandIn = async ({
     dropConnections: entrance.drop,
     pause: engine.gate.close,
     resume: engine.gate.open,
+    become(state) {
+      engine.node.state = state;
+    },
+    appendCalls: () => engine.appendCalls.count,
     liveSubscriptions: () => engine.liveSubscriptions.size,
     endSubscriptions(how) {
       const ended = [...engine.liveSubscriptions];
@@ -85,7 +96,7 @@ export const startEventStoreStandIn = async ({
   };
 };
 
-const grpcServerOf = (engine: Engine) => {
+const grpcServerOf = (engine: Engine, port: () => number) => {
   const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX, 'grpc.max_send_message_length': -1 });
   // Events are encoded once for all readers, so what Read writes are bytes already.
   const read = { ...StreamsService.read, responseSerialize: (bytes: Buffer) => bytes };
@@ -103,6 +114,7 @@ const grpcServerOf = (engine: Engine) => {
     getSupportedMethods: (_call: ServerUnaryCall<unknown, SupportedMethods>, respond: sendUnaryData<SupportedMethods>) =>
       engine.gate.pass(() => respond(null, supportedMethods())),
   });
+  server.addService(GossipService, { read: readGossip(engine, port) });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const shutdown = () => {
     injector.destroy();

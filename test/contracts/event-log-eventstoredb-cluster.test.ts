@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '#shared/config.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import type { NotNow } from '../engines/eventstoredb/faults.ts';
+import type { NodeState } from '../engines/eventstoredb/node.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { until } from '../engines/until.ts';
+import { anEvent, aStream, readAll } from './event-log-engine.ts';
+
+/** What a cluster of three did (eventstoredb/cluster.md), by nodes that find each other by gossip or do not. */
+
+let node: EventStoreStandIn;
+let other: EventStoreStandIn;
+beforeAll(async () => {
+  [node, other] = await Promise.all([startEventStoreStandIn(), startEventStoreStandIn()]);
+});
+afterAll(() => Promise.all([node[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
+
+/** Three hosts, of which one is nobody's. A search for a node ends after a moment. */
+const cluster = (suffix = '') =>
+  `esdb://127.0.0.1:1,127.0.0.1:${other.port},127.0.0.1:${node.port}?tls=false&maxDiscoverAttempts=2&discoveryInterval=20${suffix}`;
+
+describe('an address with several hosts', () => {
+  afterEach(() => other.become('leader'));
+
+  test.each([
+    ['three hosts', 'esdb://a:2113,b:2113,c:2113'],
+    ['credentials and options', 'esdb://annals:a%3Ab@a:2113,b.example.org,c:2113?nodePreference=leader'],
+    ['a slash at the end', 'esdb://a:2113,b:2113/?tls=false'],
+  ])('may have %s', (_what, url) => {
+    expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
+  });
+
+  test.each([
+    'esdb://',
+    'esdb://a:2113,',
+    'esdb://a:2113,,b',
+    'esdb://a:0',
+    'esdb://a:70000',
+    'esdb://a:b:c',
+    'esdb://hunter2@a',
+    'esdb:a',
+  ])('is no %s, and its refusal does not repeat it', (url) => {
+    const refusal = () => loadConfig({ EVENT_LOG_URL: url });
+    expect(refusal).toThrow(/EVENT_LOG_URL .*a postgres: or an esdb: URL/);
+    expect(refusal).not.toThrow(/hunter2/);
+  });
+
+  test('is told by its hosts alone where none of them answers', async () => {
+    const eventLogUrl = 'esdb://annals:hunter2@127.0.0.1:1,127.0.0.1:2?maxDiscoverAttempts=1';
+    const refused = openConfiguredEventLog({ eventLogUrl, databaseUrl: '' });
+    await expect(refused).rejects.toThrow('No EventStoreDB answers at 127.0.0.1:1,127.0.0.1:2: start it,');
+  });
+
+  test.each(['unknown', 'discover-leader', 'pre-replica'] as const)(
+    'leads to the node that leads, whatever another shows that is %s',
+    async (state: NodeState) => {
+      other.become(state);
+      await using log = await openEventStoreEventLog({ url: cluster(), timing: TIMING });
+      const stream = aStream();
+      expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
+      await using direct = await openEventStoreEventLog({ url: node.address, timing: TIMING });
+      expect(await readAll(direct, stream)).toHaveLength(1);
+    },
+  );
+});
+
+const TIMING = { patienceMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
+
+test('after a time without any node appends go on, and readiness tells of it until then', async () => {
+  await other.stop();
+  await using log = await openEventStoreEventLog({ url: cluster(), timing: { ...TIMING, patienceMs: 400 } });
+  await log.append(aStream(), NO_STREAM, [anEvent()]);
+  await log.check();
+  await node.stop();
+  await until(
+    () => log.append(aStream(), NO_STREAM, [anEvent()]).catch((error: unknown) => error),
+    (outcome) => outcome instanceof LogUnavailable && /Failed to discover/.test(String(outcome.cause)),
+  );
+  await delay(400);
+  await expect(log.check()).rejects.toThrow(LogUnavailable);
+  await node.restart();
+  // Whoever is not ready is asked for nothing, so that this must be found without an append.
+  await until(
+    () => log.check().then(String, () => 'not ready'),
+    (told) => told === 'undefined',
+  );
+  expect(await log.append(aStream(), NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
+  await other.restart();
+});
+
+describe('readiness', () => {
+  test('fails once appends have failed for longer than their patience though reads go on, and comes back', async () => {
+    await using log = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 300 } });
+    node.become('pre-replica');
+    await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    await log.head();
+    await until(
+      () => log.check().then(() => 'ready', String),
+      (told) => told.includes('EventStoreDB has taken no append for'),
+    );
+    node.become('leader');
+    await until(
+      () => log.check().then(() => 'ready', String),
+      (told) => told === 'ready',
+    );
+  });
+});
+
+describe('a client', () => {
+  let log: EventLog;
+  let calls: number;
+  beforeEach(async () => {
+    log = await openEventStoreEventLog({ url: node.address, timing: TIMING });
+    await log.append(aStream(), NO_STREAM, [anEvent()]);
+    calls = node.appendCalls();
+  });
+  afterEach(() => log[Symbol.asyncDispose]());
+
+  test.each<NotNow>(['Server Is Not Ready', 'Server Is Busy', 'No leader info available in response'])(
+    'tries again after “%s”, and is not replaced',
+    async (says) => {
+      const stream = aStream();
+      node.faults.appends({ kind: 'not-now', says }, { stream, times: 3 });
+      expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
+      expect(node.appendCalls()).toBe(calls);
+    },
+  );
+
+  test('is not taken from all because one append runs out of its time', async () => {
+    const stream = aStream();
+    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 2 });
+    let isOver = false;
+    const unanswered = log.append(stream, NO_STREAM, [anEvent()]).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await log.append(aStream(), NO_STREAM, [anEvent()]);
+      await delay(20);
+    }
+    expect(await unanswered).toMatchObject({ version: 1 });
+    expect(node.appendCalls()).toBe(calls);
+  });
+
+  test('that is silent to everybody is replaced, and no try is begun with hardly any time left', async () => {
+    await using impatient = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 2_300 } });
+    const stream = aStream();
+    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
+    await expect(impatient.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    // One whole try, after which the client is replaced, and one with what was left, after which it is not.
+    expect([node.faults.pending(), node.appendCalls() - calls]).toEqual([3, 2]);
+    node.faults.clear();
+    await using hasty = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 2_150 } });
+    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
+    await expect(hasty.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    expect(node.faults.pending()).toBe(4);
+    node.faults.clear();
+  });
+});
