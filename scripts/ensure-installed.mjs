@@ -35,11 +35,18 @@ const matchesInstalled = (withoutTools) => {
   });
 };
 
-const install = () => {
-  process.stderr.write('Installing the dependencies…\n');
+/** Whoever has the tools keeps them: a start after an update must not take them away. */
+const hasTools = () => {
+  const installed = read(join(root, 'node_modules', '.package-lock.json'));
+  return installed !== '' && Object.values(JSON.parse(installed).packages).some(({ dev }) => dev === true);
+};
+
+const install = (withoutTools) => {
+  process.stderr.write(`Installing the dependencies${withoutTools ? '' : ' and the tools of development'}…\n`);
   // npm hands on the path of its own program, which also works where `npm` is a script that cannot be spawned.
   const npm = process.env.npm_execpath;
-  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci', QUIETLY]] : ['npm', ['ci', QUIETLY]];
+  const ci = ['ci', ...(withoutTools ? ['--omit=dev'] : ['--include=dev']), QUIETLY];
+  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...ci]] : ['npm', ci];
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) fail(`npm could not be run (${error.message}): install npm, or run npm ci by hand.`);
   if (status !== 0) fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');
@@ -48,13 +55,13 @@ const install = () => {
 const major = Number(process.versions.node.split('.')[0]);
 if (major < NODE_MAJOR_MIN) fail(`Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`);
 
-/** What only runs Annals is content with `npm ci --omit=dev`; the stamp says so, because what checks it needs more. */
+/** What only runs Annals needs no tools of development; the stamp says so, because what checks it needs them. */
 const isOnlyRunning = RUNS.has(process.env.npm_lifecycle_event);
 const wholeStamp = lockHash();
 const runningStamp = `${wholeStamp} without the tools of development`;
 const stamp = read(stampFile);
 
 if (stamp !== wholeStamp && !(isOnlyRunning && stamp === runningStamp)) {
-  if (!matchesInstalled(isOnlyRunning)) install();
+  if (!matchesInstalled(isOnlyRunning)) install(isOnlyRunning && !hasTools());
   writeFileSync(stampFile, matchesInstalled(false) ? wholeStamp : runningStamp);
 }

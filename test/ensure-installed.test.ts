@@ -16,20 +16,23 @@ const LOCKED = {
 };
 const WHOLE = ['needed', 'tool', 'both'];
 
-/** A checkout in which some of the packages are installed, and an npm that installs the whole and says that it was called. */
+/** A checkout in which some of the packages are installed, and an npm that installs what it is told to and says how it was called. */
 const openCheckout = async (installed: readonly string[]) => {
   const folder = await mkdtempDisposable(join(tmpdir(), 'annals-checkout-'));
   const at = (...path: readonly string[]) => join(folder.path, ...path);
   const listing = (names: readonly string[]) =>
-    JSON.stringify({ packages: Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0' }])) });
+    JSON.stringify({
+      packages: Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0', dev: name === 'tool' || undefined }])),
+    });
   await mkdir(at('scripts'));
   await mkdir(at('node_modules'));
   await copyFile(SCRIPT, at('scripts/ensure-installed.mjs'));
   await writeFile(at('package-lock.json'), JSON.stringify({ packages: LOCKED }));
   await writeFile(at('node_modules/.package-lock.json'), listing(installed));
   const install = `const fs = require('node:fs');
-    fs.writeFileSync(${JSON.stringify(at('node_modules/.package-lock.json'))}, ${JSON.stringify(listing(WHOLE))});
-    fs.appendFileSync(${JSON.stringify(at('installs'))}, process.argv[2] + ' ');`;
+    const isWhole = !process.argv.includes('--omit=dev');
+    fs.writeFileSync(${JSON.stringify(at('node_modules/.package-lock.json'))}, isWhole ? ${JSON.stringify(listing(WHOLE))} : ${JSON.stringify(listing(['needed']))});
+    fs.appendFileSync(${JSON.stringify(at('installs'))}, process.argv[2] + (isWhole ? ' ' : ' --omit=dev '));`;
   await writeFile(at('npm.js'), install);
   return {
     /** Runs what npm runs before a script, and answers with the installs so far. */
@@ -46,7 +49,13 @@ test('what is installed is not installed again, and what is not is installed onc
   await using whole = await openCheckout(WHOLE);
   for (const script of ['start', 'test']) expect(await whole.before(script)).toBe('');
   await using empty = await openCheckout([]);
-  for (const script of ['start', 'test']) expect(await empty.before(script)).toBe('ci');
+  for (const script of ['test', 'start']) expect(await empty.before(script)).toBe('ci');
+});
+
+test('a start installs no tools of development, which come with the first check', async () => {
+  await using checkout = await openCheckout([]);
+  for (const script of ['start', 'annals', 'token', 'start']) expect(await checkout.before(script)).toBe('ci --omit=dev');
+  for (const script of ['test', 'check', 'start']) expect(await checkout.before(script)).toBe('ci --omit=dev ci');
 });
 
 test('an install without the tools of development is enough to run Annals, and not to check it', async () => {
@@ -55,7 +64,7 @@ test('an install without the tools of development is enough to run Annals, and n
   for (const script of ['test', 'check', 'start']) expect(await checkout.before(script)).toBe('ci');
 });
 
-test('a package that running needs is installed also before a start', async () => {
+test('a package that running needs is installed also before a start, which takes no tools away', async () => {
   await using checkout = await openCheckout(['tool', 'both']);
   expect(await checkout.before('start')).toBe('ci');
 });
