@@ -13,7 +13,7 @@ const call = async (...args: readonly string[]) => {
   return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
 
-test.each([[], ['help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
+test.each([[], ['help'], ['help', 'help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
   const { exit, output } = await call(...args);
   expect(exit).toBe(0);
   for (const name of ['log tail', 'log show', 'log append', 'settings']) expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));

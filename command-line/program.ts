@@ -113,7 +113,7 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
   const [first] = args;
   if (first !== undefined && VERSION.has(first)) return terminal.write(VERSION_LINE);
   if (first === undefined || first === 'help' || args.some((argument) => HELP.has(argument))) {
-    return terminal.write(helpAbout(args.filter((argument, index) => !HELP.has(argument) && (index > 0 || argument !== 'help'))));
+    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0)));
   }
   const found = find(args);
   if (found === undefined) throw unknown(args);
@@ -136,7 +136,7 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 };
 
 const helpAbout = (words: readonly string[]): string => {
-  if (words.length === 0) return helpOnCommands(COMMANDS);
+  if (words.length === 0 || words[0] === 'help') return helpOnCommands(COMMANDS);
   const found = find(words);
   if (found !== undefined) return helpOn(found.command);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
