@@ -21,6 +21,7 @@ describe('an address', () => {
   test.each([
     ...['', 'a.example', '//a.example', 'ftp://a.example', 'javascript:alert(1)', 'HTTPS://a.example', 'https://', 'https://a.example/ x'],
     ...['https://user@a.example', 'https://user:pass@a.example', 'https://ä.example', 'https://a.example/\n', 'https://a.example:99999'],
+    ...['https://a.example:0', 'https://a.example:00/hook', 'https://a.example/#part', 'https://a.example/#'],
     `https://a.example/${'x'.repeat(2_048)}`,
   ])('%j is refused', (url) => {
     expect(register({ url }).success).toBe(false);

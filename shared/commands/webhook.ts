@@ -17,7 +17,10 @@ const isAddress = (value: string): boolean => {
   return url !== null && url.username === '' && url.password === '';
 };
 
-const url = events.url.refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' });
+const url = events.url
+  .refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' })
+  .refine((value) => !value.includes('#'), { error: 'Must not have a fragment (#…): it is never sent.' })
+  .refine((value) => URL.parse(value)?.port !== '0', { error: 'Must not have port 0, on which nothing can listen.' });
 
 const eventTypes = events.eventTypes.refine((patterns) => patterns.every((pattern) => typesOf(pattern).length > 0), {
   error: 'Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).',
