@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
+import { listDeliveries } from '#shared/webhooks/deliveries.ts';
+import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { scaled } from '../test/engines/load.ts';
@@ -174,4 +176,48 @@ test('one that cannot be made because of ourselves holds up no other', async () 
     [webhookId],
   );
   expect(left).toEqual([{ attempts: 0 }]);
+});
+
+test('a receiver that is down shows in the health of its webhook, and what is due in when it is tried next', async () => {
+  const webhookId = await planned('/down', 12);
+  world.sink.behave((_received, response) => void response.writeHead(503).end());
+  await using failing = openProcess();
+  const health = async () => (await readHealthOfMany(given.pool, [webhookId])).get(webhookId);
+  const paused = await until(
+    async () => {
+      await failing.run(webhookId);
+      return health();
+    },
+    (seen) => seen?.pausedUntil != null,
+  );
+  expect(paused).toEqual({
+    lastSuccessAt: null,
+    lastFailure: { at: expect.any(String), status: 503, reason: 'The receiver answered with status 503.' },
+    failingSince: expect.any(String),
+    failuresInRow: expect.any(Number),
+    pausedUntil: expect.any(String),
+    backlog: { due: 12, oldestAt: expect.any(String), dead: 0 },
+  });
+  const filter = { state: undefined, type: undefined, since: undefined, until: undefined };
+  const shown = await listDeliveries(
+    given.pool,
+    { webhookId, filter },
+    { after: undefined, before: undefined, isBackward: false, rowsMax: 20 },
+  );
+  expect(shown.filter(({ next_at }) => next_at.toISOString() < (paused?.pausedUntil ?? ''))).toEqual([]);
+  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  await letPauseEnd(webhookId);
+  // Each process remembers for how long it leaves a receiver alone.
+  await using recovering = openProcess();
+  await until(
+    async () => {
+      await recovering.run(webhookId);
+      return health();
+    },
+    (seen) => seen?.backlog.due === 0,
+  );
+  expect(await health()).toMatchObject({
+    ...{ lastSuccessAt: expect.any(String), lastFailure: { status: 503 }, failingSince: null, failuresInRow: 0, pausedUntil: null },
+    backlog: { due: 0, oldestAt: null, dead: 0 },
+  });
 });

@@ -1,6 +1,9 @@
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity, WebhookId } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
+import type { WebhookHealth } from '#shared/rest/webhooks.ts';
+import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
@@ -12,6 +15,7 @@ type WebhookDependencies = { readonly pool: Pool; readonly identity: LogIdentity
 
 export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
   const findWebhook = createWebhookFinder(pool);
+  const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
   return {
     async listWebhooks({ caller }, asked) {
       const owner = webhookOwnerFor(caller, asked.owner);
@@ -27,7 +31,12 @@ export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'li
 
     async getWebhook({ caller, id }) {
       const webhook = await findWebhook(id, caller);
-      return { kind: 'item', version: webhook.version, item: representWebhook(webhook, { caller, identity }) };
+      const health = await readHealth(webhook.id as WebhookId);
+      return {
+        kind: 'item',
+        version: webhook.version,
+        item: { ...representWebhook(webhook, { caller, identity }), ...(health && { health }) },
+      };
     },
   };
 };

@@ -29,7 +29,11 @@ export const isPassing = (error: unknown): boolean => {
 /** Whether a statement names a table that nobody has made yet. */
 export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
+/** Whether a statement names a schema, a table or a column that nobody has made yet. */
+export const isUndefined = (error: unknown): boolean => error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
+
 const UNDEFINED_TABLE = '42P01';
+const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, '42703']);
 
 /** Whether the server has said nothing in time. Its answer may still come, so that the connection is of no more use. */
 export const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;

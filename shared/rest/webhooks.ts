@@ -8,6 +8,41 @@ import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './f
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
+/** Counting goes so far, so that it costs the same however many there are. */
+export const BACKLOG_COUNTED_MAX = 10_000;
+
+export const WebhookHealth = z
+  .strictObject({
+    lastSuccessAt: timestamp.nullable().meta({ description: 'When a delivery last arrived, to the second.' }),
+    lastFailure: z
+      .strictObject({
+        at: timestamp,
+        status: z.int().nullable().meta({ description: 'Of the answer, if there was one.' }),
+        reason: z.string().meta({ description: 'What went wrong, in words.', examples: ['The connection was refused.'] }),
+      })
+      .nullable()
+      .meta({ description: 'The last attempt that failed.' }),
+    failingSince: timestamp.nullable().meta({ description: 'Since when every attempt failed; null if the last one arrived.' }),
+    failuresInRow: z.int().nonnegative(),
+    pausedUntil: timestamp.nullable().meta({
+      description:
+        'Nothing is sent before: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
+    }),
+    backlog: z.strictObject({
+      due: z
+        .int()
+        .nonnegative()
+        .meta({ description: `How many deliveries wait; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+      oldestAt: timestamp.nullable().meta({ description: 'When the oldest of them was planned.' }),
+      dead: z
+        .int()
+        .nonnegative()
+        .meta({ description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+    }),
+  })
+  .meta({ id: 'WebhookHealth' });
+export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
+
 export const Webhook = z
   .strictObject({
     id,
@@ -38,6 +73,10 @@ export const Webhook = z
     secretsEndAt: timestamp
       .exactOptional()
       .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+    health: WebhookHealth.exactOptional().meta({
+      readOnly: true,
+      description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
+    }),
     createdAt,
     updatedAt,
     _links: Links,
@@ -68,6 +107,7 @@ const WebhookReplacement = z
     disabledReason: unheeded,
     missedSince: unheeded,
     secretsEndAt: unheeded,
+    health: unheeded,
     createdAt: unheeded,
     updatedAt: unheeded,
     _links: unheeded,

@@ -70,11 +70,13 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
   );
   expect(delivery).toMatchObject({ ...testWebhook, type: 'webhook.test_requested', subject: `webhook-${webhook.id}` });
   const shown = await read<Webhook>(`/webhooks/${webhook.id}`);
+  expect(shown.health).toMatchObject({ lastSuccessAt: expect.any(String), failingSince: null, backlog: { due: 0, dead: 0 } });
   const attempts = await read<readonly { readonly durationMs: number }[]>(`${path}/${delivery?.id}/attempts`);
   const fields = 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt';
   expect(
     await graphql(`{ webhook(id: ${webhook.id}) {
       url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes enabled createdAt updatedAt
+      health { lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil backlog { due oldestAt dead } }
       delivery(id: "${delivery?.id}") { attemptsConnection { nodes { number durationMs status answer { text truncated } } } }
       deliveriesConnection(first: 5, filter: { state: delivered }) { nodes { ${fields} } }
     } }`),
@@ -88,7 +90,7 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
         scopes: shown.scopes,
         enabled: true,
       },
-      ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt },
+      ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt, health: shown.health },
       delivery: {
         attemptsConnection: {
           nodes: [{ number: 1, durationMs: attempts[0]?.durationMs, status: 204, answer: { text: '', truncated: false } }],

@@ -68,13 +68,23 @@ const RECORD = `
     from result join moved using (webhook_id, event_id) where is_sent
     on conflict do nothing
   ), summary as (
-    select webhook_id, bool_or(is_sent and not is_failure) as is_well, count(*) filter (where is_failure) as failures, min(at) as first_at
+    select webhook_id, bool_or(is_sent and not is_failure) as is_well, count(*) filter (where is_failure) as failures, min(at) as first_at,
+      max(at) filter (where is_sent and not is_failure) as success_at
     from result join held using (webhook_id, epoch) group by webhook_id
+  ), failure as (
+    select distinct on (webhook_id) webhook_id, at, event_id, status from result join held using (webhook_id, epoch)
+    where is_failure order by webhook_id, at desc
   ), told as (
     update webhook_ledger.endpoint as endpoint
     set failing_since = case when not is_well then coalesce(failing_since, first_at) end,
-      failures_in_row = case when not is_well then failures_in_row + failures else 0 end
-    from summary where endpoint.webhook_id = summary.webhook_id and (failures > 0 or failing_since is not null)
+      failures_in_row = case when not is_well then failures_in_row + failures else 0 end,
+      last_success_at = greatest(last_success_at, success_at), last_failure_at = coalesce(failure.at, last_failure_at),
+      last_failure_event = coalesce(failure.event_id, last_failure_event),
+      last_failure_status = case when failure.at is null then last_failure_status else failure.status end
+    from summary left join failure using (webhook_id)
+    -- Where all goes well, once a second is enough.
+    where endpoint.webhook_id = summary.webhook_id and (failures > 0 or failing_since is not null
+      or success_at >= coalesce(last_success_at, '-infinity') + interval '1 second')
     returning endpoint.webhook_id, failing_since, failures_in_row
   )
   select held.webhook_id as "webhookId", held.epoch,

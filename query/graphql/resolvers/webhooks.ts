@@ -14,6 +14,7 @@ import {
   type ReplayRow,
   replayKey,
 } from '#shared/webhooks/deliveries.ts';
+import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
 import { missedSince } from '../../webhooks/representation.ts';
 import type { Context, Resolver } from './context.ts';
@@ -43,6 +44,10 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
   missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
+  health: onlyNow(
+    async (webhook: WebhookRow, _args, { pool, loaders }) =>
+      (await orUnavailable(loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)))) ?? null,
+  ),
   delivery: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const eventId = pathEventId(String(id));
     const row = eventId && (await orUnavailable(findDelivery(context.pool, idOf(webhook), eventId)));

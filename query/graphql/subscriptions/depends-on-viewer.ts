@@ -28,7 +28,10 @@ const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } a
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
     Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames scopes
-      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version delivery deliveriesConnection replay replaysConnection asOf history`,
+      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version health delivery deliveriesConnection replay replaysConnection asOf history`,
+    WebhookHealth: 'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil backlog',
+    WebhookFailure: 'at status reason',
+    WebhookBacklog: 'due oldestAt dead',
     Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
     DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
     DeliveryAnswer: 'headers text base64 truncated',

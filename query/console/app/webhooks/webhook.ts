@@ -1,4 +1,4 @@
-import type { Webhook } from '#shared/rest/webhooks.ts';
+import type { Webhook, WebhookHealth } from '#shared/rest/webhooks.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
@@ -25,7 +25,7 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
 };
 
 const Facts = ({ webhook }: { readonly webhook: Webhook }) => {
-  const { url, description, eventTypes, ownerId, payload, ordered, limits, filter, missedSince, createdAt, id } = webhook;
+  const { url, description, eventTypes, ownerId, payload, ordered, limits, filter, missedSince, createdAt, id, health } = webhook;
   const filters = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
   return html`<dl class="facts">
     <div><dt>Address</dt><dd><code>${url}</code></dd></div>
@@ -36,7 +36,19 @@ const Facts = ({ webhook }: { readonly webhook: Webhook }) => {
     <div><dt>Owner</dt><dd><${Subject} subject=${`user-${ownerId}`} /></dd></div>
     <div><dt>Made</dt><dd><${Time} at=${createdAt} /> (<a href=${`/console/items/webhooks/${id}`}>history</a>)</dd></div>
     ${missedSince && html`<div><dt>Missed since</dt><dd><code>${missedSince}</code>: replay it to make up for that</dd></div>`}
+    ${health && html`<${Health} health=${health} />`}
   </dl>`;
+};
+
+const Health = ({ health }: { readonly health: WebhookHealth }) => {
+  const { lastSuccessAt, lastFailure, failingSince, failuresInRow, pausedUntil, backlog } = health;
+  const { due, oldestAt, dead } = backlog;
+  return html`
+    <div><dt>Last success</dt><dd>${lastSuccessAt ? html`<${Time} at=${lastSuccessAt} />` : 'none yet'}</dd></div>
+    ${lastFailure && html`<div><dt>Last failure</dt><dd><${Time} at=${lastFailure.at} />: ${lastFailure.reason}</dd></div>`}
+    ${failingSince && html`<div><dt>Failing since</dt><dd><${Time} at=${failingSince} />, ${failuresInRow} attempts in a row</dd></div>`}
+    ${pausedUntil && html`<div><dt>Paused until</dt><dd><${Time} at=${pausedUntil} /></dd></div>`}
+    <div><dt>Backlog</dt><dd>${due} due${oldestAt && html`, the oldest since <${Time} at=${oldestAt} />`}; ${dead} dead</dd></div>`;
 };
 
 const Ways = ({ webhook: { id, enabled, missedSince }, reload }: { readonly webhook: Webhook; readonly reload: () => void }) => {
