@@ -38,6 +38,8 @@ import { operationsReads } from './operations/reads.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
 import { openSearches, type ReadConnections } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
+import { uploadKey } from './uploads/signed-address.ts';
+import { createVisibility } from './uploads/visibility.ts';
 import { createUserFinder } from './users/find-user.ts';
 import { userReads } from './users/reads.ts';
 import { webhookReads } from './webhooks/reads.ts';
@@ -95,6 +97,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
   const past = { pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
+  const key = uploadKey(dependencies.masterKey);
   const followed = { feed: events.feed, streams: events.streams, demandPresentRole: events.demandPresentRole };
   const graphql = opening.use(
     await openGraphql({
@@ -119,7 +122,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     openApiRoutes(config),
     docsRoutes(config),
     consoleRoutes(config),
-    uploadRoutes({ blobs }),
+    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ findArticle: createArticleFinder(pool), key }), before: beforeReads }),
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;

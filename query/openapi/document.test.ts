@@ -50,7 +50,9 @@ test('it holds every operation, the uploads, and nothing else', () => {
     Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   );
   const all = Object.entries(OPERATIONS).map(([id, { method, path }]) => `${id} ${method} ${path}`);
-  expect(documented.toSorted()).toEqual([...all, 'getUpload GET /uploads/{name}'].toSorted());
+  expect(documented.toSorted()).toEqual(
+    [...all, 'getUpload GET /uploads/{name}', 'getUploadAddress GET /uploads/{name}/address'].toSorted(),
+  );
 });
 
 test('a list tells its parameters, its two forms, what it needs and what it refuses', () => {

@@ -12,8 +12,10 @@ import { picture } from '../../test/engines/pictures.ts';
 import { until } from '../../test/engines/until.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { uploadRoutes } from './routes.ts';
+import { PUBLIC } from './visibility.ts';
 
 const ARTICLE = 8001 as ArticleId;
+const ofPublished = { visibilityOf: async () => PUBLIC, key: Buffer.alloc(32) };
 
 const resources = new AsyncDisposableStack();
 let folder: string;
@@ -24,7 +26,7 @@ const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
 beforeAll(async () => {
   folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
   blobs = resources.use(await openFolderBlobs(folder));
-  served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
+  served = resources.use(await serveRoutes(uploadRoutes({ blobs, ...ofPublished })));
   gif = newBlobName(ARTICLE, 'image/gif');
   await blobs.put(gif, Readable.from([content]));
 });
@@ -114,7 +116,7 @@ describe('where the store fails', () => {
 
   test('in the middle, the connection ends with it, and it is logged', async () => {
     await using broken = await serveRoutes(
-      uploadRoutes({ blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) } }),
+      uploadRoutes({ blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) }, ...ofPublished }),
     );
     const response = await fetch(`${broken.url}/uploads/${gif}`);
     await expect(response.arrayBuffer()).rejects.toThrow();
@@ -124,7 +126,7 @@ describe('where the store fails', () => {
   test('before the beginning, the client is told to come again', async () => {
     const place = join(folder, '..', 'broken');
     await using there = await openFolderBlobs(place);
-    await using broken = await serveRoutes(uploadRoutes({ blobs: there }));
+    await using broken = await serveRoutes(uploadRoutes({ blobs: there, ...ofPublished }));
     await rm(place, { recursive: true });
     await writeFile(place, 'a file in its place');
     const response = await fetch(`${broken.url}/uploads/${gif}`);
@@ -140,7 +142,7 @@ describe('where the store fails', () => {
       if (body) bodies.push(body);
       return body;
     };
-    await using watched = await serveRoutes(uploadRoutes({ blobs: { ...blobs, read } }));
+    await using watched = await serveRoutes(uploadRoutes({ blobs: { ...blobs, read }, ...ofPublished }));
     for (let index = 0; index < 5; index += 1) {
       const leaving = new AbortController();
       const response = await fetch(`${watched.url}/uploads/${name}`, { signal: leaving.signal });

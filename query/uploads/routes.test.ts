@@ -9,8 +9,10 @@ import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { uploadRoutes } from './routes.ts';
+import { PUBLIC } from './visibility.ts';
 
 const ARTICLE = 8001 as ArticleId;
+const ofPublished = { visibilityOf: async () => PUBLIC, key: Buffer.alloc(32) };
 
 const resources = new AsyncDisposableStack();
 let folder: string;
@@ -21,7 +23,7 @@ const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
 beforeAll(async () => {
   folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
   blobs = resources.use(await openFolderBlobs(folder));
-  served = resources.use(await serveRoutes(uploadRoutes({ blobs })));
+  served = resources.use(await serveRoutes(uploadRoutes({ blobs, ...ofPublished })));
   gif = newBlobName(ARTICLE, 'image/gif');
   await blobs.put(gif, Readable.from([content]));
 });
@@ -32,7 +34,7 @@ const get = (name: string, headers: Readonly<Record<string, string>> = {}, metho
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('an upload', () => {
-  test.each(PICTURE_TYPES)('of %s is given as such, to keep for a day, and a browser runs nothing in it', async (type) => {
+  test.each(PICTURE_TYPES)('of %s is given as such, to keep for minutes, and a browser runs nothing in it', async (type) => {
     const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
     await blobs.put(name, Readable.from([bytes]));
     const response = await get(name);
@@ -44,7 +46,7 @@ describe('an upload', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',
-      'cache-control': 'public, max-age=86400',
+      'cache-control': 'public, max-age=300',
       'accept-ranges': 'bytes',
       etag: `"${name}"`,
     });
@@ -69,7 +71,7 @@ describe('an upload', () => {
     const response = await get(gif, { 'If-None-Match': header.replace('{}', gif) });
     expect({ status: response.status, body: await response.text() }).toEqual({ status: 304, body: '' });
     expect(response.headers.get('etag')).toBe(`"${gif}"`);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=86400');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(response.headers.get('content-type')).toBeNull();
   });
 

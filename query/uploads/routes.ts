@@ -1,36 +1,58 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Request, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { signAddress } from './signed-address.ts';
+import type { Visibility, VisibilityOf } from './visibility.ts';
 
-type UploadDependencies = { readonly blobs: Pick<Blobs, 'find' | 'read'> };
+type UploadDependencies = {
+  readonly blobs: Pick<Blobs, 'find' | 'read'>;
+  readonly visibilityOf: VisibilityOf;
+  /** Signs addresses that need no token. */
+  readonly key: Buffer;
+  /** Runs before every answer. */
+  readonly before?: readonly RequestHandler[];
+};
 
-/** What was uploaded, for everybody who has been told its name. */
-export const uploadRoutes = ({ blobs }: UploadDependencies): Router =>
-  Router()
-    .get('/uploads/:name', (request, response) => answerUpload(blobs, request, response))
-    .all('/uploads/:name', refuseOtherMethods('GET', 'HEAD'));
+/** Pictures, each for those who may read its article. */
+export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDependencies): Router => {
+  const find = async (request: Request) => {
+    const name = parseBlobName(String(request.params.name));
+    const visibility = name && (await visibilityOf(request, name));
+    const found = visibility && (await blobs.find(name));
+    if (name === undefined || visibility === undefined || found === undefined) throw new HttpProblem('not_found');
+    return { name, visibility, bytes: found.bytes };
+  };
+  return Router()
+    .get('/uploads/:name', ...before, async (request, response) => answerUpload(blobs, await find(request), { request, response }))
+    .all('/uploads/:name', refuseOtherMethods('GET', 'HEAD'))
+    .get('/uploads/:name/address', ...before, async (request, response) => {
+      const { name } = await find(request);
+      response.set('Cache-Control', 'no-store').json(signAddress(key, name));
+    })
+    .all('/uploads/:name/address', refuseOtherMethods('GET', 'HEAD'));
+};
 
-const answerUpload = async (blobs: UploadDependencies['blobs'], request: Request, response: Response): Promise<void> => {
-  const name = parseBlobName(String(request.params.name));
-  const found = name && (await blobs.find(name));
-  if (name === undefined || found === undefined) throw new HttpProblem('not_found');
+type Found = { readonly name: BlobName; readonly visibility: Visibility; readonly bytes: number };
+type Exchange = { readonly request: Request; readonly response: Response };
+
+const answerUpload = async (blobs: UploadDependencies['blobs'], found: Found, { request, response }: Exchange): Promise<void> => {
+  const { name } = found;
   const entityTag = `"${name}"`;
-  if (isKnownToReader(request, entityTag)) return void response.status(304).set(cachingOf(entityTag)).end();
+  const caching = { ETag: entityTag, 'Cache-Control': found.visibility.cacheControl };
+  response.vary('Authorization');
+  if (isKnownToReader(request, entityTag)) return void response.status(304).set(caching).end();
   const range = rangeOf(request, { bytes: found.bytes, entityTag });
   const body = request.method === 'HEAD' ? undefined : await blobs.read(name, range);
   if (body === undefined && request.method !== 'HEAD') throw new HttpProblem('not_found');
-  response.status(range === undefined ? 200 : 206).set({ ...cachingOf(entityTag), ...headersOf(name), ...lengthOf(found.bytes, range) });
+  response.status(range === undefined ? 200 : 206).set({ ...caching, ...headersOf(name), ...lengthOf(found.bytes, range) });
   if (body === undefined) return void response.end();
   await send(body, response);
 };
-
-/** What is under a name never changes, so that the name is its tag; but it goes when its article does, and caches shall forget it soon. */
-const cachingOf = (entityTag: string) => ({ ETag: entityTag, 'Cache-Control': 'public, max-age=86400' });
 
 /** A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be. */
 const headersOf = (name: BlobName) => ({

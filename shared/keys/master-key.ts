@@ -30,7 +30,8 @@ export type KeyPurpose =
   | 'signing-key'
   | 'form-token'
   | 'attempt-key'
-  | 'audit-key';
+  | 'audit-key'
+  | 'upload-address';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); knowing it tells nothing of the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { picture } from '../../test/engines/pictures.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let [author, stranger, admin] = [] as unknown as [Asker, Asker, Asker];
+let article: number;
+let cover: string;
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, stranger, admin] = [await world.person('author'), await world.person('author'), await world.person('admin')];
+  article = ((await write('POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }).id;
+  await putCover();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const write = async (method: string, path: string, body?: object) => {
+  const reply = await world.ask(path, { by: author, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return reply.body;
+};
+const putCover = async () => {
+  const headers = { ...(await world.authorization(author)), 'content-type': 'image/png' };
+  const response = await fetch(`${world.url}/articles/${article}/cover`, { method: 'PUT', headers, body: picture('image/png') });
+  expect(response.status).toBe(200);
+  cover = ((await world.ask(`/articles/${article}`, { by: author })).body as { cover: string }).cover;
+};
+
+/** As a browser or a program asks, after everything that was written. */
+const get = async (path: string, by: Asker | null = null, headers = {}) => {
+  await world.ask('/articles', { by: null });
+  const response = await fetch(`${world.url}${path}`, { headers: { ...(await world.authorization(by)), ...headers } });
+  return { status: response.status, caching: response.headers.get('cache-control'), body: await response.text() };
+};
+const statuses = async (path: string, headers = {}) =>
+  Promise.all([null, stranger, author, admin].map(async (by) => (await get(path, by, headers)).status));
+
+test('a picture is as visible as its article, and in shared caches only while that is published', async () => {
+  expect(await statuses(cover)).toEqual([404, 404, 200, 200]);
+  expect(await statuses(cover, { 'if-none-match': `"${cover.slice('/uploads/'.length)}"` })).toEqual([404, 404, 304, 304]);
+  expect((await get(cover, author)).caching).toBe('private, no-cache');
+  expect(await get(cover)).toMatchObject({ status: 404, caching: 'no-store' });
+  await write('POST', `/articles/${article}/publish`);
+  expect(await statuses(cover)).toEqual([200, 200, 200, 200]);
+  expect((await get(cover)).caching).toBe('public, max-age=300');
+  await write('POST', `/articles/${article}/unpublish`);
+  expect(await statuses(cover)).toEqual([404, 404, 200, 200]);
+});
+
+test('a signed address shows the picture without a token, that picture alone, and only as it was signed', async () => {
+  expect(await statuses(`${cover}/address`)).toEqual([404, 404, 200, 200]);
+  const { href, expiresAt } = JSON.parse((await get(`${cover}/address`, author)).body) as { href: string; expiresAt: string };
+  const left = Date.parse(expiresAt) - Date.now();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(300_000);
+  const shown = await get(href);
+  expect([shown.status, shown.caching]).toEqual([200, expect.stringMatching(/^private, max-age=\d+$/)]);
+  const address = new URL(href, world.url);
+  const altered = (name: string, value: string) => {
+    const other = new URL(address);
+    other.searchParams.set(name, value);
+    return `${other.pathname}${other.search}`;
+  };
+  const until = Number(address.searchParams.get('until'));
+  for (const path of [altered('until', String(until + 1)), altered('until', '1'), altered('until', 'x'), altered('signature', 'AAAA')])
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  const former = href;
+  await putCover();
+  const query = former.slice(former.indexOf('?'));
+  expect((await get(`${cover}${query}`)).status).toBe(404);
+});
+
+test('an unknown picture has no address', async () => {
+  for (const path of ['/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png/address', '/uploads/x/address'])
+    expect((await get(path, admin)).status).toBe(404);
+});
