@@ -87,6 +87,13 @@ test('a file or folder that cannot be used is one sentence', async () => {
   });
 });
 
+test('graphql schema prints what a gateway composes', async () => {
+  const { exit, output } = await call('graphql', 'schema');
+  expect(exit).toBe(0);
+  expect(output).toMatch(/^extend schema\n {2}@link\(url: "https:\/\/specs\.apollo\.dev\/federation/);
+  expect(output).toContain('createUser(input: UserInput!): User!');
+});
+
 test('settings prints the table', async () => {
   const { exit, output } = await call('settings');
   expect(exit).toBe(0);

@@ -13,6 +13,7 @@ import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
 import { erasureReport } from './erasure-report.ts';
+import { graphqlSchema } from './graphql-schema.ts';
 import { helpOn, helpOnCommands } from './help.ts';
 import { invite } from './invite.ts';
 import { keysRotate } from './keys-rotate.ts';
@@ -63,6 +64,7 @@ const COMMANDS: readonly Command[] = [
   erasureList,
   erasureReport,
   erasureApply,
+  graphqlSchema,
   documentsLoad,
   documentsList,
   documentsRemove,

@@ -14,6 +14,7 @@ export const SCOPES = [
   'write:comments',
   'manage:webhooks',
   'read:events',
+  'read:schema',
   'manage:clients',
   'manage:operations',
 ] as const;
@@ -110,6 +111,8 @@ const POLICY = {
   'comment.delete': { scope: 'write:comments', anonymous: never, reader: own, author: ownOrOnOwnArticle, admin: yes },
 
   'webhook.manage': { scope: 'manage:webhooks', anonymous: never, reader: own, author: own, admin: yes },
+  // the schema of GraphQL, where the settings keep it from everybody else
+  'schema.read': { scope: 'read:schema', anonymous: never, reader: yes, author: yes, admin: yes },
   'client.manage': { scope: 'manage:clients', anonymous: never, reader: never, author: never, admin: yes },
   // only of what they may read, which the read rules of the single items say
   'events.read': { scope: 'read:events', anonymous: never, reader: yes, author: yes, admin: yes },

@@ -293,7 +293,8 @@ export const SETTINGS = {
     schema: z.enum(['off', 'on']),
     expected: 'off or on',
     fallbackText: 'on, in production off',
-    description: 'Whether GraphQL tells its schema, and a browser at `/graphql` is shown GraphiQL.',
+    description:
+      'Whether GraphQL tells its schema to everybody, and a browser at `/graphql` is shown GraphiQL. Tokens with the scope `read:schema` read it anyway.',
   },
   GRAPHQL_TOKENS_MAX: { ...count, fallback: '2000', description: 'The longest GraphQL document, in tokens.' },
   GRAPHQL_DEPTH_MAX: { ...count, fallback: '10', description: 'The deepest nesting of fields.' },

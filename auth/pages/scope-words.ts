@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<Scope | IdentityScope, string>> = {
   'write:comments': 'Comment in your name, and change and delete your comments',
   'manage:webhooks': 'Have changes of what else is allowed here sent to other servers by webhooks',
   'read:events': 'Follow what changes, and look at the history',
+  'read:schema': 'See how the interface for programs is built',
   'manage:clients': 'Register, change and delete applications',
   'manage:operations': 'Take in again or leave out what stands still, and have the log verified',
   openid: 'Know that it is you',

@@ -1,5 +1,5 @@
 import { GraphQLError, getVariableValues, type OperationTypeNode } from 'graphql';
-import type { Caller } from '#shared/policy.ts';
+import { admit, type Caller, scopeOf } from '#shared/policy.ts';
 import { costOf } from './documents/cost.ts';
 import type { Documents, Prepared, PreparedOperation } from './documents/documents.ts';
 import { beyondLimit } from './documents/limits.ts';
@@ -61,13 +61,17 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
     const prepared = await prepare(documents, resolveDocument, parameters);
     const operation = operationIn(prepared, parameters.operationName);
     if (!types.has(operation.node.operation)) throw new WrongMethod(operation.node.operation);
-    if (prepared.introspects && !introspection) throw refuse('introspection_off', 'This installation does not tell its schema.');
+    if (prepared.introspects && !introspection && !mayReadSchema(caller)) throw refuse('introspection_off', INTROSPECTION_OFF);
     const refusal = refusalOf(caller, operation.rights);
     if (refusal) throw refusal;
     const { variables } = parameters;
     return { prepared, operation, variables, caller, cost: costIn(prepared, operation, variables) };
   };
 };
+
+/** Tools and gateways that were given the right, by a token; nobody has it without one. */
+const mayReadSchema = (caller: Caller): boolean => admit(caller, 'schema.read') === 'allowed';
+const INTROSPECTION_OFF = `This installation tells its schema only to tokens with the scope ${scopeOf('schema.read')}.`;
 
 /** An operation that does not go with the method of its request. */
 export class WrongMethod extends Error {

@@ -12,6 +12,7 @@ const SCOPES = {
   'write:comments': 'Write, change and delete comments',
   'manage:webhooks': 'Manage webhooks',
   'read:events': 'Read events and histories',
+  'read:schema': 'Read the schema of GraphQL where INTROSPECTION is off',
   'manage:clients': 'Manage applications',
   'manage:operations': 'Give orders to the operation of the installation',
 } as const satisfies Record<Scope, string>;

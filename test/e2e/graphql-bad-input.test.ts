@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { SCOPES } from '#shared/policy.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople } from '../engines/installation-people.ts';
 import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
@@ -9,10 +10,18 @@ import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts
 let installation: Installation;
 let ask: RestClient;
 let token: string;
+let gateway: string;
 beforeAll(async () => {
   installation = await startInstallation({ settings: { INTROSPECTION: 'off' } });
   ask = restClientOf(installation);
-  token = (await openPeople(installation)).administrator.token;
+  const people = await openPeople(installation);
+  token = (
+    await people.tokenOf(
+      installation.admin,
+      [...SCOPES].filter((scope) => scope !== 'read:schema'),
+    )
+  ).token;
+  gateway = (await people.tokenOf(await people.registerService('reader'), ['read:schema'])).token;
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
@@ -44,6 +53,17 @@ const refused = async (sent: Sent): Promise<Reply & { readonly errors: readonly 
 
 const codesOf = (errors: readonly Record<string, unknown>[]) =>
   new Set(errors.map(({ extensions }) => (extensions as { code: string }).code));
+
+test('where introspection is off, a token with read:schema reads the schema, and nobody else does', async () => {
+  const read = async (query: string, by: string | undefined) =>
+    (await ask('POST', '/graphql', { token: by, body: { query } })).body as { data?: object; errors?: { extensions: { code: string } }[] };
+  expect(await read('{ _service { sdl } }', gateway)).toMatchObject({ data: { _service: { sdl: expect.stringContaining('type User') } } });
+  expect(await read('{ __schema { queryType { name } } }', gateway)).toEqual(
+    expect.objectContaining({ data: { __schema: { queryType: { name: 'Query' } } } }),
+  );
+  for (const by of [token, undefined])
+    expect(await read('{ _service { sdl } }', by)).toMatchObject({ errors: [{ extensions: { code: 'introspection_off' } }] });
+});
 
 describe('requests', () => {
   test.each(REQUESTS)('%s', async (_name, sent, status, code) => {

@@ -2,17 +2,14 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row, TypeName } from '../resolvers/rows.ts';
-import { types } from '../schema.ts';
-import { subgraphSdl } from './sdl.ts';
+import { SUBGRAPH_SDL } from './sdl.ts';
 
 /** Of the root, for gateways. Entities of one type are read by one statement. */
 export const FEDERATION: Readonly<Record<string, Resolver>> = {
-  _service: () => ({ sdl: SDL }),
+  _service: () => ({ sdl: SUBGRAPH_SDL }),
   _entities: (_query, { representations }, context) =>
     (representations as readonly Representation[]).map((representation) => readEntity(context, representation)),
 };
-
-const SDL = subgraphSdl(types);
 
 type Representation = { readonly __typename?: unknown; readonly id?: unknown };
 

@@ -1,10 +1,11 @@
 import { type DefinitionNode, type DocumentNode, type FieldDefinitionNode, Kind, print } from 'graphql';
+import { types } from '../schema.ts';
 
 const HEAD = `extend schema
   @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;
 
 /** The types as a subgraph tells them: without what the specification adds by itself. */
-export const subgraphSdl = ({ definitions }: DocumentNode): string => {
+const subgraphSdl = ({ definitions }: DocumentNode): string => {
   const own = definitions.filter((definition) => !isOfFederation(definition)).map(withoutFields);
   return `${HEAD}\n\n${own.map(print).join('\n\n')}\n`;
 };
@@ -22,3 +23,5 @@ const withoutFields = (definition: DefinitionNode): DefinitionNode =>
 const isOwn = ({ name }: FieldDefinitionNode): boolean => !isReserved(name.value);
 
 const isReserved = (name: string | undefined): boolean => name?.startsWith('_') ?? false;
+
+export const SUBGRAPH_SDL = subgraphSdl(types);
