@@ -9,6 +9,7 @@ import { type ProcessContext, run } from '#shared/run.ts';
 import { startAudit } from './audit/service.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
+import { isPagePath } from './auth/pages/page-paths.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { startProjectionOrders } from './projector/carry-out-orders.ts';
@@ -46,7 +47,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   // What is asked for most comes first, because Express tries one route after the other.
   const routes = [resourcePaths(), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
   const { shortWay } = query;
-  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, authentication, shortWay });
+  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, isPage: isPagePath, authentication, shortWay });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
   process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute));

@@ -12,6 +12,7 @@ import type { Post } from '../mail/post.ts';
 import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
 import { createFormTokens } from '../pages/form-token.ts';
+import { PAGE_PATHS } from '../pages/page-paths.ts';
 import { passkeyScriptRoutes } from '../pages/passkey-script.ts';
 import { relyingPartyOf } from '../passkeys/ceremony.ts';
 import { createPasskeys } from '../passkeys/passkeys.ts';
@@ -92,7 +93,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
       deviceGuesses(attempts),
       ownAccountRoutes({ ...shared, ...told }),
     )
-    .use(['/sign-in', '/sign-up', '/consent', '/device', '/account'], answerPageErrors(log));
+    .use([...PAGE_PATHS], answerPageErrors(log));
 };
 
 const COPIED =

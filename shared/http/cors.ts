@@ -31,11 +31,15 @@ export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean =
  * Cross-origin requests by web pages (the Fetch standard). They carry a token at most, never a cookie, so that a page can do
  * nothing that it could not do from a server of its own.
  */
-export const cors = (origins: CorsOrigins): Router => Router().use(corsHandler(origins));
+export const cors = (origins: CorsOrigins, isPage?: IsPage): Router => Router().use(corsHandler(origins, isPage));
+
+/** Whether a path is that of a page, which nobody but its own origin may read. */
+export type IsPage = (path: string) => boolean;
 
 export const corsHandler =
-  (origins: CorsOrigins): RequestHandler =>
+  (origins: CorsOrigins, isPage: IsPage = () => false): RequestHandler =>
   (request, response, next) => {
+    if (isPage(request.path)) return next();
     if (origins !== 'any') response.vary('Origin');
     const origin = request.get('Origin');
     if (origin === undefined || !isAllowedOrigin(origins, origin)) return next();

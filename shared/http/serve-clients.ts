@@ -8,7 +8,7 @@ import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
-import { corsHandler } from './cors.ts';
+import { corsHandler, type IsPage } from './cors.ts';
 import { healthRoutes } from './health.ts';
 import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
@@ -38,6 +38,8 @@ export type Served = {
   readonly links: readonly Link[];
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;
+  /** Which of them are pages for people. */
+  readonly isPage?: IsPage;
   /** What the routes would do as well, later. */
   readonly shortWay?: ShortWay;
   /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
@@ -48,11 +50,11 @@ export type Served = {
 export const serveClients = async (
   { config, log, resources }: Omit<ProcessContext, 'signal'>,
   { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
-  { routes, links, authentication, shortWay, beside }: Served,
+  { routes, links, isPage, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
-  const forBrowsers = [demandHttps(config), corsHandler(corsOrigins)];
+  const forBrowsers = [demandHttps(config), corsHandler(corsOrigins, isPage)];
   const limiter = rateLimiter({ limits: rateLimits, client, anonymous, metrics, authentication });
   const shedder = resources.use(openLoadShedder(config.load, metrics));
   // Whoever watches the process is answered however many others ask.

@@ -105,3 +105,28 @@ test('a web page of another origin may ask, and see what matters', async () => {
   expect(headers.get('access-control-allow-origin')).toBe('*');
   expect(headers.get('access-control-expose-headers')).toContain('ETag');
 });
+
+test.each([
+  '/authorize',
+  '/Authorize/',
+  '/authorize/some-id',
+  '/sign-in/some-id',
+  '/sign-up',
+  '/sign-out',
+  '/consent/some-id',
+  '/device',
+  '/account',
+  '/account/reset',
+])('no web page of another origin may read %s, where people sign in and decide (RFC 9700, 2.1)', async (path) => {
+  for (const method of ['GET', 'OPTIONS']) {
+    const { headers } = await ask(method, path, { headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' } });
+    expect([method, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]).toEqual([method, null, null]);
+  }
+});
+
+test.each(['/token', '/device_authorization', '/jwks', '/.well-known/openid-configuration'])('it may use %s', async (path) => {
+  const { headers } = await ask('OPTIONS', path, {
+    headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+  });
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+});
