@@ -9,7 +9,7 @@ import { type ClientSettings, hasSecret, type StoredClient, settingsOf } from '.
 import { deleteClient, selectClient, selectClientForUpdate, updateClient } from './client-table.ts';
 import type { ClientAndSecret } from './clients.ts';
 import { demandScopes } from './demand-rights.ts';
-import { endAgain, endFor, settle } from './end.ts';
+import { endAgain, endFor } from './end.ts';
 import type { ClientDependencies } from './register-client.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { actsForItself, makeServiceAccount } from './service-account.ts';
@@ -42,7 +42,6 @@ export const changeClient = async (dependencies: ClientDependencies, edit: EditO
     return { client: after, secret, ending, ended };
   });
   await endAgain(dependencies, { clientId, ending, ended });
-  if (ending !== 'nothing' && !client.disabled) await settle();
   return { client, secret };
 };
 
@@ -77,7 +76,6 @@ export const rotateSecret = async (dependencies: ClientDependencies, clientId: s
     return rotated;
   });
   await endAgain(dependencies, { clientId, ending: 'tokens', ended: [] });
-  await settle();
   return { client, secret };
 };
 

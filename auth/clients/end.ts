@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { REVOCATION_SETTLES_MS, revoke } from '#shared/http/authenticate/revocations.ts';
+import { revoke } from '#shared/http/authenticate/revocations.ts';
 import { type EndedGrant, endGrantsOfClient } from '../storage/end-grants.ts';
 import { deleteAccessTokensOfClient } from '../storage/end-records.ts';
 import type { Ending } from './changes.ts';
@@ -32,8 +32,8 @@ export const endFor = async (connection: Connection, clientId: string, ending: E
 };
 
 /**
- * Once more after the commit. The time of a revocation is that of its statement, and until the commit, and a moment longer, every
- * process goes on by what the client was before: what it issues in between is newer than the revocation, and would survive it.
+ * Once more after the commit. For a moment longer every process goes on by what the client was before: what it issues in between
+ * is newer than the revocation, and would survive it.
  */
 export const endAgain = async (
   { pool, onEnded }: EndDependencies,
@@ -44,6 +44,3 @@ export const endAgain = async (
   await delay(CACHE_MS + REQUEST_MS);
   for (const grant of await inTransaction(pool, (connection) => endFor(connection, clientId, ending))) await onEnded(grant);
 };
-
-/** Until tokens that the client gets from now on are good. */
-export const settle = (): Promise<void> => delay(REVOCATION_SETTLES_MS);

@@ -7,17 +7,14 @@ import type { ReadProfile } from './profile.ts';
 export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
 export type FindPerson = (userId: UserId) => Promise<Person | undefined>;
 
-type OurAccount = Account & { readonly person: Person };
-
 /** The person that oidc-provider knows by its `sub`, as long as there is one. */
 export const createFindAccount =
   ({ findPerson, readProfile }: { findPerson: FindPerson; readProfile: ReadProfile }): FindAccount =>
-  async (_ctx, sub): Promise<OurAccount | undefined> => {
+  async (_ctx, sub): Promise<Account | undefined> => {
     const person = await findActive(findPerson, Number(sub));
     if (person === undefined) return undefined;
     return {
       accountId: sub,
-      person,
       async claims(_use, scope) {
         const scopes = new Set(scope.split(' '));
         const wantsProfile = scopes.has('profile') || scopes.has('email');
@@ -37,6 +34,3 @@ export const findActive = async (findPerson: FindPerson, userId: number): Promis
   const person = await findPerson(userId as UserId);
   return person?.status === 'active' ? person : undefined;
 };
-
-/** Every account of ours was made above. */
-export const personOf = (account: Account | undefined): Person | undefined => (account as OurAccount | undefined)?.person;

@@ -23,6 +23,7 @@ export type ProviderSettings = {
   readonly registrationUrl: string | undefined;
   readonly findPerson: FindPerson;
   readonly readProfile: ReadProfile;
+  readonly readSeenRevocations: Parameters<typeof createTokenClaims>[0]['readSeenRevocations'];
   readonly pages: ProviderPages;
 };
 
@@ -55,7 +56,7 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   expiresWithSession: () => false,
   cookies: cookiesOf(settings),
   findAccount: createFindAccount(settings),
-  formats: { customizers: { jwt: createTokenClaims(settings.findPerson) } },
+  formats: { customizers: { jwt: createTokenClaims(settings) } },
   interactions: {
     url: (_ctx, { uid, prompt }) => `/${prompt.name === 'consent' ? 'consent' : 'sign-in'}/${uid}`,
   },

@@ -4,6 +4,7 @@ import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import { readSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
@@ -67,7 +68,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
 
-const settingsOf = ({ config, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
+const settingsOf = ({ config, pool, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
   masterKey,
@@ -77,6 +78,7 @@ const settingsOf = ({ config, eventLog, codec, masterKey, persons }: Dependencie
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
+  readSeenRevocations: (of) => readSeenRevocations(pool, of),
   pages: providerPages,
 });
 

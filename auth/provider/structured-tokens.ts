@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Pool } from '#shared/database/pool.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
+import { revoke, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
 import { publicKeysOf } from './public-keys.ts';
@@ -60,4 +60,5 @@ const revocableOf = (claims: JWTPayload) => ({
   clientId: String(claims.client_id),
   userId: Number(claims.sub),
   issuedAtS: Number(claims.iat),
+  seen: claims.revocations_seen as SeenRevocations | undefined,
 });

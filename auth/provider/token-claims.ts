@@ -1,25 +1,36 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { type FindPerson, findActive, personOf } from './account.ts';
+import type { SeenRevocations } from '#shared/http/authenticate/revocations.ts';
+import { type FindPerson, findActive } from './account.ts';
 import { serviceAccountOf } from './client-metadata.ts';
+
+type Dependencies = {
+  readonly findPerson: FindPerson;
+  readSeenRevocations(of: { readonly userId: number; readonly clientId: string }): Promise<SeenRevocations>;
+};
 
 type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
  * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
- * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, and in `grant_id` the
- * grant they end with. A client that acts for itself is the user that is its service account.
+ * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `grant_id` the
+ * grant they end with, and in `revocations_seen` which revocations came before. A client that acts for itself is the user that is
+ * its service account.
  */
 export const createTokenClaims =
-  (findPerson: FindPerson): Customize =>
+  ({ findPerson, readSeenRevocations }: Dependencies): Customize =>
   async (ctx, token, { payload }) => {
+    const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
+    // Before the role is read, so that a change in between ends this token as well.
+    payload.revocations_seen = await readSeenRevocations({ userId, clientId: token.clientId ?? '' });
+    const person = await findActive(findPerson, userId);
     if (token.kind === 'AccessToken') {
+      if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
       token.scope = scopeOf(ctx, token.scope);
       payload.scope = token.scope;
-      payload.role = roleOfAccount(ctx);
+      payload.role = person.role;
       payload.grant_id = token.grantId;
       return;
     }
-    const person = await findActive(findPerson, serviceAccountOfClient(ctx));
     if (person === undefined) throw new errors.UnauthorizedClient('the service account of the client does not exist');
     payload.sub = String(person.userId);
     payload.role = person.role;
@@ -31,12 +42,6 @@ const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): st
   const source = RefreshToken ?? AuthorizationCode ?? DeviceCode;
   const asked = oidc.params?.scope === undefined ? (source?.scopes ?? new Set()) : oidc.requestParamScopes;
   return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
-};
-
-const roleOfAccount = ({ oidc }: KoaContextWithOIDC): string => {
-  const person = personOf(oidc.account);
-  if (person === undefined) throw new Error('a token was to be issued for nobody');
-  return person.role;
 };
 
 const serviceAccountOfClient = ({ oidc }: KoaContextWithOIDC): number => {

@@ -93,7 +93,7 @@ test('what has ended says nothing any more, and is removed in the end', async ()
 });
 
 describe('a client', () => {
-  const token = { jti: 'j', grantId: 'g', userId: 7, clientId: 'web', issuedAtS: Math.floor(Date.now() / 1_000) - 1 };
+  const token = { jti: 'j', grantId: 'g', userId: 7, clientId: 'web', issuedAtS: 0, seen: { user: 0, client: 0 } };
 
   test('ends in the transaction of the caller, with all that it was given or not at all', async () => {
     await save('Grant');

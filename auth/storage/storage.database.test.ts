@@ -153,6 +153,7 @@ describe('a grant', () => {
     userId,
     clientId,
     issuedAtS: Math.floor(Date.now() / 1_000) - 1,
+    seen: { user: 0, client: 0 },
   });
 
   test('ends with everything under it, and with nothing else', async () => {

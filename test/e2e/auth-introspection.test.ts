@@ -58,6 +58,7 @@ describe('/introspect (RFC 7662)', () => {
       token_type: 'Bearer',
       jti: expect.any(String),
       grant_id: expect.any(String),
+      revocations_seen: { user: 0, client: 0 },
       iat: expect.any(Number),
       exp: expect.any(Number),
     });

@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Role } from '#shared/events/fields.ts';
-import { REVOCATION_SETTLES_MS } from '#shared/http/authenticate/revocations.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { openHandBrowser } from './browser-by-hand.ts';
 import type { Installation } from './installation.ts';
@@ -72,13 +71,11 @@ export const openPeople = async (installation: Pick<Installation, 'url' | 'fetch
     },
     async signIn(person, role) {
       const enter = signInAs(person);
-      const { iat } = await until(
-        async () => claimsOf((await visit(enter)).access_token),
-        (claims) => claims.role === role,
+      const tokens = await until(
+        () => visit(enter),
+        ({ access_token: token }) => claimsOf(token).role === role,
       );
-      // The change has ended all tokens of these seconds, this one among them if it was quick.
-      await until(Date.now, (nowMs) => nowMs >= iat * 1_000 + REVOCATION_SETTLES_MS);
-      return { ...person, ...holding(await visit(enter)) };
+      return { ...person, ...holding(tokens) };
     },
     signInAt: async (application, person) => ({ ...person, ...holding(await visitorOf(installation, application)(signInAs(person))) }),
     async registerClient(settings) {

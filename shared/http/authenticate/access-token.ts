@@ -6,6 +6,7 @@ import { role, token, userId } from '#shared/events/fields.ts';
 import type { Caller } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
+import type { SeenRevocations } from './revocations.ts';
 
 /** What an access token says, once its signature, issuer, audience, and form are known to be right. */
 export type AccessToken = {
@@ -14,6 +15,7 @@ export type AccessToken = {
   readonly jti: string;
   readonly grantId: string | undefined;
   readonly issuedAtS: number;
+  readonly seen: SeenRevocations | undefined;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
   readonly kid: string;
@@ -52,6 +54,7 @@ const Claims = z.object({
     .pipe(z.array(z.string()).max(SCOPES_MAX)),
   role,
   grant_id: token.optional(),
+  revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
 });
 
@@ -116,6 +119,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken
   jti: claims.jti,
   grantId: claims.grant_id,
   issuedAtS: claims.iat,
+  seen: claims.revocations_seen,
   notBeforeS: claims.nbf,
   expiresAtS: claims.exp,
   kid,

@@ -105,8 +105,8 @@ const staleRevocations = (): HttpProblem => new HttpProblem('unavailable', { hea
 
 const REVOKED = 'The token was revoked.';
 
-const isRevoked = ({ jti, grantId, clientId, issuedAtS, caller: { userId } }: AccessToken, revocations: Revocations): boolean =>
-  revocations.isRevoked({ jti, grantId, clientId, userId, issuedAtS });
+const isRevoked = (accessToken: AccessToken, revocations: Revocations): boolean =>
+  revocations.isRevoked({ ...accessToken, userId: accessToken.caller.userId });
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
 const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {

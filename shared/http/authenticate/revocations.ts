@@ -13,7 +13,14 @@ export type Revocable = {
   readonly clientId: string;
   readonly userId: number;
   readonly issuedAtS: number;
+  readonly seen: SeenRevocations | undefined;
 };
+
+/**
+ * The last revocations of its user and of its client that came before a token: when they were, in microseconds of the database, and
+ * zero where there was none for a while. They grow with each revocation of the same one, whatever a clock says.
+ */
+export type SeenRevocations = { readonly user: number; readonly client: number };
 
 /** What has been revoked, as of at most `staleMs` ago. */
 export type Revocations = {
@@ -35,14 +42,14 @@ export type RevocationNews = {
   onRevoked(listener: RevocationListener): Disposable;
 };
 
+type FollowedRevocations = Revocations & RevocationNews & AsyncDisposable;
+
 /** No token lives longer; what is revoked can be forgotten after this and the tolerance of clocks. */
 export const ACCESS_TOKEN_LIFETIME_S = 300;
 const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
 const REFRESH_MS = 1_000;
-/** How far the clocks of two authorization servers may differ, and how long one of them may go by what it read before. */
+/** How far the clocks of two authorization servers of the former release may differ. */
 const SKEW_S = 1;
-/** After this, tokens that are issued to a revoked client or user are good again: none of them looks older than the revocation. */
-export const REVOCATION_SETTLES_MS = (SKEW_S + 1) * 1_000;
 /** A revocation that commits late has an earlier time than one already seen; no transaction of ours lasts longer than this. */
 const OVERLAP_S = 60;
 
@@ -52,48 +59,64 @@ export const migrateRevocations = (pool: Pool): Promise<void> => migrate(pool, '
 export const revoke = async (database: Pick<Pool, 'query'>, kind: RevocationKind, value: string): Promise<void> => {
   await database.query(
     `insert into auth.revoked as known (kind, value, expires_at) values ($1, $2, clock_timestamp() + $3 * interval '1 second')
-     on conflict (kind, value) do update set revoked_at = clock_timestamp(), expires_at = excluded.expires_at`,
+     on conflict (kind, value) do update
+       set revoked_at = greatest(clock_timestamp(), known.revoked_at + interval '1 microsecond'), expires_at = excluded.expires_at`,
     [kind, value, RETENTION_S],
   );
 };
 
-type Row = { readonly kind: RevocationKind; readonly value: string; readonly revoked_at: Date; readonly expires_at: Date };
-type Entry = { readonly revokedAtS: number; readonly expiresAtMs: number };
+/**
+ * What a token that is about to be issued says. To be read before anything that a revocation is about, such as the role: a
+ * change that comes in between is then newer than the token.
+ */
+export const readSeenRevocations = async (
+  database: Pick<Pool, 'query'>,
+  { userId, clientId }: Pick<Revocable, 'userId' | 'clientId'>,
+): Promise<SeenRevocations> => {
+  const { rows } = await database.query<SeenRevocations>({
+    name: 'read-seen-revocations',
+    text: `select coalesce(max(${REVOKED_AT}) filter (where kind = 'user'), 0) as "user",
+                  coalesce(max(${REVOKED_AT}) filter (where kind = 'client'), 0) as client
+           from auth.revoked where kind = 'user' and value = $1 or kind = 'client' and value = $2`,
+    values: [String(userId), clientId],
+  });
+  return rows[0] ?? { user: 0, client: 0 };
+};
+
+/** In microseconds since 1970, which a number holds exactly. */
+export const REVOKED_AT = '(extract(epoch from revoked_at) * 1000000)::float8';
+const MICROSECONDS = 1_000_000;
+const MS_PER_SECOND = 1_000;
+
+type Row = { readonly kind: RevocationKind; readonly value: string; readonly revokedAt: number; readonly livesMs: number };
+type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
+/** A change of a user that this process found in the log, and the last revocation of theirs that was stored by then. */
+type Change = { readonly atS: number; readonly stored: number; readonly forgetAtMs: number };
 
 /**
  * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail for a while,
  * and how long that has been is for the caller to judge.
  */
-export const followRevocations = async ({
-  pool,
-  log,
-}: {
-  pool: Pool;
-  log: Log;
-}): Promise<Revocations & RevocationNews & AsyncDisposable> => {
+export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log }): Promise<FollowedRevocations> => {
   const entries = new Map<string, Entry>();
+  const changed = new Map<string, Change>();
   const listeners = new Set<RevocationListener>();
   const tell: RevocationListener = (userId) => {
     for (const listener of listeners) listener(userId);
   };
-  /** Returns whether it refuses more than before. */
-  const add = (key: string, { revokedAtS, expiresAtMs }: Entry): boolean => {
-    const known = entries.get(key);
-    if (known !== undefined && known.revokedAtS >= revokedAtS) return false;
-    entries.set(key, { revokedAtS, expiresAtMs });
-    return true;
-  };
-  let newest = new Date(0);
+  let newest = 0;
   let readAtMs = 0;
   const refresh = async (): Promise<void> => {
     const askedAtMs = performance.now();
     let hasNews = false;
-    for (const row of await read(pool, newest)) {
-      const entry = { revokedAtS: secondOf(row.revoked_at), expiresAtMs: row.expires_at.getTime() };
-      hasNews = add(keyOf(row.kind, row.value), entry) || hasNews;
-      if (row.revoked_at > newest) newest = row.revoked_at;
+    for (const { kind, value, revokedAt, livesMs } of await read(pool, newest)) {
+      const key = keyOf(kind, value);
+      hasNews ||= (entries.get(key)?.revokedAt ?? 0) < revokedAt;
+      entries.set(key, { revokedAt, forgetAtMs: askedAtMs + livesMs });
+      newest = Math.max(newest, revokedAt);
     }
-    for (const [key, { expiresAtMs }] of entries) if (expiresAtMs < Date.now()) entries.delete(key);
+    // By what has passed here: this clock may be ahead of the database's.
+    for (const map of [entries, changed]) for (const [key, { forgetAtMs }] of map) if (forgetAtMs < askedAtMs) map.delete(key);
     readAtMs = askedAtMs;
     if (hasNews) tell(undefined);
   };
@@ -101,11 +124,17 @@ export const followRevocations = async ({
   const stopping = new AbortController();
   const following = repeat(refresh, stopping.signal, (err) => log.warn({ err }, 'The revocations could not be read.'));
   return {
-    isRevoked: (token) => isRevoked(entries, token),
+    isRevoked: (token) => isRevoked(entries, token) || isBefore(changed.get(keyOf('user', String(token.userId))), token),
     staleMs: () => performance.now() - readAtMs,
     revokeUser(userId, at) {
-      const entry = { revokedAtS: secondOf(at), expiresAtMs: at.getTime() + RETENTION_S * 1_000 };
-      if (entry.expiresAtMs > Date.now() && add(keyOf('user', String(userId)), entry)) tell(userId);
+      const key = keyOf('user', String(userId));
+      const change = { atS: Math.floor(at.getTime() / MS_PER_SECOND), stored: entries.get(key)?.revokedAt ?? 0 };
+      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - Date.now();
+      // The authorization server may have been quicker than the log.
+      const isStored = change.stored >= at.getTime() * (MICROSECONDS / MS_PER_SECOND);
+      if (livesMs <= 0 || isStored || (changed.get(key)?.atS ?? 0) >= change.atS) return;
+      changed.set(key, { ...change, forgetAtMs: performance.now() + livesMs });
+      tell(userId);
     },
     onRevoked(listener) {
       listeners.add(listener);
@@ -118,25 +147,35 @@ export const followRevocations = async ({
   };
 };
 
-const secondOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
-
 const keyOf = (kind: RevocationKind, value: string): string => `${kind} ${value}`;
 
-const isRevoked = (entries: ReadonlyMap<string, Entry>, { jti, grantId, clientId, userId, issuedAtS }: Revocable): boolean => {
+const isRevoked = (entries: ReadonlyMap<string, Entry>, token: Revocable): boolean => {
   if (entries.size === 0) return false;
+  const { jti, grantId, clientId, userId } = token;
   if (entries.has(keyOf('jti', jti))) return true;
   if (grantId !== undefined && entries.has(keyOf('grant', grantId))) return true;
-  return isSince(entries.get(keyOf('client', clientId)), issuedAtS) || isSince(entries.get(keyOf('user', String(userId))), issuedAtS);
+  return (
+    isSince(entries.get(keyOf('client', clientId)), token, token.seen?.client) ||
+    isSince(entries.get(keyOf('user', String(userId))), token, token.seen?.user)
+  );
 };
 
-/** Tokens say the second of their issue only, so those of the very second are refused as well. */
-const isSince = (entry: Entry | undefined, issuedAtS: number): boolean => entry !== undefined && issuedAtS <= entry.revokedAtS + SKEW_S;
+/** Tokens of the former release say only the second of their issue, so those of the very second are refused as well. */
+const isSince = (entry: Entry | undefined, { issuedAtS }: Revocable, seen: number | undefined): boolean => {
+  if (entry === undefined) return false;
+  return seen === undefined ? issuedAtS <= Math.floor(entry.revokedAt / MICROSECONDS) + SKEW_S : entry.revokedAt > seen;
+};
+
+/** A token that knows of a later revocation than those stored at the change was issued after it, also in the same second. */
+const isBefore = (change: Change | undefined, { issuedAtS, seen }: Revocable): boolean =>
+  change !== undefined && issuedAtS <= change.atS + SKEW_S && (seen === undefined || seen.user <= change.stored);
 
 /** What came since the newest that is known. Once the database's clock was set back, what comes is older than that. */
-const read = async (pool: Pool, newest: Date): Promise<readonly Row[]> => {
+const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(
-    `select kind, value, revoked_at, expires_at from auth.revoked
-     where revoked_at > least($1::timestamptz, now()) - $2 * interval '1 second' and expires_at > now()`,
+    `select kind, value, ${REVOKED_AT} as "revokedAt", extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as "livesMs"
+     from auth.revoked
+     where revoked_at > least(to_timestamp($1::float8 / ${MICROSECONDS}), now()) - $2 * interval '1 second' and expires_at > now()`,
     [newest, OVERLAP_S],
   );
   return rows;
