@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
@@ -73,22 +73,39 @@ test('what is over is cleared away', async () => {
   expect((await pool.query(`select from auth.attempt where key like 'old-%'`)).rowCount).toBe(0);
 });
 
-test('ten guesses at an account from ten addresses, and the eleventh waits; a success clears the account', async () => {
-  const guess = (address: string) => limits.admit({ account: 'ada', address });
-  const guesses = [];
-  for (let each = 1; each <= 10; each += 1) guesses.push(await guess(`192.0.2.${each}`));
-  expect(guesses.every(({ granted }) => granted)).toBe(true);
-  expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
-  expect(await guess('192.0.2.99')).toMatchObject({ granted: false });
-  await limits.succeeded({ account: 'ada', address: '192.0.2.1' });
-  expect(await guess('192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
+describe('guesses at an account', () => {
+  const guess = (account: string, address: string, device?: string) => limits.admit({ account, address, device });
+
+  test('are ten from one address, and the eleventh waits; others have their own, and a success clears that of its address', async () => {
+    const guesses = [];
+    for (let each = 1; each <= 10; each += 1) guesses.push(await guess('ada', '192.0.2.1'));
+    expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
+    expect(await guess('ada', '192.0.2.1')).toMatchObject({ granted: false });
+    expect(await guess('ada', '192.0.2.2')).toMatchObject({ granted: true, locksIfWrong: false });
+    await limits.succeeded({ account: 'ada', address: '192.0.2.1', device: undefined });
+    expect(await guess('ada', '192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
+  });
+
+  test('are a hundred from everywhere, of which no success gives any back; a known browser has its own ten', async () => {
+    const guesses = [];
+    for (let each = 0; each < 100; each += 1) guesses.push(await guess('ben', `192.0.2.${each % 20}`));
+    expect(guesses.filter(({ granted }) => granted)).toHaveLength(100);
+    expect(await guess('ben', '198.51.100.9')).toMatchObject({ granted: false });
+    const known = [];
+    for (let each = 1; each <= 11; each += 1) known.push(await guess('ben', `198.51.100.${each}`, 'laptop'));
+    expect(known.map(({ granted }) => granted)).toEqual([...Array(10).fill(true), false]);
+    expect(await guess('ben', '198.51.100.20', 'phone')).toMatchObject({ granted: true });
+    await limits.succeeded({ account: 'ben', address: '198.51.100.20', device: 'phone' });
+    expect(await guess('ben', '198.51.100.30')).toMatchObject({ granted: false });
+  });
 });
 
 test('fifty guesses from one address, whoever is guessed at', async () => {
   const guesses = [];
-  for (let each = 0; each < 51; each += 1) guesses.push(await limits.admit({ account: `user-${each}`, address: '198.51.100.1' }));
+  for (let each = 0; each < 51; each += 1)
+    guesses.push(await limits.admit({ account: `user-${each}`, address: '203.0.113.1', device: undefined }));
   expect(guesses.filter(({ granted }) => granted)).toHaveLength(50);
-  expect(await limits.admit({ account: 'user-1', address: '198.51.100.2' })).toMatchObject({ granted: true });
+  expect(await limits.admit({ account: 'user-1', address: '203.0.113.2', device: undefined })).toMatchObject({ granted: true });
 });
 
 test('a clock that was set back makes nobody wait longer than all attempts together take', async () => {

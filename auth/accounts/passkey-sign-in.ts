@@ -10,11 +10,11 @@ import { newChallenge, type Passkeys } from '../passkeys/passkeys.ts';
 import { TICKET_MAX, type Tickets } from '../storage/tickets.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, readForm } from './form.ts';
-import { type Asked, askedOf, finish, type InteractionDependencies } from './interaction.ts';
+import { type Asked, askedOf } from './interaction.ts';
 import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
-import { signedIn } from './sign-in-outcome.ts';
+import { finishSignIn, type SignInFinish } from './sign-in-outcome.ts';
 
-export type PasskeyDependencies = InteractionDependencies & {
+export type PasskeyDependencies = SignInFinish & {
   readonly persons: Pick<Persons, 'byId'>;
   readonly passkeys: Pick<Passkeys, 'holderOf'>;
   readonly tickets: Tickets;
@@ -71,7 +71,7 @@ const submit = async (
   const person = holder && (await persons.byId(holder.userId));
   if (holder === undefined || person?.status !== 'active') return showAgain({ response, asked }, UNKNOWN, { status: 422 });
   await limits.succeededAt(address);
-  return finish(dependencies, { request, response, result: signedIn(person, [holder.isSynced ? 'swk' : 'hwk', 'user', 'mfa']) });
+  return finishSignIn(dependencies, { request, response }, { person, amr: [holder.isSynced ? 'swk' : 'hwk', 'user', 'mfa'] });
 };
 
 const TOO_LATE = 'This took too long. Try again.';

@@ -29,6 +29,7 @@ import type { Persons } from './directory.ts';
 import { createEmailHash } from './email-hash.ts';
 import { createFormCookie } from './form-cookie.ts';
 import type { InteractionDependencies } from './interaction.ts';
+import { createKnownDevices } from './known-devices.ts';
 import { answerPageErrors } from './page-refusal.ts';
 import { replaceScriptedForms } from './provider-pages.ts';
 import { recordSessions } from './session-events.ts';
@@ -80,6 +81,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),
     limits: createSignInLimits(attempts),
+    devices: createKnownDevices(dependencies),
     emailHash: createEmailHash(masterKey),
     cookie: createFormCookie(issuerUrl),
     isSignUpOpen: dependencies.signUp !== 'off',

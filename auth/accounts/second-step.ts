@@ -15,13 +15,13 @@ import type { Attempts } from './attempts.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, readForm } from './form.ts';
-import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor, type InteractionDependencies } from './interaction.ts';
+import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 import type { Person } from './person-table.ts';
 import { mayTell, type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
-import { recordLock, signedIn } from './sign-in-outcome.ts';
+import { finishSignIn, recordLock, type SignInFinish } from './sign-in-outcome.ts';
 
-export type SecondStepDependencies = InteractionDependencies &
+export type SecondStepDependencies = SignInFinish &
   TellDependencies & {
     readonly persons: Pick<Persons, 'byId'>;
     readonly credentials: Pick<Credentials, 'changedAt'>;
@@ -39,7 +39,7 @@ type Exchange = { readonly request: Request; readonly response: Response; readon
 export const afterPassword = async (dependencies: SecondStepDependencies, exchange: Exchange, person: Person): Promise<void> => {
   const { secondFactors, credentials, tickets } = dependencies;
   const { userId } = person;
-  if ((await secondFactors.of(userId)) === undefined) return finish(dependencies, { ...exchange, result: signedIn(person, ['pwd']) });
+  if ((await secondFactors.of(userId)) === undefined) return finishSignIn(dependencies, exchange, { person, amr: ['pwd'] });
   const passwordOf = versionOf(await credentials.changedAt(userId));
   const ticket = tickets.issue('second step', [exchange.asked.interaction.uid], { userId: String(userId), passwordOf });
   show(dependencies, exchange, { ticket, problems: {} });
@@ -71,7 +71,8 @@ const submit = async (dependencies: SecondStepDependencies, request: Request, re
   const typed: Typed = { kind: field === 'code' ? 'app' : 'recovery', code: form[field]?.trim() ?? '' };
   if (typed.code === '') return again({ [field]: 'Enter a code.' }, 422);
 
-  const tried = { account: `user ${person.userId}`, address: clientAddress(request) };
+  const device = dependencies.devices.of(request, person.userId);
+  const tried = { account: `user ${person.userId}`, address: clientAddress(request), device };
   const limits = field === 'code' ? codeLimits : recoveryLimits;
   const admitted = await limits.admit(tried);
   if (!admitted.granted) {
@@ -82,7 +83,7 @@ const submit = async (dependencies: SecondStepDependencies, request: Request, re
   if (await secondFactors.use(person.userId, typed, { actor: `user:${person.userId}`, client, requestId: requestIdOf(request) })) {
     await limits.succeeded(tried);
     if (typed.kind === 'recovery') await tellOfRecovery(dependencies, person);
-    return finish(dependencies, { request, response, result: signedIn(person, ['pwd', 'otp', 'mfa']) });
+    return finishSignIn(dependencies, { request, response }, { person, amr: ['pwd', 'otp', 'mfa'] });
   }
   if (admitted.locksIfWrong) {
     await tellOfTries(dependencies, person, tried.account);

@@ -1,17 +1,25 @@
-import type { Request } from 'express';
-import type { InteractionResults } from 'oidc-provider';
+import type { Request, Response } from 'express';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
-import type { Asked } from './interaction.ts';
+import { type Asked, finish, type InteractionDependencies } from './interaction.ts';
+import type { KnownDevices } from './known-devices.ts';
 import type { Person } from './person-table.ts';
 
 /** By what somebody has shown who they are (RFC 8176). */
 type Methods = readonly ('pwd' | 'otp' | 'hwk' | 'swk' | 'user' | 'mfa')[];
 
-/** `remember` keeps the session when the browser is closed. */
-export const signedIn = ({ userId }: Person, amr: Methods): InteractionResults => ({
-  login: { accountId: String(userId), amr: [...amr], remember: true },
-});
+export type SignInFinish = InteractionDependencies & { readonly devices: KnownDevices };
+
+/** Somebody has shown all that was asked for. From now on their tries in this browser are counted apart from those of others. */
+export const finishSignIn = async (
+  dependencies: SignInFinish,
+  exchange: { readonly request: Request; readonly response: Response },
+  { person: { userId }, amr }: { readonly person: Person; readonly amr: Methods },
+): Promise<void> => {
+  dependencies.devices.remember(exchange, userId);
+  // `remember` keeps the session when the browser is closed.
+  await finish(dependencies, { ...exchange, result: { login: { accountId: String(userId), amr: [...amr], remember: true } } });
+};
 
 /** As the log tells it. */
 export const methodOf = (amr: readonly string[] = []): string => {

@@ -72,13 +72,14 @@ const signIn = async (dependencies: SignInDependencies, request: Request, respon
   const missing = missingIn({ email, password: form.password });
   if (missing !== undefined) return again(missing, 422);
 
-  const tried = { account: emailHash(email), address: clientAddress(request) };
+  const person = await dependencies.persons.byEmail(email);
+  const device = dependencies.devices.of(request, person?.userId);
+  const tried = { account: emailHash(email), address: clientAddress(request), device };
   const admitted = await limits.admit(tried);
   if (!admitted.granted) {
     response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
     return again({ form: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.` }, 429);
   }
-  const person = await dependencies.persons.byEmail(email);
   if (await dependencies.credentials.verify(person?.userId, form.password)) {
     if (person === undefined) throw new Error('nobody’s password was right');
     await limits.succeeded(tried);

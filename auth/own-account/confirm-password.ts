@@ -1,5 +1,6 @@
 import { clientAddress } from '#shared/http/client-address.ts';
 import type { Credentials } from '../accounts/credentials.ts';
+import type { KnownDevices } from '../accounts/known-devices.ts';
 import { type SignInLimits, waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
@@ -8,6 +9,7 @@ import { circumstancesOf, type Visitor } from './visitor.ts';
 export type ConfirmDependencies = {
   readonly credentials: Pick<Credentials, 'verify'>;
   readonly limits: SignInLimits;
+  readonly devices: Pick<KnownDevices, 'of'>;
   readonly emailHash: (email: string) => string;
   readonly readProfile: ReadProfile;
   readonly record: RecordSecurityEvent;
@@ -18,11 +20,12 @@ export type Unconfirmed = { readonly text: string; readonly status: number } | u
 
 /** Counted together with the attempts to sign in, so that an open browser is no way around their limits. */
 export const confirmPassword = async (dependencies: ConfirmDependencies, visitor: Visitor, password: string): Promise<Unconfirmed> => {
-  const { credentials, limits, emailHash, readProfile, record } = dependencies;
+  const { credentials, limits, devices, emailHash, readProfile, record } = dependencies;
   const { userId, request, response } = visitor;
   if (password === '') return { text: 'Enter your password.', status: 422 };
   const { email } = await readProfile(userId);
-  const tried = { account: email === undefined ? `user ${userId}` : emailHash(email), address: clientAddress(request) };
+  const account = email === undefined ? `user ${userId}` : emailHash(email);
+  const tried = { account, address: clientAddress(request), device: devices.of(request, userId) };
   const admitted = await limits.admit(tried);
   if (!admitted.granted) {
     response.set('Retry-After', String(waitSeconds(admitted.waitMs)));

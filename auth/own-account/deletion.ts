@@ -32,6 +32,7 @@ type Dependencies = Pick<
   | 'gateway'
   | 'credentials'
   | 'limits'
+  | 'devices'
   | 'emailHash'
   | 'readProfile'
   | 'record'

@@ -7,6 +7,7 @@ import type { Attempts } from '../accounts/attempts.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { FormCookie } from '../accounts/form-cookie.ts';
+import type { KnownDevices } from '../accounts/known-devices.ts';
 import type { SignInLimits } from '../accounts/sign-in-limits.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Invitations } from '../invitations/invitations.ts';
@@ -40,6 +41,7 @@ export type OwnAccountDependencies = {
   readonly endGrantsOfUser: (userId: number) => Promise<void>;
   readonly attempts: Attempts;
   readonly limits: SignInLimits;
+  readonly devices: KnownDevices;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
   readonly tickets: Tickets;

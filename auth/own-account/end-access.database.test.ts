@@ -53,16 +53,14 @@ describe('the password', () => {
     await signInToAccount(world.site, person);
   });
 
-  test('cannot be guessed from an open browser: the tries are those of the sign-in', async () => {
+  test('cannot be guessed from an open browser, and whoever tries keeps nobody else out', async () => {
     const { person, account } = await world.signedIn();
     const page = await account.get('/account/password');
     const guess = () => account.send(page, { current: 'a wrong password', password: next });
     for (let times = 1; times <= 10; times += 1) expect((await guess()).status).toBe(422);
     expect((await guess()).status).toBe(429);
     expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
-    const signIn = await openOwnAccount(world.site).get('/account');
-    expect(signIn.status).toBe(200);
-    expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).toBe(429);
+    expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).not.toBe(429);
   });
 });
 

@@ -22,6 +22,7 @@ type Dependencies = Pick<
   | 'readProfile'
   | 'credentials'
   | 'limits'
+  | 'devices'
   | 'emailHash'
   | 'record'
   | 'sessions'

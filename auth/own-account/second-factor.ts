@@ -18,7 +18,7 @@ import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = TellDependencies &
   EndDependencies &
-  Pick<OwnAccountDependencies, 'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'emailHash'>;
+  Pick<OwnAccountDependencies, 'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'devices' | 'emailHash'>;
 
 const Form = z.discriminatedUnion('do', [
   z.object({ do: z.literal('turn-on'), ticket: z.string().max(TICKET_MAX), code: z.string().max(CODE_MAX) }),

@@ -30,6 +30,7 @@ export type KeyPurpose =
   | 'signing-key'
   | 'form-token'
   | 'attempt-key'
+  | 'known-device'
   | 'audit-key'
   | 'upload-address';
 

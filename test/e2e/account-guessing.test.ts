@@ -34,16 +34,36 @@ describe('guessing', () => {
       },
     ],
     ['an address of nobody', async () => anAddress()],
-  ])('the password of %s is over after ten tries, whatever the address and the sign-in', async (_what, make) => {
+  ])('the password of %s is over after ten tries from an address, whatever the sign-in', async (_what, make) => {
     const who = await make();
     for (let times = 1; times <= 10; times += 1) {
       const fresh = openHandBrowser();
-      expect((await guess(await begin({}, fresh), who, `192.0.2.${times}`, fresh)).status).toBe(422);
+      expect((await guess(await begin({}, fresh), who, '192.0.2.1', fresh)).status).toBe(422);
     }
-    const refused = await guess(await begin(), who, '192.0.2.100', browser);
+    const refused = await guess(await begin(), who, '192.0.2.1', browser);
     expect(refused.status).toBe(429);
     expect(refused.body).toMatch(/Too many attempts\. Try again in \d+ seconds\./);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
+  });
+
+  test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async () => {
+    const who = anAddress();
+    await site.addPerson({ email: who, password });
+    const enter = async (using: HandBrowser, address: string) => {
+      const page = await begin({ prompt: 'login' }, using);
+      return (await using.post(page.action, { ...page.hidden, email: who, password }, from(address))).status;
+    };
+    const [known, elsewhere, stranger] = [openHandBrowser(), openHandBrowser(), openHandBrowser()];
+    expect(await enter(known, '192.0.2.7')).toBe(303);
+    const page = await begin();
+    for (let times = 1; times <= 10; times += 1) await guess(page, who, '192.0.2.7', browser);
+    expect(await enter(stranger, '192.0.2.7')).toBe(429);
+    expect(await enter(known, '192.0.2.7')).toBe(303);
+    expect(await enter(elsewhere, '192.0.2.8')).toBe(303);
+    // What the cookie says of another person, or what somebody made up, counts for nothing.
+    const [name = '', cookie] = [...known.cookies].find(([each]) => each.endsWith('annals_device')) ?? [];
+    stranger.cookies.set(name, { value: `${cookie?.value.split('.')[0]}.${'A'.repeat(22)}`, path: '/' });
+    expect(await enter(stranger, '192.0.2.7')).toBe(429);
   });
 
   test('is told to the event log when it locks an account, and by nobody’s name', async () => {
