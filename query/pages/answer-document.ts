@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
+import { type Coding, codingFor } from '#shared/http/content-coding.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
-import { compressible, sendCompressible, takesGzip } from './compressible.ts';
+import { compressible, sendCompressible } from './compressible.ts';
 
 type Document = { readonly type: string; readonly text: string; readonly headers?: Readonly<Record<string, string>> };
 
@@ -11,13 +12,12 @@ const DOCUMENT_VERSION = 0;
 export const answerDocument = ({ type, text, headers = {} }: Document): RequestHandler => {
   const content = compressible(Buffer.from(text));
   // Strong tags stand for bytes, and compressed they are others.
-  const tagOf = (coding: string): string => entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), text].join('\n'));
-  const [gzipTag, plainTag] = [tagOf('gzip'), tagOf('identity')];
+  const tagOf = (coding: Coding): string => entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), text].join('\n'));
   return async (request, response) => {
-    const isGzipped = takesGzip(request, response);
-    const entityTag = isGzipped ? gzipTag : plainTag;
+    const coding = codingFor(request, response);
+    const entityTag = tagOf(coding);
     response.set({ ETag: entityTag, 'Cache-Control': 'public, no-cache', ...headers });
     if (isKnownToReader(request, entityTag)) response.status(304).end();
-    else await sendCompressible(response.type(type), content, isGzipped);
+    else await sendCompressible(response.type(type), content, coding);
   };
 };

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { type Compressible, compressible, sendCompressible, takesGzip } from './compressible.ts';
+import { codingFor } from '#shared/http/content-coding.ts';
+import { type Compressible, compressible, sendCompressible } from './compressible.ts';
 
 /** A file of a page, under an address that changes with its bytes. */
-export type Asset = Compressible & { readonly path: string; readonly type: string };
+export type Asset = Compressible & { readonly path: string; readonly type: string; readonly bytes: Buffer };
 
 export const JAVASCRIPT = 'text/javascript';
 export const CSS = 'text/css';
@@ -20,7 +21,7 @@ export const createAsset = (
   name: string,
   { type, bytes }: Pick<Asset, 'type' | 'bytes'>,
   digest = digestOf(bytes),
-): Asset => ({ path: `${page}/assets/${digest}/${name}`, type, ...compressible(bytes) });
+): Asset => ({ path: `${page}/assets/${digest}/${name}`, type, bytes, ...compressible(bytes) });
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
@@ -29,5 +30,5 @@ export const answerAsset =
   (asset: Asset): RequestHandler =>
   async (request, response) => {
     response.set('Cache-Control', IMMUTABLE).type(asset.type);
-    await sendCompressible(response, asset, takesGzip(request, response));
+    await sendCompressible(response, asset, codingFor(request, response));
   };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GraphQLFormattedError } from 'graphql';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { answerIn, isWorthCompressing } from '#shared/http/content-coding.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
@@ -54,13 +55,23 @@ export const answerGraphql = (request: Request, response: Response, outcome: Out
   if (!isRead || isRefused || outcome.errors) {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    // A mutation may show a secret.
+    if (outcome.mutation === undefined && isWorthCompressing(text)) {
+      answerIn(request, response, text).send();
+      return;
+    }
     response.setHeader('Content-Length', Buffer.byteLength(text));
     return void response.end(text);
   }
-  const entityTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
+  const body = answerIn(request, response, text);
+  const plainTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
+  const entityTag = body.tag(plainTag);
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   if (isKnownToReader(request, entityTag)) response.status(304).end();
-  else response.type(type).send(text);
+  else {
+    response.type(type);
+    body.send();
+  }
 };
 
 const TAG_CHARACTERS = 22;

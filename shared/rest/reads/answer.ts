@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { answerIn } from '#shared/http/content-coding.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandRoom } from '#shared/http/shed-load.ts';
 import type { Link } from '../fields.ts';
@@ -36,14 +37,19 @@ const JSON_TYPE = 'application/json';
 /** Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's `fetch` does. */
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
   const type = mediaTypeFor(request);
-  const { text, entityTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
+  const { text, entityTag: plainTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   demandRoom(request, text.length);
+  const body = answerIn(request, response, text);
+  const entityTag = body.tag(plainTag);
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   response.vary('Accept, Authorization');
   response.set(answer.headers ?? {});
   if (link !== '') response.set('Link', link);
   if (isKnownToReader(request, entityTag)) response.status(304).end();
-  else response.type(type).send(text);
+  else {
+    response.type(type);
+    body.send();
+  }
 };
 
 type Written = { readonly text: string; readonly entityTag: string; readonly link: string };

@@ -1,0 +1,102 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { LRUCache } from 'lru-cache';
+
+export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
+
+/** Below that, compressing costs more than it saves: such an answer fits into one packet. */
+const BYTES_MIN = 1_024;
+export const isWorthCompressing = (text: string): boolean => text.length >= BYTES_MIN;
+
+/** By which answers are compressed one by one: quick ones. */
+const QUICK = { zstd: 3, br: 4, gzip: 5 } as const;
+/** For what is compressed once and sent again and again. */
+export const THOROUGH = { zstd: 15, br: 10, gzip: 9 } as const;
+type Levels = Readonly<Record<Exclude<Coding, 'identity'>, number>>;
+
+const [zstd, brotli, zip] = [promisify(zstdCompress), promisify(brotliCompress), promisify(gzip)];
+
+/** Off the main thread. */
+export const compressAs = async (coding: Coding, bytes: Buffer, levels: Levels = QUICK): Promise<Buffer> => {
+  switch (coding) {
+    case 'zstd':
+      return zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } });
+    case 'br':
+      return brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: levels.br, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+    case 'gzip':
+      return zip(bytes, { level: levels.gzip });
+    case 'identity':
+      return bytes;
+  }
+};
+
+/** At equal weights the first. */
+const CODINGS = ['zstd', 'br', 'gzip'] as const;
+
+/** What the client prefers (RFC 9110, section 12.5.3); the answer says that it depends on that. */
+export const codingFor = (request: Request, response: Response): Coding => {
+  response.vary('Accept-Encoding');
+  return preferredCoding(request.headers['accept-encoding']);
+};
+
+/** Clients send the same few headers again and again. */
+const known = new LRUCache<string, Coding>({ maxSize: 1_000_000, sizeCalculation: (_, key) => key.length });
+
+export const preferredCoding = (header: string | string[] | undefined): Coding => {
+  const text = header === undefined ? '' : String(header);
+  if (text === '') return 'identity';
+  const found = known.get(text) ?? choose(text);
+  known.set(text, found);
+  return found;
+};
+
+const choose = (text: string): Coding => {
+  const weights = new Map(text.toLowerCase().split(',').map(weightOf));
+  const rest = weights.get('*') ?? 0;
+  const [best] = CODINGS.map((coding) => ({ coding, weight: weights.get(coding) ?? rest })).toSorted(
+    (one, other) => other.weight - one.weight,
+  );
+  if (best === undefined || best.weight === 0) return 'identity';
+  return best.weight < (weights.get('identity') ?? 0) ? 'identity' : best.coding;
+};
+
+const weightOf = (member: string): readonly [string, number] => {
+  const [name = '', ...parameters] = member.split(';').map((part) => part.trim());
+  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  const weight = given === undefined ? 1 : Number(given);
+  return [name, weight >= 0 && weight <= 1 ? weight : 0];
+};
+
+/**
+ * An answer that one client asks for. Only answers that hold no secret come here: beside what a stranger may choose, the length of a
+ * compressed one would tell of it. Streams do not come here either.
+ */
+export type Answer = {
+  readonly coding: Coding;
+  /** A strong tag stands for bytes: compressed they are others. What it says of the version stays. */
+  tag(entityTag: string): string;
+  send(): void;
+};
+
+export const answerIn = (request: Request, response: Response, text: string): Answer => {
+  const wanted = codingFor(request, response);
+  const coding = isWorthCompressing(text) ? wanted : 'identity';
+  return {
+    coding,
+    tag: (entityTag) => (coding === 'identity' ? entityTag : `${entityTag.slice(0, -1)}.${coding}"`),
+    send() {
+      if (coding === 'identity') return void response.send(text);
+      compressAs(coding, Buffer.from(text)).then(
+        (bytes) => {
+          // As Express says it of a text.
+          const type = String(response.getHeader('Content-Type'));
+          response.setHeader('Content-Type', type.includes('charset') ? type : `${type}; charset=utf-8`);
+          response.setHeader('Content-Encoding', coding);
+          response.send(bytes);
+        },
+        (cause: Error) => response.destroy(cause),
+      );
+    },
+  };
+};
