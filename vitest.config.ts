@@ -20,11 +20,16 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-li
  * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
  */
 const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-stream}-postgres,blobs,rate-limit-*,delivery-queue-*}.test.ts';
+const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector/database-crash.database.test.ts'];
 const PROCESSES = [
   'test/recovery/*.test.ts',
-  'test/e2e/{start,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored}.test.ts',
-  'shared/database/embedded.database.test.ts',
-  'projector/database-crash.database.test.ts',
+  'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored}.test.ts',
+  ...EMBEDDED_SERVER,
+];
+/** The contracts and the end-to-end suites that depend most on what the server does. */
+const DATABASES = [
+  'test/contracts/{command-gateway,change-stream-postgres,delivery-queue,event-log-postgres,key-store,rate-limit}.test.ts',
+  'test/e2e/{audit,start-database,webhooks}.test.ts',
 ];
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/tutorial.test.ts';
@@ -34,6 +39,8 @@ const TOOLS = 'test/{receivers,compose,verify-export}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
+
+const REBUILDS = 'projector/{rebuild,rebuild-live}.database.test.ts';
 
 /** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
 const LONG = [
@@ -49,7 +56,7 @@ const LONG = [
   'auth/{invitations,own-account,password-reset}/*.database.test.ts',
   'command/rest/{bad-bodies,bad-input}.database.test.ts',
   '{audit,projector}/carry-out-orders.database.test.ts',
-  'projector/{rebuild,rebuild-live}.database.test.ts',
+  REBUILDS,
   'query/links.database.test.ts',
   'webhook-dispatcher/purge.database.test.ts',
   'auth/{passkeys,second-factor}/*.database.test.ts',
@@ -191,6 +198,16 @@ export default defineConfig({
         test: {
           name: 'outside',
           include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, ...LONG, ...PROCESSES],
+          ...onPostgres,
+          ...patient,
+        },
+      },
+      // What every version of PostgreSQL must do alike, for the one that TEST_POSTGRES_BIN names.
+      {
+        test: {
+          name: 'postgres',
+          include: [...DATABASES, `${roles}/**/*.database.test.ts`],
+          exclude: [TRANSFERS, ...LONG.filter((pattern) => pattern !== REBUILDS), ...EMBEDDED_SERVER],
           ...onPostgres,
           ...patient,
         },

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +6,6 @@ import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
 import { runAnnals, spawnAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { createDatabase } from '../engines/database.ts';
 import { until } from '../engines/until.ts';
 
 const draft = JSON.stringify({ articleId: 42, authorId: 7, title: 'One', body: '', tags: [], cover: null });
@@ -131,46 +128,4 @@ test('a start explains itself and tells its version, and knows no other argument
     exit: 64,
     output: 'There is no option --port: Annals is set up by environment variables (more: npm start -- --help).\n',
   });
-});
-
-test('a request that does not end is cut off within the time to drain', async () => {
-  await using dataDir = await temporaryDataDir();
-  await using database = await createDatabase();
-  // Of the time to drain, three tenths are for the rest, which without a database of its own is little.
-  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url, DRAIN_MS: '6000' });
-  const { hostname, port } = new URL(annals.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n';
-  socket.write(`POST /token HTTP/1.1\r\nHost: x\r\n${form}Expect: 100-continue\r\n\r\n`);
-  // The server asks for the body when the request is in flight, and waits for it in vain.
-  const [heard] = await once(socket, 'data');
-  expect(String(heard)).toContain('100 Continue');
-  annals.child.kill('SIGTERM');
-  expect(await annals.exited).toBe(0);
-  expect(annals.output()).toContain('Requests that took too long were cut off.');
-});
-
-test('a connection that has not sent a request yet does not hold up the stop', async () => {
-  await using dataDir = await temporaryDataDir();
-  await using database = await createDatabase();
-  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url });
-  const { hostname, port } = new URL(annals.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  expect((await fetch(`${annals.url}/livez`)).status).toBe(200);
-  annals.child.kill('SIGTERM');
-  expect(await annals.exited).toBe(0);
-  expect(annals.output()).not.toContain('cut off');
-});
-
-test('a database that does not answer is one sentence that names its setting, and no more', async () => {
-  await using dataDir = await temporaryDataDir();
-  const environment = { DATA_DIR: dataDir.path, DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals' };
-  const sentence = 'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set DATABASE_URL to one that runs.\n';
-  for (const args of [['main.ts'], ['annals.ts', 'log', 'tail']]) {
-    expect(await runAnnals(args, environment)).toEqual({ exit: 1, output: sentence });
-  }
 });

@@ -24,6 +24,7 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   'resource-server': 'holds two servers against each other',
   run: 'is about the life of a process',
   start: 'is about the start of one process',
+  'start-database': 'is about the start of one process',
   'webhooks-queue-broken': 'takes the queue away in the database',
 };
 
