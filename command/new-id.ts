@@ -1,8 +1,5 @@
 import { randomInt } from 'node:crypto';
-
-/** Ids count from here: 41 bits of milliseconds last until 2095, and 12 bits tell the ids of one millisecond apart. */
-const EPOCH_MS = Date.UTC(2026, 0, 1);
-const PER_MS = 4_096;
+import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 
 /**
  * Makes ids without coordination: positive safe integers that rise in one process, and with time between processes.

@@ -12,7 +12,7 @@ test('a search is charged as five other reads', async () => {
   const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
   const limited = limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics() });
   const listArticles: Reads['listArticles'] = async () => ({ kind: 'list', items: [], links: { self: '/articles' } });
-  await using server = await serveRoutes(limited, readRoutes({ listArticles } as Reads, []));
+  await using server = await serveRoutes(limited, readRoutes({ listArticles } as Reads, { before: [], readJustMade: (_, read) => read() }));
   const left = async (path: string) => {
     const { headers } = await fetch(`${server.url}${path}`);
     return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);

@@ -8,6 +8,7 @@ import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
+import type { ReadJustMade } from './just-made.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /** The operations that this role serves, but for those that answer in a form of their own. */
@@ -34,8 +35,10 @@ export type Reads<Id extends ReadId = ReadId> = {
   readonly [Each in Id]: (reader: Reader, asked: ParametersOf<Each>) => Promise<ReadAnswer>;
 };
 
+type Options = { readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
+
 /** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
-export const readRoutes = (reads: Reads, before: readonly RequestHandler[]): Router => {
+export const readRoutes = (reads: Reads, { before, readJustMade }: Options): Router => {
   const router = Router();
   for (const [id, read] of Object.entries(reads)) {
     const operation: RestOperation = OPERATIONS[id as ReadId];
@@ -45,7 +48,8 @@ export const readRoutes = (reads: Reads, before: readonly RequestHandler[]): Rou
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
-      answerRead(request, response, await readAny({ caller: callerOf(request), id: idIn(request), charge }, asked));
+      const reader = { caller: callerOf(request), id: idIn(request), charge };
+      answerRead(request, response, await readJustMade(reader, () => readAny(reader, asked)));
     });
   }
   return router;

@@ -31,6 +31,7 @@ import { type EventDependencies, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { historyReads } from './history/reads.ts';
+import { createReadJustMade } from './just-made.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { orderRoutes } from './operations/order-routes.ts';
@@ -62,6 +63,8 @@ export type QueryDependencies = {
   readonly log: Log;
   /** How long anything waits until a write can be read. */
   readonly visibleWithinMs?: number;
+  /** How long a caller waits who asks for what was just created, and names no write. */
+  readonly creatorWaitsMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
   readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
 } & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
@@ -84,16 +87,18 @@ export const QUERY_LINKS: readonly Link[] = [
 ];
 
 const VISIBLE_WITHIN_MS = 5_000;
+const CREATOR_WAITS_MS = 1_000;
 
 /** Starts the query side: what there is, from the read model, for whoever may see it. */
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
-  const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS, creatorWaitsMs = CREATOR_WAITS_MS } = dependencies;
   await using opening = new AsyncDisposableStack();
   await migrateAudit(pool);
   await migrateOperations(pool);
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
+  const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
   const past = { pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
@@ -115,7 +120,10 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const routes = Router().use(
     events.routes,
     exportRoutes({ ...dependencies, before: beforeReads }),
-    readRoutes({ ...createReads({ pool, searches }, past), ...events.reads, ...erasureReads(dependencies) }, beforeReads),
+    readRoutes(
+      { ...createReads({ pool, searches }, past), ...events.reads, ...erasureReads(dependencies) },
+      { before: beforeReads, readJustMade },
+    ),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     // What is the same for everybody.

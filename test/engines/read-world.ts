@@ -50,6 +50,7 @@ export type ReadWorld = AsyncDisposable & {
 
 type Options = {
   readonly visibleWithinMs?: number;
+  readonly creatorWaitsMs?: number;
   /** Instead of an empty one; it outlives this. */
   readonly on?: Pick<CommandWorld, 'open'>;
 };
