@@ -27,4 +27,30 @@ test.each<[string, Partial<typeof good>, string[]]>([
   ['the address as password', { password: 'ADA@example.com' }, ['password']],
   ['a known password', { password: 'Password123' }, ['password']],
   ['everything', { name: ' ', email: '', password: '' }, ['name', 'email', 'password']],
-])('with %s wrong, that is told', (_what, change, expected) => expect(Object.keys(problemsIn({ ...good, ...change }))).toEqual(expected));
+])('with %s wrong, that is told', async (_what, change, expected) =>
+  expect(Object.keys(await problemsIn({ ...good, ...change }))).toEqual(expected),
+);
+
+const lovelace = { name: 'Ada Lovelace', email: 'countess@analytical.example' };
+
+test.each([
+  ['Password123!'],
+  ['qwerty123456'],
+  ['P@ssw0rd1234'],
+  ['Summer2026!'],
+  ['1q2w3e4r5t6y'],
+  ['abcdefghijkl'],
+  ['letmeinletmein'],
+  ['Ada Lovelace 1815'],
+  ['adalovelace12'],
+  ['countess1815'],
+  ['analytical1'],
+  ['x9'.repeat(100)],
+])('"%s" is easy to guess, and the page says what to do', async (password) => {
+  expect((await problemsIn({ ...lovelace, password })).password).toMatch(/easy to guess.*longer/);
+});
+
+test.each(['correct horse battery staple', 'three blue teapots sing', 'w7#kQp2!xz', 'пять зелёных слонов', '长城上的月光很亮很亮'])(
+  '"%s" is good: there is no rule about what it is made of',
+  async (password) => expect(await problemsIn({ ...lovelace, password })).toEqual({}),
+);

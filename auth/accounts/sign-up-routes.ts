@@ -109,7 +109,7 @@ const submit = async (dependencies: SignUpRouteDependencies, { request, response
   if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
   const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
   const again = (filled: Filled) => show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
-  const problems = problemsIn(fields);
+  const problems = await problemsIn(fields);
   if (hasProblems(problems)) return again({ problems, status: 422 });
   if (role === 'off') throw new PageRefusal(CLOSED);
 

@@ -45,7 +45,7 @@ describe('the password', () => {
       [{ current: 'something else', password: next }, 'This is not your password.'],
       [{ current: '', password: next }, 'Enter your password.'],
       [{ current: password, password: 'short' }, 'Choose a password of at least 10 characters.'],
-      [{ current: password, password: '1234567890' }, 'Choose a password that is harder to guess.'],
+      [{ current: password, password: '1234567890' }, 'This password is easy to guess.'],
     ] as const) {
       const { status, body } = await account.send(page, fields);
       expect([status, body.includes(words)], words).toEqual([422, true]);

@@ -63,7 +63,7 @@ const accept = async (dependencies: Dependencies, request: Request, response: Re
   const guest = { ...typed, name: typed.name.trim() };
   const again = (problems: Filled['problems'], status: number) =>
     show(dependencies, { request, response }, { link, name: guest.name, problems, status });
-  const problems = problemsIn({ ...guest, email: invitation.email });
+  const problems = await problemsIn({ ...guest, email: invitation.email });
   if (hasProblems(problems)) return again(problems, 422);
   const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
   if (!taken.granted) {

@@ -48,7 +48,7 @@ export const password = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const form = fieldsOf(Password, visitor.request);
     const { name = '', email = '' } = await dependencies.readProfile(visitor.userId);
-    const isWeak = passwordProblem({ name, email, password: form.password });
+    const isWeak = await passwordProblem({ name, email, password: form.password });
     if (isWeak !== undefined) return answer(dependencies, visitor, { problems: { password: isWeak }, status: 422 });
     const unconfirmed = await confirmPassword(dependencies, visitor, form.current);
     if (unconfirmed !== undefined)

@@ -127,7 +127,7 @@ const choose = async (dependencies: Dependencies, request: Request, response: Re
   const userId = await resets.find(link);
   if (userId === undefined) throw new PageRefusal(resetLinkOverPage);
   const { name, email } = await readProfile(userId);
-  const isWeak = passwordProblem({ name: name ?? '', email: email ?? '', password });
+  const isWeak = await passwordProblem({ name: name ?? '', email: email ?? '', password });
   if (isWeak !== undefined) return again({ password: isWeak }, 422);
   const taken = await attempts.take(USES_PER_ADDRESS, clientAddress(request));
   if (!taken.granted) {

@@ -23,7 +23,7 @@ export const newPasswordField = ({ label = 'New password', ...typed }: Password)
   field({
     name: 'password',
     label,
-    hint: `At least ${PASSWORD_MIN} characters. A few words in a row are easy to remember.`,
+    hint: `At least ${PASSWORD_MIN} characters. Longer is better: a few words in a row are easy to remember, and need no digits or signs.`,
     type: 'password',
     autocomplete: 'new-password',
     maxLength: PASSWORD_MAX,
