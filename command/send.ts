@@ -8,7 +8,7 @@ import {
 import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import type { Command, CommandType } from '#shared/commands/command.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, admit, type Caller, type Operation } from '#shared/policy.ts';
@@ -52,6 +52,7 @@ const send = async (dependencies: Dependencies, given: Command, { caller, trace,
 };
 
 const tellUnknown = (error: unknown): never => {
+  if (error instanceof LogWentBack) throw new CommandUnavailable('the event log has lost events', { cause: error });
   if (error instanceof LogUnavailable) throw new CommandUnavailable('the event log did not answer', { cause: error });
   throw error;
 };

@@ -6,6 +6,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
 import { Health } from '#shared/http/health.ts';
 import { demandFreePorts } from '#shared/http/listen.ts';
@@ -55,7 +56,8 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
   observePool(metrics, 'annals', pool);
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });
-  const eventLog = resources.use(traceAppends(openedLog, tracing));
+  const guarded = resources.use(guardHistory(openedLog, { log }));
+  const eventLog = traceAppends(guarded, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const erasures = openErasureList(config.audit.dir);
@@ -63,6 +65,7 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   health.add('database', () => pool.query('select 1'));
   health.add('event log', () => eventLog.check());
+  health.add('event log history', () => guarded.demandHistory());
   return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 

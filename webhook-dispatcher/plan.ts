@@ -43,7 +43,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     restMs: REST_MS,
     async *follow(after, signal) {
       for await (const page of changes.follow(after, signal))
-        for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo };
+        for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo, event: part.event };
     },
     async write(page, connection, { after }) {
       const { identity: log } = following.eventLog;
@@ -74,14 +74,15 @@ const PLANNED_MAX = 20_000;
 const FIRST_CHANGES_MAX = 20;
 
 /** A page, in parts that no number of webhooks makes too large. */
-function* partsOf({ changes, upTo }: ChangePage, webhooks: () => number | undefined): Generator<ChangePage> {
+function* partsOf({ changes, upTo, event }: ChangePage, webhooks: () => number | undefined): Generator<ChangePage> {
   let rest = changes;
   do {
     const known = webhooks();
     const many = known === undefined ? FIRST_CHANGES_MAX : Math.max(1, Math.floor(PLANNED_MAX / Math.max(1, known)));
     const part = rest.slice(0, many);
     rest = rest.slice(many);
-    yield { changes: part, upTo: rest.length > 0 ? (part.at(-1) as Change).position : upTo };
+    const last = rest.length > 0 ? part.at(-1) : undefined;
+    yield { changes: part, upTo: last?.position ?? upTo, event: last?.id ?? event };
   } while (rest.length > 0);
 }
 

@@ -22,10 +22,10 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
     ...dependencies,
     name: CHAIN,
     restMs: REST_MS,
-    async *follow(after, signal) {
-      for await (const batch of followAhead({ eventLog: dependencies.eventLog, signal, prepare: hashInParts }, after)) {
+    async *follow(after, signal, event) {
+      for await (const batch of followAhead({ eventLog: dependencies.eventLog, signal, event, prepare: hashInParts }, after)) {
         const last = batch.events.at(-1);
-        if (last) yield { page: batch, upTo: last.position };
+        if (last) yield { page: batch, upTo: last.position, event: last.id };
       }
     },
     write: ({ events, ready }, connection, { after }) => writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),

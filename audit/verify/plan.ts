@@ -27,7 +27,7 @@ export const planOf = async ({ pool, eventLog, at, isOfReadModel }: Verification
   if (!isOfReadModel) return log;
   const live = await readCheckpoint(pool, PROJECTOR);
   if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
-  await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START });
+  await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START, event: null });
   if (at !== undefined && at < live.position) return log;
   if (!(await isOfThisRelease(pool, LIVE_SCHEMA))) {
     throw new StartRefused(

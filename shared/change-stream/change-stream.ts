@@ -15,8 +15,8 @@ export type ChangeStream = AsyncDisposable & {
   head(): Promise<Position>;
 };
 
-/** Consecutive changes. There are no others up to a position, which is that of the last one or beyond it. */
-export type ChangePage = { readonly changes: readonly Change[]; readonly upTo: Position };
+/** Consecutive changes. There are no others up to a position, which is that of the last one or beyond it; `event` is there. */
+export type ChangePage = { readonly changes: readonly Change[]; readonly upTo: Position; readonly event?: EventId | undefined };
 
 /** A public event, without its personal fields, so that it may be kept anywhere. */
 export type Change = {

@@ -52,7 +52,7 @@ export const createChangeReader = ({ eventLog, pool, keys, stepsMax }: ChangeRea
         const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
         return { ...place, ...clear, ...tell(event, clear, circumstances), isParked };
       });
-      return { changes, upTo: last.position };
+      return { changes, upTo: last.position, event: last.id };
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
 /** The stream is not at the version that the append expected. Read it again, decide again. */
@@ -62,5 +62,21 @@ export class LogHole extends Error {
     this.name = 'LogHole';
     this.after = after;
     this.found = found;
+  }
+}
+
+/**
+ * The log has lost events that were seen before: a standby without them was promoted, or an older backup was restored. Whoever goes on
+ * would miss what came instead, in silence.
+ */
+export class LogWentBack extends Error {
+  readonly code = 'log_went_back';
+  readonly position: Position;
+
+  constructor({ position, id }: { position: Position; id: EventId }, found: EventId | undefined) {
+    const now = found === undefined ? 'no event begins there' : `event ${found} is there`;
+    super(`the event log went back: at position ${position} was event ${id}, and now ${now}`);
+    this.name = 'LogWentBack';
+    this.position = position;
   }
 }

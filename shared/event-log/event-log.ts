@@ -14,14 +14,21 @@ export type EventLog = AsyncDisposable & {
   /**
    * Appends all events or none, durably, and answers with the version and position of the last one.
    * Repeating an append with the same event ids and the same expectation answers as the first time did.
+   * Where the engine can tell in the same transaction that the log has lost `seen`, it stores nothing and throws `LogWentBack`.
    */
-  append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[]): Promise<Appended>;
+  append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[], seen?: Seen): Promise<Appended>;
 
   /** Reads a stream from version `from` (1 unless told) to its present end, in pages; a missing stream has no events. */
   read(stream: StreamName, from?: Version): AsyncIterable<readonly RecordedEvent[]>;
 
-  /** Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted. */
-  follow(after: Position, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted.
+   * Throws `LogWentBack` where the event at `after` is not `id`, and where the last event that it has handed over is gone.
+   */
+  follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
+
+  /** The id of the event that begins at a position, if one does. */
+  eventAt(position: Position): Promise<EventId | undefined>;
 
   /** The position of the last event appended so far, `START` where there is none; whatever an engine writes for itself does not count. */
   head(): Promise<Position>;
@@ -29,6 +36,9 @@ export type EventLog = AsyncDisposable & {
   /** Resolves where the log can be read, and takes appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;
 };
+
+/** An event whose place in the log is known. */
+export type Seen = { readonly position: Position; readonly id: EventId };
 
 export type NewEvent = {
   readonly id: EventId;

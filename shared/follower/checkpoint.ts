@@ -1,8 +1,10 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 
-/** How far a follower is, and in which log. */
-export type Checkpoint = { readonly log: LogIdentity; readonly position: Position };
+/** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
+export type Checkpoint = { readonly log: LogIdentity; readonly position: Position; readonly event: EventId | null };
+
+const COLUMNS = 'log, position, case when event_position = position then event end as event';
 
 /** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
 class LostCheckpoint extends Error {
@@ -13,7 +15,7 @@ class LostCheckpoint extends Error {
 }
 
 export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await pool.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1', [follower]);
+  const { rows } = await pool.query<Checkpoint>(`select ${COLUMNS} from follower_checkpoint where follower = $1`, [follower]);
   return rows[0];
 };
 
@@ -21,32 +23,38 @@ export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string
  * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a write of the former
  * owner that is under way, and answers where the checkpoint is then; nothing where it was never moved.
  */
-export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number): Promise<Position | undefined> => {
-  const { rows } = await pool.query<{ position: Position }>(
-    'update follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning position',
+export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number): Promise<Checkpoint | undefined> => {
+  const { rows } = await pool.query<Checkpoint>(
+    `update follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning ${COLUMNS}`,
     [follower, epoch],
   );
   if (!rows[0] && (await readCheckpoint(pool, follower))) throw new LostCheckpoint(follower);
-  return rows[0]?.position;
+  return rows[0];
 };
 
 /** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
 export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await connection.query<Checkpoint>('select log, position from follower_checkpoint where follower = $1 for update', [
+  const { rows } = await connection.query<Checkpoint>(`select ${COLUMNS} from follower_checkpoint where follower = $1 for update`, [
     follower,
   ]);
   return rows[0];
 };
 
-type Move = { readonly log: LogIdentity; readonly from: Position; readonly to: Position; readonly epoch: number };
+type Move = {
+  readonly log: LogIdentity;
+  readonly from: Position;
+  readonly to: Position;
+  readonly epoch: number;
+  readonly event?: EventId | undefined;
+};
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
-export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch }: Move): Promise<void> => {
+export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
   const { rowCount } = await connection.query(
-    `insert into follower_checkpoint as held (follower, log, position, epoch) values ($1, $2, $4, $5)
-     on conflict (follower) do update set position = $4, epoch = $5
+    `insert into follower_checkpoint as held (follower, log, position, epoch, event, event_position) values ($1, $2, $4, $5, $6, $7)
+     on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position
        where held.log = $2 and held.position = $3 and held.epoch <= $5`,
-    [follower, log, from, to, epoch],
+    [follower, log, from, to, epoch, event ?? null, event === undefined ? null : to],
   );
   if (rowCount !== 1) throw new LostCheckpoint(follower);
 };

@@ -1,3 +1,4 @@
+import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -19,4 +20,19 @@ export const demandCheckpoint = async (follower: string, eventLog: EventLog, che
         'the log was restored to an earlier time than the database; restore both to the same.',
     );
   }
+  await demandEvent(eventLog, checkpoint).catch((cause: unknown) => {
+    if (!(cause instanceof LogWentBack)) throw cause;
+    throw new StartRefused(
+      `The ${follower} has followed events that the log has lost (${cause.message}): ` +
+        'restore the log and the database to the same time, as docs/runbooks.md says under “The log went back”.',
+      { cause },
+    );
+  });
+};
+
+/** The position may be there again with another event, where the log has lost its end and was written to since. */
+export const demandEvent = async (eventLog: EventLog, { position, event }: Checkpoint): Promise<void> => {
+  if (event === null) return;
+  const found = await eventLog.eventAt(position);
+  if (found !== event) throw new LogWentBack({ position, id: event }, found);
 };

@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /** Events that came together, with what was made of each page of them in advance. */
@@ -7,6 +7,8 @@ export type Batch<Ready> = { readonly events: readonly RecordedEvent[]; readonly
 type Following<Ready> = {
   readonly eventLog: EventLog;
   readonly signal: AbortSignal;
+  /** The event that it goes on after, where that is known. */
+  readonly event?: EventId | undefined;
   /** Is asked for one page after the other. */
   prepare(events: readonly RecordedEvent[]): Promise<Ready>;
 };
@@ -33,9 +35,13 @@ export async function* followAhead<Ready>(following: Following<Ready>, after: Po
   }
 }
 
-const fill = async <Ready>(waiting: Waiting<Ready>, { eventLog, signal, prepare }: Following<Ready>, after: Position): Promise<void> => {
+const fill = async <Ready>(
+  waiting: Waiting<Ready>,
+  { eventLog, signal, event, prepare }: Following<Ready>,
+  after: Position,
+): Promise<void> => {
   try {
-    for await (const events of eventLog.follow(after, signal)) {
+    for await (const events of eventLog.follow(after, signal, event)) {
       waiting.put(events, await prepare(events));
       await waiting.hasRoom();
       if (signal.aborted) break;

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import type { Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
-import { demandCheckpoint } from './demand-checkpoint.ts';
+import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { observeFollower } from './observe-follower.ts';
 
@@ -50,13 +51,13 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
   const { eventLog, act, prepare, write } = options;
   return startFollowing<Batch<Ready>>({
     ...options,
-    async *follow(after, signal) {
-      const following = { eventLog, signal };
+    async *follow(after, signal, event) {
+      const following = { eventLog, signal, event };
       const batches = prepare ? followAhead({ ...following, prepare }, after) : followPages<Ready>(following, after);
       for await (const batch of batches) {
         const last = batch.events.at(-1);
         if (!last) return;
-        yield { page: batch, upTo: last.position };
+        yield { page: batch, upTo: last.position, event: last.id };
       }
     },
     act: act && (({ events }, signal) => act(events, signal)),
@@ -69,11 +70,16 @@ export type FollowingOptions<Page> = Pick<
   FollowerOptions,
   'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting'
 > & {
-  /** Pages after a position, each with the position up to which nothing else comes. */
-  follow(after: Position, signal: AbortSignal): AsyncIterable<{ readonly page: Page; readonly upTo: Position }>;
+  /**
+   * Pages after a position, and the event at it where that is known; each with the position up to which nothing else comes, and the event
+   * there.
+   */
+  follow(after: Position, signal: AbortSignal, event: EventId | undefined): AsyncIterable<Followed<Page>>;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
   readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
 };
+
+export type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
 
 /** As `startFollower`, for pages of any kind. */
 export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {
@@ -83,8 +89,12 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   await demandCheckpoint(name, eventLog, await readCheckpoint(pool, name));
   const failures = observeFollower(options);
   const stopping = new AbortController();
+  let isStopped = false;
   const onFailure = (err: unknown) => {
     failures.inc({ follower: name });
+    // Told once, by whoever guards the history; nothing changes until the operator has decided.
+    if (err instanceof LogWentBack && isStopped) return;
+    isStopped = err instanceof LogWentBack;
     log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
   };
   const running = runUnderLease({ pool, name, onFailure }, (lease) => follow(options, lease), stopping.signal);
@@ -98,12 +108,14 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
 
 const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
   const { name, pool, eventLog, act, write, committed, restMs = 0, isLasting = false } = options;
-  let position: Position = (await takeCheckpoint(pool, name, epoch)) ?? START;
-  for await (const { page, upTo } of options.follow(position, signal)) {
+  const taken = await takeCheckpoint(pool, name, epoch);
+  if (taken) await demandEvent(eventLog, taken);
+  let position: Position = taken?.position ?? START;
+  for await (const { page, upTo, event } of options.follow(position, signal, taken?.event ?? undefined)) {
     if (signal.aborted) return;
     await act?.(page, signal);
     if (signal.aborted) return;
-    const move = { log: eventLog.identity, from: position, to: upTo, epoch };
+    const move = { log: eventLog.identity, from: position, to: upTo, epoch, event };
     const carryOut = async (connection: Connection): Promise<void> => {
       // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
       await moveCheckpoint(connection, name, move);
@@ -116,8 +128,8 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
   }
 };
 
-type Following = { readonly eventLog: EventLog; readonly signal: AbortSignal };
+type Following = { readonly eventLog: EventLog; readonly signal: AbortSignal; readonly event: EventId | undefined };
 
-async function* followPages<Ready>({ eventLog, signal }: Following, after: Position): AsyncGenerator<Batch<Ready>> {
-  for await (const events of eventLog.follow(after, signal)) yield { events, ready: [] };
+async function* followPages<Ready>({ eventLog, signal, event }: Following, after: Position): AsyncGenerator<Batch<Ready>> {
+  for await (const events of eventLog.follow(after, signal, event)) yield { events, ready: [] };
 }

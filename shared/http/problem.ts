@@ -1,7 +1,7 @@
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
@@ -86,7 +86,11 @@ export const problemOf = (error: unknown): Problem => {
 
 /** An engine does not answer just now, or has no connection to spare. */
 const isUnavailable = (error: unknown): boolean =>
-  error instanceof LogUnavailable || error instanceof CommandUnavailable || error instanceof BlobsUnavailable || isPassing(error);
+  error instanceof LogUnavailable ||
+  error instanceof LogWentBack ||
+  error instanceof CommandUnavailable ||
+  error instanceof BlobsUnavailable ||
+  isPassing(error);
 
 const ofRejection = ({ code, details }: Rejection): Problem => {
   const status = REJECTION_STATUS[code];

@@ -23,6 +23,7 @@ const logThat = (append: () => Promise<Appended>): EventLog => ({
   append,
   read: async function* () {},
   follow: async function* () {},
+  eventAt: async () => undefined,
   head: async () => 0 as Position,
   check: async () => {},
   [Symbol.asyncDispose]: async () => {},

@@ -75,7 +75,7 @@ async function* followTail({ tail, silenceMaxMs }: Sources, after: Position, sig
       continue;
     }
     seen = last.position;
-    yield { changes, upTo: seen };
+    yield { changes, upTo: seen, event: last.id };
     toldAtMs = performance.now();
   }
 }

@@ -5,6 +5,7 @@ import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
+import { readEventAt } from './event-at.ts';
 import { follow } from './follow.ts';
 import { headOf } from './head.ts';
 import { takeIdentity } from './identity.ts';
@@ -36,7 +37,8 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
       return await appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
-    follow: (after, signal) => follow({ reader, bell }, after, signal),
+    follow: (after, signal, id) => follow({ reader, bell }, after, signal, id),
+    eventAt: (position) => readEventAt(reader, position),
     head,
     check: async () => {
       await head();

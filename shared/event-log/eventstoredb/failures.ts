@@ -76,6 +76,9 @@ const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAU
 
 /** Said of a read from a position where no record begins, or of no events: it would be said again. */
 const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
+/** Whether a read began at a position inside the log where no record begins. */
+export const isNoRecord = (error: unknown): boolean => error instanceof Error && WRONGLY_ASKED.test(error.message);
+
 /** The client does not know the answer's details, which are those of a malformed append … */
 const UNRECOGNIZED = /^Could not recognize/;
 /** … or of a node between two leaders, without the others, or with too much to do: another try may pass. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
-import type { Appended } from '../event-log.ts';
+import type { Appended, Seen } from '../event-log.ts';
 import type { ProposedAppend } from './group-commit.ts';
 
 const EXPECT_ANY = -1;
@@ -10,17 +10,26 @@ const SEPARATOR = '\u001e';
 
 const APPEND = {
   name: 'event-log-append',
-  text: 'select id, version, position from event_log.append($1, $2, $3, $4, $5, $6, $7, $8)',
+  text: 'select id, version, position from event_log.append_after($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
 type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
 
-/** Stores a batch of appends with one statement, which is one transaction. Undefined where an expectation did not hold. */
+/** Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was seen. Undefined where an expectation did not hold. */
 export const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): Promise<readonly (Appended | undefined)[]> => {
-  const { rows } = await pool.query<Stored>({ ...APPEND, values: columnsOf(batch) });
+  const seen = newestSeen(batch);
+  const values = [seen?.position ?? null, seen?.id ?? null, ...columnsOf(batch)];
+  const { rows } = await pool.query<Stored>({ ...APPEND, values });
   const stored = new Map(rows.map(({ id, version, position }) => [id, { version, position }]));
   return batch.map(({ events }) => stored.get(events.at(-1)?.id ?? ''));
 };
+
+/** What the append raises where the log has lost what was seen. */
+export const LOST_HISTORY = 'AN001';
+
+/** Whoever has lost an earlier event has lost the newest as well. */
+export const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
+  batch.reduce<Seen | undefined>((newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest), undefined);
 
 const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
   const columns: string[][] = Array.from({ length: 8 }, () => []);

@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName } from '#shared/brands.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
-import type { Appended, ExpectedVersion } from '../event-log.ts';
+import type { Appended, ExpectedVersion, Seen } from '../event-log.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
   readonly expected: ExpectedVersion;
   readonly events: readonly CheckedEvent[];
+  /** The log must still have it. */
+  readonly seen?: Seen | undefined;
 };
 
 /** Stores a batch in one transaction; in the order asked, each append's outcome, or undefined where its expectation did not hold. */

@@ -5,13 +5,13 @@ import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
-import { StaleVersion } from '../errors.ts';
+import { LogWentBack, StaleVersion } from '../errors.ts';
 import { type Appended, type EventLog, FIRST } from '../event-log.ts';
-import { appendBatch, findRepeat, VERSION_MAX } from './append.ts';
+import { appendBatch, findRepeat, LOST_HISTORY, VERSION_MAX } from './append.ts';
 import { follow } from './follow.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { createLogReader, readHead, readIdentity, readStreamPages } from './read.ts';
+import { createLogReader, readEventAt, readHead, readIdentity, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -41,13 +41,14 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const resources = opening.move();
   return {
     identity,
-    async append(stream, expected, events) {
-      const proposed = { stream, expected, events: checkAppend(stream, expected, events) };
+    async append(stream, expected, events, seen) {
+      const proposed = { stream, expected, events: checkAppend(stream, expected, events), seen };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
-    follow: (after, signal) => follow({ readLog, bell }, after, signal),
+    follow: (after, signal, id) => follow({ readLog, bell }, after, signal, id),
+    eventAt: (position) => patiently(() => readEventAt(readers, position)),
     head: () => patiently(() => readHead(readers)),
     check: async () => void (await patiently(() => readHead(readers))),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -63,6 +64,8 @@ const prepare = async (url: string): Promise<LogIdentity> => {
 
 /** A refused append may be the repeat of one that was stored, whose answer was lost. */
 const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: unknown): Promise<Appended> => {
+  if (proposed.seen && error instanceof pg.DatabaseError && error.code === LOST_HISTORY)
+    throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
   const isTaken = error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
   if (!isTaken && !(error instanceof StaleVersion)) throw error;
   const repeat = await patiently(() => findRepeat(readers, proposed));

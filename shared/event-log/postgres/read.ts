@@ -36,17 +36,21 @@ const toEvent = ([position, stream, version, id, type, data, metadata, recordedA
 const READ_LOG = {
   name: 'event-log-read-log',
   rowMode: 'array' as const,
-  text: `select position, stream, version, id, type, data, metadata, recorded_at, bytes
+  // The event at the position itself comes along without its content, to show that the log still has it.
+  text: `select position, stream, version, id, type, case when position > $1 then data end, metadata, recorded_at, bytes
     from (
       select *, sum(bytes) over (order by position) - bytes as bytes_before
-      from (select * from event_log.event where position > $1 order by position limit ${PAGE_EVENTS_MAX}) next
+      from (
+        select position, stream, version, id, type, data, metadata, recorded_at, case when position > $1 then bytes else 0 end as bytes
+        from event_log.event where position >= $1 order by position limit ${PAGE_EVENTS_MAX} + 1
+      ) next
     ) page
     where bytes_before < ${PAGE_BYTES_MAX}
     order by position`,
 };
 
-/** Consecutive events; where it was cut, there are more. */
-type LogPage = { readonly events: readonly RecordedEvent[]; readonly isCut: boolean };
+/** Consecutive events, and which one is at the position that they come after; where it was cut, there are more. */
+type LogPage = { readonly at: EventId | undefined; readonly events: readonly RecordedEvent[]; readonly isCut: boolean };
 
 /** The next events after a position. */
 export type ReadLog = (after: Position) => Promise<LogPage>;
@@ -65,7 +69,10 @@ export const createLogReader = (pool: pg.Pool, bell: Pick<Doorbell, 'heard'>): R
 
 const readLog = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
   const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after] });
-  return { events: rows.map(toEvent), isCut: isCut(rows) };
+  const [first] = rows;
+  const isAt = first?.[0] === after;
+  const next = isAt ? rows.slice(1) : rows;
+  return { at: isAt ? toEvent(first).id : undefined, events: next.map(toEvent), isCut: isCut(next) };
 };
 
 const isCut = (rows: readonly Row[]): boolean =>
@@ -91,6 +98,11 @@ export async function* readStreamPages(pool: pg.Pool, stream: StreamName, from: 
     next += rows.length;
   }
 }
+
+export const readEventAt = async (pool: pg.Pool, position: Position): Promise<EventId | undefined> => {
+  const { rows } = await pool.query<{ id: EventId }>('select id from event_log.event where position = $1', [position]);
+  return rows[0]?.id;
+};
 
 export const readHead = async (pool: pg.Pool): Promise<Position> => {
   const { rows } = await pool.query<{ head: number | null }>('select max(position) as head from event_log.event');

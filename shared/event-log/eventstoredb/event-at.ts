@@ -1,0 +1,27 @@
+import type { EventId, Position } from '#shared/brands.ts';
+import { START } from '../event-log.ts';
+import { isNoRecord } from './failures.ts';
+import { placeOf } from './places.ts';
+import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
+import { takeAll } from './reading.ts';
+import { isOfSystem, positionOf, type StoredEvent } from './record.ts';
+
+/** The event that begins at a position; the server refuses a position inside its log where no record begins, and that is none as well. */
+export const readEventAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
+  if (position === START) return undefined;
+  return ask(reader, `a look at position ${position}`, async () => {
+    let found: EventId | undefined;
+    const read = reader.client.readAll({ fromPosition: placeOf(position), maxCount: 1 });
+    const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
+      if (event && positionOf(event) === position && !isOfSystem(event)) found = event.id as EventId;
+      return false;
+    };
+    await takeAll(read, { ...readingOf(reader), onEvent }).catch(orNoRecord);
+    refuseIfClosed(reader);
+    return found;
+  });
+};
+
+const orNoRecord = (error: unknown): void => {
+  if (!isNoRecord(error)) throw error;
+};

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { cutLog } from '../../test/engines/cut-log.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { until } from '../../test/engines/until.ts';
+import { type EventLog, NO_STREAM, START } from './event-log.ts';
+import { guardHistory } from './guard-history.ts';
+import { openEventLog } from './open.ts';
+
+const append = async (eventLog: EventLog, count = 1) => {
+  const ids = Array.from({ length: count }, () => randomUUID() as EventId);
+  const stream = `article-${randomUUID()}` as StreamName;
+  const appended = await eventLog.append(
+    stream,
+    NO_STREAM,
+    ids.map((id) => ({ id, type: 'tried', data: {}, metadata: {} })),
+  );
+  return { ...appended, ids };
+};
+
+/** Two processes with a log, of which one tells what it logs. */
+const openWorld = async () => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
+  const told: string[] = [];
+  const open = async () =>
+    guardHistory(await openEventLog({ url: database.url }), {
+      log: { error: (_: unknown, text?: string) => told.push(text ?? '') } as never,
+    });
+  const eventLog = opening.use(await open());
+  const other = opening.use(await openEventLog({ url: database.url }));
+  const resources = opening.move();
+  return { pool, eventLog, other, told, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+test('an append is refused, and stores nothing, once the log has lost what its process has seen', async () => {
+  await using world = await openWorld();
+  const kept = await append(world.eventLog);
+  await append(world.eventLog, 2);
+  await cutLog(world.pool, kept.position);
+  // Others have written since, so that the position that was seen is there again.
+  await append(world.other, 5);
+  const head = await world.other.head();
+  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  expect(await world.other.head()).toBe(head);
+  await expect(world.eventLog.demandHistory()).rejects.toMatchObject({ code: 'log_went_back' });
+  expect(world.told).toHaveLength(1);
+  expect(world.told[0]).toContain('docs/runbooks.md');
+});
+
+test('a follower hears nothing of another history, and whoever begins to follow neither', async () => {
+  await using world = await openWorld();
+  const kept = await append(world.eventLog);
+  const heard: EventId[] = [];
+  const following = (async () => {
+    for await (const page of world.eventLog.follow(START, AbortSignal.timeout(60_000))) heard.push(...page.map(({ id }) => id));
+  })();
+  following.catch(() => {});
+  const lost = await append(world.other, 2);
+  await until(
+    () => heard.length,
+    (length) => length === 3,
+  );
+  await cutLog(world.pool, kept.position);
+  await append(world.other, 4);
+  await expect(following).rejects.toMatchObject({ code: 'log_went_back', position: lost.position });
+  expect(heard).toEqual([...kept.ids, ...lost.ids]);
+  await expect(Array.fromAsync(world.eventLog.follow(START, AbortSignal.timeout(1)))).rejects.toMatchObject({ code: 'log_went_back' });
+});
+
+test('a process that only waits notices within seconds, also where nothing has come instead', async () => {
+  await using world = await openWorld();
+  const kept = await append(world.other);
+  await append(world.other, 2);
+  // It sees them by itself.
+  await until(
+    async () => {
+      await delay(50);
+      return world.eventLog.seen?.position ?? START;
+    },
+    (position) => position === kept.position + 2,
+  );
+  await cutLog(world.pool, kept.position);
+  await until(
+    () => world.told.length,
+    (told) => told === 1,
+  );
+});
+
+test('a follower is told where the event that it goes on after is another', async () => {
+  await using world = await openWorld();
+  const { position } = await append(world.other, 2);
+  await append(world.other);
+  const signal = AbortSignal.timeout(60_000);
+  const follow = (id: EventId) => world.other.follow(position, signal, id)[Symbol.asyncIterator]().next();
+  await expect(follow(randomUUID() as EventId)).rejects.toMatchObject({ code: 'log_went_back' });
+  const id = await world.other.eventAt(position);
+  expect((await follow(id as EventId)).value).toHaveLength(1);
+  expect(await world.other.eventAt((position + 2) as Position)).toBeUndefined();
+});

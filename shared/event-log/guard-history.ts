@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '#shared/log.ts';
+import { LogWentBack } from './errors.ts';
+import { type EventLog, type Seen, START } from './event-log.ts';
+
+export type GuardedLog = EventLog & {
+  /** Throws `LogWentBack` where the log has lost an event that this process has seen. */
+  demandHistory(): Promise<void>;
+  /** The last event that it remembers. */
+  readonly seen: Seen | undefined;
+};
+
+const LOOK_EVERY_MS = 1_000;
+/** An event that nothing comes after may be missing only on a server that is late. */
+const LATE_MAX_MS = 2_000;
+const ASK_AGAIN_MS = 200;
+
+/**
+ * Remembers the last event that this process has seen, and makes sure that the log still has it: all the time, before anybody is handed
+ * events from a new beginning, and before an append is acknowledged. Where it is gone, so may be others before it, and everything that
+ * this process knows is in doubt: from then on nothing is appended, read or followed here, until the operator has decided and it starts anew.
+ */
+export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<Log, 'error'> }): GuardedLog => {
+  const history = new History(eventLog, log);
+  const closed = new AbortController();
+  const looking = history.lookNowAndThen(closed.signal);
+  return {
+    ...eventLog,
+    async append(stream, expected, events) {
+      history.refuseIfLost();
+      const seen = history.last;
+      try {
+        const appended = await eventLog.append(stream, expected, events, seen);
+        // The repetition of an earlier append, or an append to a log that went back.
+        if (seen && appended.position <= seen.position) await history.demand();
+        const id = events.at(-1)?.id;
+        if (id !== undefined) history.see({ position: appended.position, id });
+        return appended;
+      } catch (error) {
+        throw history.tell(error);
+      }
+    },
+    async *read(stream, from) {
+      history.refuseIfLost();
+      for await (const page of eventLog.read(stream, from)) {
+        for (const event of page) history.see(event);
+        yield page;
+      }
+    },
+    async *follow(after, signal, id) {
+      history.refuseIfLost();
+      let isFirst = true;
+      try {
+        for await (const page of eventLog.follow(after, signal, id)) {
+          // From here on each page shows that the one before it is still there; only what this began after may be another history.
+          if (isFirst) await history.demand();
+          isFirst = false;
+          history.refuseIfLost();
+          const last = page.at(-1);
+          if (last) history.see(last);
+          yield page;
+        }
+      } catch (error) {
+        throw history.tell(error);
+      }
+    },
+    demandHistory: () => history.demand(),
+    get seen() {
+      return history.last;
+    },
+    async [Symbol.asyncDispose]() {
+      closed.abort();
+      await looking;
+      await eventLog[Symbol.asyncDispose]();
+    },
+  };
+};
+
+class History {
+  readonly #eventLog: EventLog;
+  readonly #log: Pick<Log, 'error'>;
+  #last: Seen | undefined;
+  #lost: LogWentBack | undefined;
+  #asking: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(eventLog: EventLog, log: Pick<Log, 'error'>) {
+    this.#eventLog = eventLog;
+    this.#log = log;
+  }
+
+  see({ position, id }: Seen): void {
+    if (position > (this.#last?.position ?? START)) this.#last = { position, id };
+  }
+
+  refuseIfLost(): void {
+    if (this.#lost) throw this.#lost;
+  }
+
+  get last(): Seen | undefined {
+    return this.#last;
+  }
+
+  /** The error as it was; where it says that the log went back, the operator is told once. */
+  tell(error: unknown): unknown {
+    if (error instanceof LogWentBack && !this.#lost) {
+      this.#lost = error;
+      this.#log.error({ err: error }, WENT_BACK);
+    }
+    return error;
+  }
+
+  /** Looks whether the log has what was seen until now. Whoever asks while a look is under way waits for one that begins later. */
+  async demand(): Promise<void> {
+    this.refuseIfLost();
+    if (!this.#asking) return this.#begin();
+    this.#next ??= this.#asking
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#begin();
+      });
+    return this.#next;
+  }
+
+  async lookNowAndThen(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      // A log that does not answer says nothing about its history.
+      if (!signal.aborted) await this.#moveOn().catch(() => {});
+    }
+  }
+
+  /** A process that follows nothing itself remembers the end of the log. */
+  async #moveOn(): Promise<void> {
+    await this.demand();
+    const position = await this.#eventLog.head();
+    if (position <= (this.#last?.position ?? START)) return;
+    const id = await this.#eventLog.eventAt(position);
+    if (id !== undefined) this.see({ position, id });
+  }
+
+  #begin(): Promise<void> {
+    this.#asking = this.#look().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #look(): Promise<void> {
+    const seen = this.#last;
+    if (!seen) return;
+    let found = await this.#eventLog.eventAt(seen.position);
+    for (const deadlineMs = performance.now() + LATE_MAX_MS; found === undefined && performance.now() < deadlineMs; ) {
+      await delay(ASK_AGAIN_MS);
+      found = await this.#eventLog.eventAt(seen.position);
+    }
+    if (found !== seen.id) throw this.tell(new LogWentBack(seen, found));
+  }
+}
+
+const WENT_BACK =
+  'The event log has lost events that were here: a standby without them was promoted, or an older backup was restored. ' +
+  'Nothing more is written or told. Decide which history is to go on, and do as docs/runbooks.md says under “The log went back”.';

@@ -1,0 +1,72 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Position } from '#shared/brands.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { guardHistory } from '#shared/event-log/guard-history.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { until } from '../engines/until.ts';
+import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
+
+/** A node that was started again shows events that no majority has, until it has found the leader and cut them off. */
+const openNode = async () => {
+  await using opening = new AsyncDisposableStack();
+  const folder = opening.use(await temporaryDataDir());
+  const journal = join(folder.path, 'journal');
+  let node: EventStoreStandIn = await startEventStoreStandIn({ journal });
+  const { port, address } = node;
+  opening.defer(() => node[Symbol.asyncDispose]());
+  const told: string[] = [];
+  const error = (_: unknown, text?: string) => told.push(text ?? '');
+  const eventLog = opening.use(guardHistory(await openEventLog({ url: address }), { log: { error } as never }));
+  const resources = opening.move();
+  return {
+    eventLog,
+    told,
+    /** Without the last appends, but with others. */
+    async cut(appends: number, instead: (eventLog: EventLog) => Promise<unknown>): Promise<void> {
+      await node[Symbol.asyncDispose]();
+      const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+      await writeFile(journal, `${lines.slice(0, -appends).join('\n')}\n`);
+      {
+        await using elsewhere = await startEventStoreStandIn({ journal });
+        await using leader = await openEventLog({ url: elsewhere.address });
+        await instead(leader);
+      }
+      node = await startEventStoreStandIn({ journal, port });
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const append = async (eventLog: EventLog, text: string): Promise<Position> =>
+  (await eventLog.append(aStream(), NO_STREAM, [anEvent({ text })])).position;
+
+test.each([
+  ['where no record begins at its position any more', async (leader: EventLog) => void (await append(leader, 'x'.repeat(5_000)))],
+  [
+    'where another record begins at its position',
+    async (leader: EventLog) => void (await append(leader, 'lost').then(() => append(leader, 'more'))),
+  ],
+  ['where the log ends before its position', async () => {}],
+])('a follower of events that were cut off ends, %s', async (_, instead) => {
+  await using node = await openNode();
+  const kept = await append(node.eventLog, 'kept');
+  const follower = startFollowing(node.eventLog, 0 as Position);
+  await append(node.eventLog, 'lost');
+  const last = await append(node.eventLog, 'lost');
+  await follower.until((seen) => seen.length === 3);
+  await node.cut(2, instead);
+  await until(
+    () => node.told.length,
+    (told) => told === 1,
+    30_000,
+  );
+  expect(follower.seen.map(({ position }) => position).at(-1)).toBe(last);
+  expect(follower.seen).toHaveLength(3);
+  await expect(append(node.eventLog, 'more')).rejects.toMatchObject({ code: 'log_went_back' });
+  await follower[Symbol.asyncDispose]().catch(() => {});
+  expect(await node.eventLog.eventAt(kept)).toBeDefined();
+});
