@@ -64,7 +64,7 @@ export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<L
         throw history.tell(error);
       }
     },
-    demandHistory: () => history.demand(),
+    demandHistory: () => history.moveOn(),
     get seen() {
       return history.last;
     },
@@ -127,12 +127,12 @@ class History {
     while (!signal.aborted) {
       await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
       // A log that does not answer says nothing about its history.
-      if (!signal.aborted) await this.#moveOn().catch(() => {});
+      if (!signal.aborted) await this.moveOn().catch(() => {});
     }
   }
 
   /** A process that follows nothing itself remembers the end of the log. */
-  async #moveOn(): Promise<void> {
+  async moveOn(): Promise<void> {
     await this.demand();
     const position = await this.#eventLog.head();
     if (position <= (this.#last?.position ?? START)) return;

@@ -17,6 +17,10 @@ export type SystemPostgres = AsyncDisposable & {
   /** Makes the files of a new one. */
   initialize(): Promise<void>;
   start(): Promise<void>;
+  /** Makes of it a standby of another, from which it receives what is committed there, and starts it. */
+  followPrimary(url: string): Promise<void>;
+  /** A standby takes writes from then on. */
+  promote(): Promise<void>;
   createDatabase(): Promise<void>;
   /** The machine is gone, with its disk. */
   destroy(): Promise<void>;
@@ -83,10 +87,24 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
     await gone;
   };
   opening.defer(kill);
-  const start = async (): Promise<void> => {
+  const launch = (): void => {
     const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200, ...settings };
     const args = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     server = spawn(join(bin, 'postgres'), ['-D', pgdata, ...args], { ...user, cwd: '/', stdio: 'ignore' });
+  };
+  const start = async (): Promise<void> => {
+    launch();
+    await until(() => answers(urlOf('postgres')), Boolean, 60_000);
+  };
+  const followPrimary = async (url: string): Promise<void> => {
+    await rm(pgdata, { recursive: true, force: true });
+    const args = [`--dbname=${url}`, `--pgdata=${pgdata}`, '--write-recovery-conf', '--checkpoint=fast'];
+    await runProgram(join(bin, 'pg_basebackup'), args, { user, signal: undefined });
+    launch();
+    await until(() => isReceiving(urlOf('postgres')), Boolean, 60_000);
+  };
+  const promote = async (): Promise<void> => {
+    await runProgram(join(bin, 'pg_ctl'), ['promote', `--pgdata=${pgdata}`, '--wait'], { user, signal: undefined });
     await until(() => answers(urlOf('postgres')), Boolean, 60_000);
   };
   const resources = opening.move();
@@ -95,6 +113,8 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
     pgdata,
     initialize,
     start,
+    followPrimary,
+    promote,
     createDatabase: () => inDatabase(urlOf('postgres'), async (client) => void (await client.query('create database annals'))),
     destroy: async () => {
       await kill();
@@ -114,3 +134,9 @@ const answers = (url: string): Promise<boolean> =>
     const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');
     return rows[0]?.recovering === false;
   }).catch(() => false);
+
+const isReceiving = (url: string): Promise<boolean> =>
+  inDatabase(
+    url,
+    async (client) => (await client.query(`select from pg_stat_wal_receiver where status = 'streaming'`)).rowCount === 1,
+  ).catch(() => false);

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { type Installation, operate as operateBy, startInstallation } from '../engines/installation.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { inDatabase } from '../engines/search-everywhere.ts';
+import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
+import { until } from '../engines/until.ts';
+import { type Asking, askAs, type Operated, operate, startWriter, titlesOf } from './operated.ts';
+
+if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
+
+/** One server, and standbys that take its place under load: the first receives synchronously, the second falls behind. */
+const resources = new AsyncDisposableStack();
+const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
+let primary: SystemPostgres;
+/** What Annals calls its database: whichever server is the primary. */
+let name: Cuttable;
+let operated: Operated;
+let installation: Installation & AsyncDisposable;
+let asking: Asking;
+let beside: readonly { readonly role: string; readonly process: RoleProcess; readonly url: string }[] = [];
+let reader: Reader;
+
+const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
+
+/** The primary is gone with its disk, and the standby is it from then on. */
+const failOver = async (standby: SystemPostgres): Promise<void> => {
+  await primary.destroy();
+  name.cut();
+  await standby.promote();
+  primary = standby;
+  name.mend();
+};
+
+const startBeside = async (): Promise<typeof beside> => {
+  const internal = resources.use(startRole('command/main.ts', { ...installation.settings, JWKS_URL: `${installation.origin}/jwks` }));
+  const { url: commandUrl } = await internal.logged('Commands of the other roles are taken.');
+  const settings = { ...installation.settings, JWKS_URL: `${installation.origin}/jwks`, COMMAND_URL: String(commandUrl) };
+  const others = ROLES.slice(1).map((role) => ({ role, process: resources.use(startRole(`${role}/main.ts`, settings)) }));
+  const all = [{ role: 'command', process: internal }, ...others];
+  return Promise.all(all.map(async (each) => ({ ...each, url: String((await each.process.logged('Annals is ready.')).url) })));
+};
+
+type Readiness = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
+
+const readinessOf = async (url: string): Promise<Readiness> => (await (await fetch(new URL('/readyz', url))).json()) as Readiness;
+
+beforeAll(async () => {
+  if (systemPostgresMissing !== undefined) return;
+  primary = resources.use(await startSystemPostgres());
+  await primary.start();
+  await primary.createDatabase();
+  name = resources.use(await openCuttable(() => primary.url));
+  operated = resources.use(await operate(at(primary.url, name.port)));
+  installation = resources.use(await startInstallation({ settings: operated.settings }));
+  asking = await askAs(installation);
+  beside = await startBeside();
+  reader = resources.use(readOn(`${installation.url}/events`, asking.token));
+  await until(reader.isConnected, Boolean);
+}, 180_000);
+afterAll(() => resources.disposeAsync());
+
+const withStandby = test.skipIf(systemPostgresMissing !== undefined);
+
+type Reader = AsyncDisposable & { subjects(): readonly string[]; lastId(): string; isConnected(): boolean };
+
+/** Follows as a browser does: whenever its connection ends, it goes on after the last id that it has. */
+const readOn = (url: string, token: string): Reader => {
+  const ending = new AbortController();
+  const earlier: Followed[] = [];
+  const lastId = () => earlier.findLast((each) => each.lastEventId() !== '')?.lastEventId() ?? '';
+  const reading = (async () => {
+    while (!ending.signal.aborted) {
+      const last = lastId();
+      const headers = { authorization: `Bearer ${token}`, ...(last !== '' && { 'last-event-id': last }) };
+      const followed = await follow(url, { headers }).catch(() => undefined);
+      if (followed?.status === 200) {
+        earlier.push(followed);
+        await Promise.race([followed.over().catch(() => {}), once(ending.signal, 'abort')]);
+        await followed.close();
+      }
+      await delay(RECONNECT_MS, undefined, { signal: ending.signal }).catch(() => {});
+    }
+  })();
+  return {
+    subjects: () => earlier.flatMap(({ messages }) => messages.map(({ data }) => (JSON.parse(data) as { subject: string }).subject)),
+    lastId,
+    isConnected: () => earlier.some(({ isOver }) => !isOver()),
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await reading;
+    },
+  };
+};
+
+const RECONNECT_MS = 200;
+
+withStandby(
+  'a synchronous standby that is promoted under load has every event that was acknowledged, and Annals goes on',
+  async () => {
+    const standby = resources.use(await startSystemPostgres());
+    await standby.followPrimary(primary.url);
+    await inDatabase(primary.url, async (client) => {
+      await client.query(`alter system set synchronous_standby_names = '*'`);
+      await client.query('select pg_reload_conf()');
+      await until(
+        () => client.query(`select from pg_stat_replication where sync_state = 'sync'`),
+        ({ rowCount }) => rowCount === 1,
+        30_000,
+      );
+    });
+    const writer = startWriter(asking);
+    await writer.more(20);
+    await failOver(standby);
+    await inDatabase(primary.url, async (client) => {
+      await client.query('alter system reset synchronous_standby_names');
+      await client.query('select pg_reload_conf()');
+    });
+    await writer.more(5);
+    await writer.end();
+    const { acknowledged } = writer;
+    expect(await titlesOf(asking, acknowledged, acknowledged.at(-1)?.cursor)).toEqual(acknowledged.map(({ title }) => title));
+    for (const { url } of beside)
+      await until(
+        () => readinessOf(url),
+        ({ status }) => status === 'ready',
+        30_000,
+      );
+    await until(reader.subjects, (subjects) => acknowledged.every(({ id }) => subjects.includes(`article-${id}`)), 30_000);
+  },
+  120_000,
+);
+
+withStandby(
+  'an asynchronous standby that has not received the end is noticed by every role, and nobody goes on past the gap',
+  async () => {
+    await using way = await openCuttable(() => primary.url);
+    const standby = resources.use(await startSystemPostgres());
+    await standby.followPrimary(at(primary.url, way.port));
+    const writer = startWriter(asking);
+    await writer.more(5);
+    way.stall();
+    const kept = writer.acknowledged.length + 1;
+    await writer.more(5);
+    await writer.end();
+    const doomed = writer.acknowledged.slice(kept);
+    await until(reader.subjects, (subjects) => doomed.every(({ id }) => subjects.includes(`article-${id}`)), 30_000);
+    const before = reader.subjects().length;
+    // A process that follows nothing just now sees the end of the log when it is asked.
+    for (const { url } of beside) expect((await readinessOf(url)).status).toBe('ready');
+    way.cut();
+    await failOver(standby);
+    // Somebody who has seen nothing of what was lost is faster than all others.
+    await using newcomer = await openEventLog({ url: primary.url });
+    const instead = Array.from({ length: 30 }, () => `article-${randomUUID()}` as StreamName);
+    for (const to of instead)
+      await newcomer.append(to, NO_STREAM, [{ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: {} }]);
+    const head = await newcomer.head();
+    for (const { url } of [...beside, { url: installation.origin }])
+      await until(
+        () => readinessOf(url),
+        ({ checks }) => checks['event log history'] === 'fail' && checks.database === 'pass',
+        30_000,
+      );
+    for (const { process } of beside) expect(process.printed().match(/has lost events that were here/g)).toHaveLength(1);
+    const refused = await asking.ask('POST', '/articles', { token: asking.token, body: { title: 'Refused', body: '', tags: [] } });
+    expect(refused.status).toBe(503);
+    expect(await newcomer.head()).toBe(head);
+    expect(reader.subjects()).toHaveLength(before);
+  },
+  120_000,
+);
+
+withStandby(
+  'the operator decides for what is left, and a cursor of what was lost is refused',
+  async () => {
+    const last = reader.lastId();
+    await Promise.all(beside.map(({ process }) => process.kill('SIGTERM')));
+    await installation[Symbol.asyncDispose]();
+    expect(await operateBy(['log', 'renew'], installation.settings)).toContain('from now on');
+    const again = resources.use(await startInstallation({ settings: operated.settings, admin: installation.admin }));
+    const asked = await askAs(again);
+    const writer = startWriter(asked);
+    await writer.more(3);
+    await writer.end();
+    const refused = await asked.ask('GET', `/events?after=${last}`, { token: asked.token });
+    expect([refused.status, refused.body]).toEqual([400, expect.objectContaining({ code: 'unknown_cursor' })]);
+  },
+  120_000,
+);
