@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { WebhookId } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Log } from '#shared/log.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
@@ -111,7 +111,7 @@ const SPOILT_PAUSE_MS = 60_000;
 const spoiltBy =
   (log: Log) =>
   ({ webhookId, eventId, shape, change }: Delivery, err: unknown): AttemptResult => {
-    if (isPassing(err) || err instanceof LogUnavailable) throw err;
+    if (isPassing(err) || err instanceof LogUnavailable || err instanceof LogWentBack) throw err;
     const traceId = traceIdOf(change.trace);
     log.error(
       { err, webhookId, delivery: eventId, traceId },

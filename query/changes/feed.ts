@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -112,7 +113,10 @@ export const openFeed = async ({
       lanes.hear(fresh);
     }
   };
-  const following = keepUp(listen, stopping.signal, (err) => log.warn({ err }, 'The changes cannot be followed; trying again.'));
+  const following = keepUp(listen, stopping.signal, (err) => {
+    // Told once, by whoever guards the history.
+    if (!(err instanceof LogWentBack)) log.warn({ err }, 'The changes cannot be followed; trying again.');
+  });
   const movingOn = repeat(moveOnMs, stopping.signal, () => lanes.moveOn());
   return {
     join: (reader) => lanes.join(reader),

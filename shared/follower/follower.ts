@@ -79,7 +79,7 @@ export type FollowingOptions<Page> = Pick<
   readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
 };
 
-export type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
+type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
 
 /** As `startFollower`, for pages of any kind. */
 export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {

@@ -28,7 +28,7 @@ export const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[
 export const LOST_HISTORY = 'AN001';
 
 /** Whoever has lost an earlier event has lost the newest as well. */
-export const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
+const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
   batch.reduce<Seen | undefined>((newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest), undefined);
 
 const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
