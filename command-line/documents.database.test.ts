@@ -80,5 +80,5 @@ test('what is taken out is gone', async () => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
   expect((await run(['documents', 'remove', 'gone'])).written).toBe('gone is taken out.');
   expect((await run(['documents', 'remove', 'gone'])).complaints).toBe('There is no document gone.');
-  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain('cannot be read');
+  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain('does not exist');
 });

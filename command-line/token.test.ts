@@ -60,7 +60,7 @@ test.each<[string, readonly string[], string]>([
   ['a secret without a client', ['--secret', 's'], '--secret goes with --client'],
   ['a client without a secret', ['--client', 'importer'], '--client importer goes with --secret'],
   ['an address that is none', ['--client', 'a', '--secret', 's', '--url', 'annals'], '--url must be an http or https URL'],
-  ['an option that there is not', ['--scopes', 'x'], "Unknown option '--scopes'"],
+  ['an option that there is not', ['--scopes', 'x'], 'there is no option --scopes; did you mean --scope?'],
 ])('%s is refused', async (_, args, complaint) => {
   await using folder = await temporaryFolder();
   expect(await call(args, { DATA_DIR: folder.path })).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
