@@ -112,7 +112,8 @@ export const SETTINGS = {
     schema: z.enum(['off', 'reader', 'author']),
     expected: 'off, reader, or author',
     fallbackText: 'author, in production off',
-    description: 'What people become who create an account for themselves, or off where they cannot.',
+    description:
+      'What people become who create an account for themselves, or off if they cannot. In production it needs MAIL_URL, by which they confirm their address.',
   },
   MAIL_URL: {
     schema: urlOf('smtp:', 'smtps:').refine((text) => new URL(text).hostname !== '' && /^\/?$/.test(new URL(text).pathname), {
@@ -120,7 +121,7 @@ export const SETTINGS = {
     }),
     expected: 'an smtp or smtps URL, such as smtp://user:password@mail.example:587',
     fallbackText: 'printed to the log in development, none in production',
-    description: 'The server that sends mail to people: links for forgotten passwords and invitations. Goes with MAIL_FROM.',
+    description: 'The server that sends mail to people: links for sign-ups, forgotten passwords and invitations. Goes with MAIL_FROM.',
     secret: true,
   },
   MAIL_FROM: {

@@ -31,6 +31,7 @@ import { createFormCookie } from './form-cookie.ts';
 import type { InteractionDependencies } from './interaction.ts';
 import { createKnownDevices } from './known-devices.ts';
 import { answerPageErrors } from './page-refusal.ts';
+import { createPendingSignUps } from './pending-sign-ups.ts';
 import { replaceScriptedForms } from './provider-pages.ts';
 import { recordSessions } from './session-events.ts';
 import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './sign-in-limits.ts';
@@ -71,6 +72,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     attempts,
     seal,
     tickets: createTickets({ pool, seal }),
+    pending: createPendingSignUps({ pool, seal }),
     passkeys: createPasskeys({
       ...told,
       rp: relyingPartyOf(issuerUrl),

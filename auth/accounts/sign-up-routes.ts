@@ -6,11 +6,13 @@ import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import { signUpAskedPage } from '../pages/confirm-sign-up-page.ts';
 import { hasProblems } from '../pages/field.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
 import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page.ts';
 import type { Allowance, Attempts } from './attempts.ts';
+import { askForConfirmation, type ConfirmationDependencies, confirmSignUpRoutes } from './confirm-sign-up-routes.ts';
 import { fieldsOf, readForm } from './form.ts';
 import type { FormCookie } from './form-cookie.ts';
 import { askedOf, formTargetsFor } from './interaction.ts';
@@ -22,7 +24,8 @@ import { type SignedUp, type SignUpDependencies, signUp } from './sign-up.ts';
 import { problemsIn, SignUp } from './sign-up-form.ts';
 
 export type SignUpRouteDependencies = SecondStepDependencies &
-  SignUpDependencies & {
+  SignUpDependencies &
+  ConfirmationDependencies & {
     readonly tokens: FormTokens;
     readonly cookie: FormCookie;
     readonly attempts: Attempts;
@@ -30,8 +33,10 @@ export type SignUpRouteDependencies = SecondStepDependencies &
     readonly signUp: 'off' | Role;
   };
 
-/** A sign-up tells whether an address has an account, so it is worth counting. */
+/** A sign-up tells whether an address has an account where no mail reaches anybody, and costs a hash or a message. */
 const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };
+/** Mail that the owner of the address gets, whether or not they have an account. */
+const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
 
 /** How a sign-up stands to the rest: in the middle of a sign-in, or by itself. */
 type Place = {
@@ -53,6 +58,9 @@ export const signUpRoutes = (dependencies: SignUpRouteDependencies): Router => {
       if (dependencies.signUp === 'off') throw new PageRefusal(CLOSED);
       next();
     })
+    .use(confirmSignUpRoutes(dependencies))
+    .get('/sign-up/asked', (_request, response) => answerPage(response, signUpAskedPage(undefined)))
+    .get('/sign-in/:uid/sign-up/asked', ({ params: { uid } }, response) => answerPage(response, signUpAskedPage(`/sign-in/${uid}`)))
     .get('/sign-up/done', (_request, response) => answerPage(response, signedUpPage))
     .get('/sign-up', async (request, response) => show(dependencies, response, await alone({ request, response })))
     .post('/sign-up', ...readForm, async (request, response) =>
@@ -104,7 +112,7 @@ const show = ({ tokens }: SignUpRouteDependencies, response: Response, place: Pl
 };
 
 const submit = async (dependencies: SignUpRouteDependencies, { request, response }: Exchange, place: Place): Promise<void> => {
-  const { tokens, attempts, signUp: role } = dependencies;
+  const { tokens, attempts, emailHash, post, signUp: role } = dependencies;
   const { token, form: formId, ...typed } = fieldsOf(SignUp, request);
   if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
   const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
@@ -113,10 +121,19 @@ const submit = async (dependencies: SignUpRouteDependencies, { request, response
   if (hasProblems(problems)) return again({ problems, status: 422 });
   if (role === 'off') throw new PageRefusal(CLOSED);
 
-  const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
-  if (!taken.granted) {
+  const counted = [
+    [PER_ADDRESS, clientAddress(request)],
+    ...(post.reachesPeople ? [[PER_EMAIL, emailHash(fields.email)] as const] : []),
+  ] as const;
+  for (const [allowance, subject] of counted) {
+    const taken = await attempts.take(allowance, subject);
+    if (taken.granted) continue;
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
+  }
+  if (post.reachesPeople) {
+    await askForConfirmation(dependencies, fields);
+    return response.redirect(303, `${place.action}/asked`);
   }
   const result = await signUp(dependencies, { ...fields, formId, role, requestId: requestIdOf(request), trace: traceparentOf(request) });
   if (result.outcome === 'done') return place.done(result.person);

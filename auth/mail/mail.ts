@@ -5,7 +5,11 @@ export type Message = { readonly to: string; readonly subject: string; readonly 
  * Sends messages to people. `send` returns once somebody has taken the message over, and throws `MailNotSent` where nobody did.
  * Nothing in a message can become a header or another recipient.
  */
-export type Mail = AsyncDisposable & { send(message: Message): Promise<void> };
+export type Mail = AsyncDisposable & {
+  send(message: Message): Promise<void>;
+  /** Whether messages arrive at the person, rather than in a log. */
+  readonly reachesPeople: boolean;
+};
 
 export class MailNotSent extends Error {
   readonly code = 'mail_not_sent';

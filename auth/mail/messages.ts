@@ -19,6 +19,35 @@ ${IGNORE}
 `,
 });
 
+export const confirmSignUpMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
+  to,
+  subject: 'Confirm your e-mail address',
+  text: `${greeting(name)}
+
+by this link you confirm that this is your e-mail address, and create your account. It is good for a day:
+
+${link}
+
+If it was not you who asked for it, you need not do anything: without this link there is no account.
+`,
+});
+
+type HasAccount = Addressed & { readonly accountUrl: string; readonly resetUrl: string };
+
+/** To whoever has an account already: the page that was filled in does not say so. */
+export const hasAccountMessage = ({ to, name, accountUrl, resetUrl }: HasAccount): Message => ({
+  to,
+  subject: 'You have an account already',
+  text: `${greeting(name)}
+
+somebody wanted to create an account with your e-mail address. You have one: sign in to it at ${accountUrl}
+
+If you have forgotten the password, choose a new one at ${resetUrl}
+
+If it was not you, you need not do anything: nothing was changed.
+`,
+});
+
 export const passwordChangedMessage = ({ to, name, accountUrl }: Addressed & { readonly accountUrl: string }): Message => ({
   to,
   subject: 'Your password was changed',

@@ -6,6 +6,8 @@ import type { Mail, Message } from './mail.ts';
 export type Post = AsyncDisposable & {
   /** False where there is no mail at all. */
   readonly isThere: boolean;
+  /** False where messages are only printed. */
+  readonly reachesPeople: boolean;
   /** The message may be made meanwhile; nothing is sent where there is none. */
   send(make: () => Promise<Message | undefined>): void;
 };
@@ -23,6 +25,7 @@ export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }):
   };
   return {
     isThere: mail !== undefined,
+    reachesPeople: mail?.reachesPeople === true,
     send(make) {
       const sending = inTurn(() => deliver(make)).catch((err: unknown) =>
         log.warn({ err }, err instanceof TooBusy ? 'Too much mail waits, and one message was not sent.' : 'Mail could not be sent.'),

@@ -11,7 +11,7 @@ export type FormTokens = {
 };
 
 /** A token of one form is of no use in another. */
-type FormName = 'sign-in' | 'sign-up' | 'consent' | 'account' | 'reset' | 'invited';
+type FormName = 'sign-in' | 'sign-up' | 'confirm-sign-up' | 'consent' | 'account' | 'reset' | 'invited';
 
 export const createFormTokens = (masterKey: MasterKey): FormTokens => {
   const key = deriveKey(masterKey, 'form-token');

@@ -146,6 +146,12 @@ describe('which mail there is', () => {
     expect(await openMail({ config: loadConfig({}), log })).toBeDefined();
   });
 
+  test('must be there in production for people to sign up', async () => {
+    await expect(openMail({ config: loadConfig({ ...production, SIGNUP: 'reader' }), log })).rejects.toThrow(
+      'set MAIL_URL and MAIL_FROM, or SIGNUP=off',
+    );
+  });
+
   test.each([
     [{ MAIL_URL: 'smtp://mail.example' }, 'MAIL_URL and MAIL_FROM go together'],
     [{ MAIL_URL: 'http://mail.example', MAIL_FROM: 'a@example.com' }, 'MAIL_URL must be an smtp or smtps URL'],

@@ -4,6 +4,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 import { spendEventfulDay, UNSPEAKABLE } from '../security/eventful-day.ts';
 import { HOSTILE, SMUGGLED, SPLITTING } from '../security/hostile-requests.ts';
@@ -20,10 +21,12 @@ let admin: string;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation({ settings: PRODUCTION }));
+  const smtp = resources.use(await startSmtpReceiver());
+  const mail = { MAIL_URL: smtp.url, MAIL_FROM: 'annals@example.com' };
+  installation = resources.use(await startInstallation({ settings: { ...PRODUCTION, ...mail } }));
   recorder = recordExchanges(installation.fetch);
   ask = restClientOf({ url: installation.url, fetch: recorder.fetch });
-  const people = await openPeople({ ...installation, fetch: recorder.fetch });
+  const people = await openPeople({ ...installation, fetch: recorder.fetch }, smtp);
   ada = await people.signUp('Zephyrine Canary');
   admin = people.administrator.token;
 });

@@ -4,6 +4,7 @@ import { SCOPES } from '#shared/policy.ts';
 import { openHandBrowser } from './browser-by-hand.ts';
 import type { Installation } from './installation.ts';
 import { restClientOf } from './rest-client.ts';
+import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
 import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
@@ -36,7 +37,11 @@ export const PASSWORD = 'correct horse battery staple';
 const THERE_ALREADY = 409;
 const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
-export const openPeople = async (installation: Pick<Installation, 'url' | 'fetch' | 'admin'>): Promise<People> => {
+/** Where the installation sends mail, addresses are confirmed by what arrives at `smtp`. */
+export const openPeople = async (
+  installation: Pick<Installation, 'url' | 'fetch' | 'admin'>,
+  smtp?: Pick<SmtpReceiver, 'mailTo'>,
+): Promise<People> => {
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
@@ -66,8 +71,16 @@ export const openPeople = async (installation: Pick<Installation, 'url' | 'fetch
     administrator,
     async signUp(name) {
       const email = `${randomUUID()}@example.com`;
-      const tokens = await visit((browser, signInPage) => signUpOn(browser, signInPage, { name, email }));
-      return { name, email, ...holding(tokens) };
+      const person = { name, email };
+      const tokens = await visit(async (browser, signInPage) => {
+        const signedUp = await signUpOn(browser, signInPage, person);
+        if (smtp === undefined) return signedUp;
+        const page = await browser.get(linkIn(await smtp.mailTo(email)));
+        await browser.post(page.action, { ...page.hidden, password: PASSWORD });
+        const again = await browser.get(signInPage.url);
+        return browser.post(again.action, { ...again.hidden, email, password: PASSWORD });
+      });
+      return { ...person, ...holding(tokens) };
     },
     async signIn(person, role) {
       const enter = signInAs(person);

@@ -3,6 +3,7 @@ import { demandPlain, type Mail } from '../mail.ts';
 
 /** Prints messages where a developer sees them. They hold links that open accounts, so this is for development alone. */
 export const openLogMail = (log: Log): Mail => ({
+  reachesPeople: false,
   async send(message) {
     demandPlain(message);
     const { to, subject, text } = message;

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
+import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+
+let smtp: SmtpReceiver;
+let site: AccountsSite;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+  site = await openAccountsSite({ trustProxy: 1, smtp });
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await smtp?.[Symbol.asyncDispose]();
+});
+
+const ask = async (email: string, chosen = password, address?: string) => {
+  const visitor = openOwnAccount(site);
+  const page = await visitor.get('/sign-up');
+  const answered = await visitor.send(page, { name: 'Ada', email, password: chosen }, from(address));
+  return { answered, page: await visitor.browser.follow(answered) };
+};
+const confirm = async (link: string, typed = password) => {
+  const visitor = openOwnAccount(site);
+  const page = await visitor.browser.get(link);
+  return page.status === 200 ? visitor.browser.follow(await visitor.send(page, { password: typed })) : page;
+};
+
+describe('a sign-up where mail is sent', () => {
+  test('makes the account once the link is opened and the password typed again, and the link is good once', async () => {
+    const email = anAddress();
+    expect(titleOf((await ask(email)).page)).toBe('Look into your mail');
+    expect(await site.auth.persons.byEmail(email)).toBeUndefined();
+    const link = linkIn(await smtp.mailTo(email));
+    expect(titleOf(await confirm(link))).toBe('Your account is ready');
+    await signInToAccount(site, { email, password });
+    expect((await confirm(link)).status).toBe(410);
+  });
+
+  test('answers alike for an address that has an account, and tells its owner by mail', async () => {
+    const [owner, nobody] = [await somebodyAt(site), anAddress()];
+    const [known, unknown] = [await ask(owner.email.toUpperCase(), 'another password altogether'), await ask(nobody)];
+    const seen = ({ answered, page }: typeof known) => [answered.status, answered.location, page.status, page.body];
+    expect(seen(known)).toEqual(seen(unknown));
+    const told = await smtp.mailTo(owner.email);
+    expect(told.subject).toBe('You have an account already');
+    expect(told.text).toContain(`${site.url}/account/reset`);
+    await signInToAccount(site, owner);
+  });
+
+  test('with somebody else’s address is confirmed by nobody: whoever reads the mail does not know the password', async () => {
+    const email = anAddress();
+    await ask(email, 'chosen by a stranger');
+    const link = linkIn(await smtp.mailTo(email));
+    const page = await confirm(link, 'guessed by the owner');
+    expect([page.status, titleOf(page)]).toEqual([422, 'Not yet: Confirm your address']);
+    expect(await site.auth.persons.byEmail(email)).toBeUndefined();
+    await ask(email);
+    expect(titleOf(await confirm(linkIn(await smtp.mailTo(email, 1))))).toBe('Your account is ready');
+    expect((await confirm(link, 'chosen by a stranger')).status).toBe(409);
+    expect((await openHandBrowser().get(`${site.url}/sign-up/confirm?link=nothing`)).status).toBe(410);
+  });
+
+  test('is asked for five times by one address, whether or not it has an account, and then no more for a while', async () => {
+    for (const email of [(await somebodyAt(site)).email, anAddress()]) {
+      const statuses: number[] = [];
+      for (let times = 1; times <= 6; times += 1) statuses.push((await ask(email, password, `192.0.2.${times}`)).page.status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    }
+  });
+
+  test('leaves nothing that can be read in the database', async () => {
+    const email = anAddress();
+    await ask(email);
+    const link = new URL(linkIn(await smtp.mailTo(email))).searchParams.get('link') ?? 'none';
+    const { rows } = await site.pool.query<{ row: string }>('select t::text as row from auth.pending_sign_up t');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { row } of rows) for (const secret of [link, email, password]) expect(row).not.toContain(secret);
+  });
+});
