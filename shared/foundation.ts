@@ -8,7 +8,7 @@ import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
-import { Health } from '#shared/http/health.ts';
+import { Health, NotReady } from '#shared/http/health.ts';
 import { demandFreePorts } from '#shared/http/listen.ts';
 import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
@@ -63,7 +63,11 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   const erasures = openErasureList(config.audit.dir);
   await applyErasures({ pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
-  health.add('database', () => pool.query('select 1'));
+  health.add('database', async () => {
+    const trouble = database.trouble?.();
+    if (trouble !== undefined) throw new NotReady(trouble);
+    await pool.query('select 1');
+  });
   health.add('event log', () => eventLog.check());
   health.add('event log history', () => guarded.demandHistory());
   return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };

@@ -4,7 +4,7 @@ import { demandFolder } from '#shared/folder.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { createCluster, readCluster } from './embedded/cluster.ts';
 import { isOwned, urlOf } from './embedded/owner-lock.ts';
-import { Ownership } from './embedded/ownership.ts';
+import { type EmbeddedLog, Ownership } from './embedded/ownership.ts';
 import { readPostmaster } from './embedded/postmaster.ts';
 
 export type EmbeddedPostgres = AsyncDisposable & {
@@ -12,13 +12,15 @@ export type EmbeddedPostgres = AsyncDisposable & {
   readonly url: string;
   /** Whether a server was found that an owner had left behind without stopping it. */
   readonly adopted: boolean;
+  /** Why the server cannot run now, in words for anybody; it is tried again until it does. */
+  readonly trouble: () => string | undefined;
 };
 
 export type EmbeddedPostgresOptions = {
   readonly dataDir: string;
   /** Server settings that win over the durable defaults; they have no effect on an adopted server. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly log?: (message: string) => void;
+  readonly log?: EmbeddedLog;
   /** Ends the making of the database. */
   readonly signal?: AbortSignal;
 };
@@ -51,6 +53,7 @@ export const startEmbeddedPostgres = async ({
   return {
     url: urlOf(cluster, ownership.port, DATABASE),
     adopted: ownership.adopted,
+    trouble: () => ownership.trouble,
     [Symbol.asyncDispose]: () => ownership[Symbol.asyncDispose](),
   };
 };

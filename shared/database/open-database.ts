@@ -3,13 +3,17 @@ import type { Log } from '#shared/log.ts';
 import { demandPostgres } from './demand-postgres.ts';
 import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
-export type Database = AsyncDisposable & { readonly url: string };
+export type Database = AsyncDisposable & {
+  readonly url: string;
+  /** Why the server cannot run now, if it is ours and its owner knows: in words for anybody. */
+  readonly trouble?: () => string | undefined;
+};
 
 type Opening = { readonly log: Log; readonly signal: AbortSignal };
 
 /** The database of the settings, or the embedded one, which is then this process's to stop. */
 export const openDatabase = async ({ databaseUrl, dataDir }: Config, { log, signal }: Opening): Promise<Database> => {
-  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message) => log.info(message), signal });
+  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message, level = 'info') => log[level](message), signal });
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };

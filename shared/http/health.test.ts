@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { captureLog, serveRoutes } from '../../test/serve.ts';
-import { Health, healthRoutes } from './health.ts';
+import { Health, healthRoutes, NotReady } from './health.ts';
 
 const open = async (timeoutMs?: number) => {
   const { log, logged } = captureLog();
@@ -32,6 +32,13 @@ test('a check that fails is named, and why is only in the log', async () => {
   fixture.health.add('event log', () => Promise.reject(new Error('no route to db.internal')));
   expect(await fixture.ready()).toEqual({ status: 503, body: { status: 'not ready', checks: { database: 'pass', 'event log': 'fail' } } });
   expect(fixture.logged()).toContain('no route to db.internal');
+});
+
+test('a check that has words for whoever asks gives them', async () => {
+  await using fixture = await open();
+  fixture.health.add('database', () => Promise.reject(new NotReady('The disk is full.', { cause: new Error('/srv/annals') })));
+  const { body } = await fixture.ready();
+  expect(body).toEqual({ status: 'not ready', checks: { database: 'fail' }, reasons: { database: 'The disk is full.' } });
 });
 
 test('a check that throws at once fails like any other', async () => {

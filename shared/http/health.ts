@@ -7,7 +7,20 @@ import { refuseOtherMethods } from './answer-errors.ts';
 export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
 
 type Outcome = 'pass' | 'fail';
-type Readiness = { readonly status: 'ready' | 'not ready' | 'draining'; readonly checks: Readonly<Record<string, Outcome>> };
+type Readiness = {
+  readonly status: 'ready' | 'not ready' | 'draining';
+  readonly checks: Readonly<Record<string, Outcome>>;
+  /** By the name of the check, if there are words for it. */
+  readonly reasons?: Readonly<Record<string, string>>;
+};
+
+/** Why something cannot do its work, in words for anybody who asks: they name no host, no folder and no user. */
+export class NotReady extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'NotReady';
+  }
+}
 
 const CHECK_TIMEOUT_MS = 2_000;
 
@@ -52,11 +65,17 @@ export class Health {
   async #run(): Promise<Readiness> {
     const outcomes = await Promise.all([...this.#checks].map(async ([name, check]) => [name, await this.#try(name, check)] as const));
     const status = outcomes.every(([, outcome]) => outcome === 'pass') ? 'ready' : 'not ready';
-    return { status, checks: Object.fromEntries(outcomes) };
+    const checks = outcomes.map(([name, outcome]) => [name, outcome === 'pass' ? 'pass' : 'fail'] as const);
+    const reasons = outcomes.flatMap(([name, outcome]) => (outcome instanceof NotReady ? [[name, outcome.message] as const] : []));
+    return {
+      status,
+      checks: Object.fromEntries(checks),
+      ...(reasons.length > 0 && { reasons: Object.fromEntries(reasons) }),
+    };
   }
 
   /** Why a check fails is for the log: the message of a driver may name hosts and users. */
-  async #try(name: string, check: HealthCheck): Promise<Outcome> {
+  async #try(name: string, check: HealthCheck): Promise<Outcome | NotReady> {
     const waiting = new AbortController();
     const late = delay(this.#timeoutMs, undefined, { signal: waiting.signal }).then(() => {
       throw new Error(`no answer within ${this.#timeoutMs} ms`);
@@ -66,7 +85,7 @@ export class Health {
       return 'pass';
     } catch (error) {
       this.#log.warn({ err: error, check: name }, 'A readiness check fails.');
-      return 'fail';
+      return error instanceof NotReady ? error : 'fail';
     } finally {
       late.catch(() => {});
       waiting.abort();

@@ -19,6 +19,7 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   'auth-role': 'starts single roles itself',
   'auth-token': 'reads the events of tokens out of the log',
   'auth-user-info': 'holds two servers against each other',
+  'disk-full': 'fills the disk of one process',
   'first-minute': 'is about the first start of one process',
   ingress: 'is about the ingress before roles that only echo',
   'ingress-routes': 'is about the ingress before roles that only echo',

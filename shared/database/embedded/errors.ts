@@ -19,3 +19,11 @@ export class EmbeddedPostgresFailed extends StartRefused {
     this.name = 'EmbeddedPostgresFailed';
   }
 }
+
+/** PostgreSQL has no room for its next file, and stops rather than lose something. */
+export class DiskFull extends EmbeddedPostgresFailed {
+  constructor(pgdata: string) {
+    super(`The disk of ${pgdata} is full, so that the embedded PostgreSQL does not start: make room.`);
+    this.name = 'DiskFull';
+  }
+}

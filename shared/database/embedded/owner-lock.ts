@@ -14,11 +14,17 @@ export type LockAttempt = pg.Client | { readonly heldBy: string } | undefined;
 export const tryOwnerLock = async (cluster: Cluster, port: number): Promise<LockAttempt> => {
   const client = await connect(cluster, port);
   if (client === undefined) return undefined;
-  const result = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [OWNER_LOCK]);
-  if (result.rows[0]?.locked === true) return client;
-  const heldBy = (await findOwner(client)) ?? '';
-  await client.end();
-  return { heldBy: heldBy.startsWith(NAME_PREFIX) ? ` (process ${heldBy.slice(NAME_PREFIX.length)})` : '' };
+  try {
+    const result = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [OWNER_LOCK]);
+    if (result.rows[0]?.locked === true) return client;
+    const heldBy = (await findOwner(client)) ?? '';
+    await client.end();
+    return { heldBy: heldBy.startsWith(NAME_PREFIX) ? ` (process ${heldBy.slice(NAME_PREFIX.length)})` : '' };
+  } catch {
+    // The server went away, or was about to.
+    await client.end().catch(() => {});
+    return undefined;
+  }
 };
 
 /** Whether a running server has an owner who is alive. */

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Binaries } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
-import { DataDirInUse, EmbeddedPostgresFailed } from './errors.ts';
+import { DataDirInUse, DiskFull, EmbeddedPostgresFailed } from './errors.ts';
 import { freePort } from './free-port.ts';
 import { tryOwnerLock } from './owner-lock.ts';
 import { readPostmaster, removeStalePidFile, stopPostmaster } from './postmaster.ts';
@@ -21,13 +21,21 @@ const POLL_MS = 20;
 const SPAWNS_MAX = 6;
 const RESPAWN_DELAY_MS = 50;
 const LOG_TAIL_LINES = 3;
+/** Between two attempts to have the server again. */
+const RETAKE_PAUSE_MS = 500;
+const RETAKE_PAUSE_MAX_MS = 10_000;
+/** A recovery needs room for one more file of the write-ahead log. */
+const ROOM_MIN_BYTES = 16 * 1_048_576;
+
+/** Told as information unless the level says otherwise. */
+export type EmbeddedLog = (message: string, level?: 'info' | 'error') => void;
 
 export type OwnershipOptions = {
   readonly dataDir: string;
   readonly cluster: Cluster;
   readonly binaries: Binaries;
   readonly settings: Readonly<Record<string, string>>;
-  readonly log: (message: string) => void;
+  readonly log: EmbeddedLog;
 };
 
 type Held = { readonly lock: pg.Client; readonly port: number; readonly adopted: boolean };
@@ -41,6 +49,7 @@ export class Ownership implements AsyncDisposable {
   /** Undefined once another owner has taken the cluster, whose server is then not ours to stop. */
   #lock: pg.Client | undefined;
   #retaking: Promise<void> = Promise.resolve();
+  #trouble: string | undefined;
   #stopped: Promise<void> | undefined;
 
   private constructor(options: OwnershipOptions, { lock, port, adopted }: Held) {
@@ -52,6 +61,11 @@ export class Ownership implements AsyncDisposable {
 
   static async take(options: OwnershipOptions): Promise<Ownership> {
     return new Ownership(options, await take(options));
+  }
+
+  /** Why the server cannot run now, in words for anybody. */
+  get trouble(): string | undefined {
+    return this.#trouble;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -76,16 +90,24 @@ export class Ownership implements AsyncDisposable {
     });
   }
 
-  /** The server has crashed or was stopped by someone: its users find it again at the same port. */
+  /** The server has crashed or was stopped by someone: its users find it again at the same port, however long that takes. */
   async #retake(): Promise<void> {
     const { log } = this.#options;
+    const { signal } = this.#stopping;
     log('The connection to the embedded PostgreSQL was lost; looking after the server.');
-    try {
-      const { lock } = await take(this.#options, this.port, this.#stopping.signal);
-      this.#keep(lock);
-      log('The embedded PostgreSQL is back.');
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) log(`The embedded PostgreSQL is lost: ${(error as Error).message}`);
+    for (let pauseMs = RETAKE_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, RETAKE_PAUSE_MAX_MS)) {
+      try {
+        const { lock } = await take(this.#options, this.port, signal);
+        this.#trouble = undefined;
+        this.#keep(lock);
+        log('The embedded PostgreSQL is back.');
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#trouble = error instanceof DiskFull ? 'The disk of the database is full.' : 'The embedded database does not start.';
+        log(`The embedded PostgreSQL is not back, and is tried again: ${(error as Error).message}`, 'error');
+        await delay(pauseMs, undefined, { signal }).catch(() => {});
+      }
     }
   }
 }
@@ -100,7 +122,7 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
     signal?.throwIfAborted();
     const postmaster = await readPostmaster(cluster.pgdata);
     if (postmaster === undefined && hasExited(child)) {
-      if (spawns === SPAWNS_MAX) throw await failure(dataDir);
+      if (spawns === SPAWNS_MAX) throw await failure(options);
       child = await spawn(options, port ?? (await freePort()), spawns);
       spawns += 1;
     }
@@ -115,7 +137,7 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
     await delay(POLL_MS);
   }
   if (!hasExited(child)) await stopPostmaster(cluster.pgdata);
-  throw await failure(dataDir);
+  throw await failure(options);
 };
 
 const hasExited = (child: ChildProcess | undefined): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
@@ -135,8 +157,10 @@ const spawn = async ({ dataDir, cluster, binaries, settings }: OwnershipOptions,
 
 const logPath = (dataDir: string): string => join(dataDir, 'postgres.log');
 
-const failure = async (dataDir: string): Promise<EmbeddedPostgresFailed> => {
+const failure = async ({ dataDir, cluster }: OwnershipOptions): Promise<EmbeddedPostgresFailed> => {
   const text = await readFile(logPath(dataDir), 'utf8').catch(() => '');
   const tail = text.trim().split('\n').slice(-LOG_TAIL_LINES).join(' | ');
+  const disk = await statfs(cluster.pgdata).catch(() => undefined);
+  if (disk !== undefined && disk.bavail * disk.bsize < ROOM_MIN_BYTES) return new DiskFull(cluster.pgdata);
   return new EmbeddedPostgresFailed(`The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`);
 };
