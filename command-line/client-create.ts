@@ -66,7 +66,12 @@ const readRequest = (given: Given): { readonly id: string | undefined; readonly 
     return { id: one('id') === undefined ? undefined : clientId.parse(one('id')), settings };
   } catch (error) {
     if (error instanceof ZodError)
-      throw new UsageError(error.issues.map(({ path, message }) => `${optionFor(path[0])}: ${message.replace(/\.$/, '')}`).join('; '));
+      throw new UsageError(
+        error.issues
+          .filter(({ path: [field] }) => field !== 'defaultScopes' || one('default-scope') !== undefined)
+          .map(({ path, message }) => `${optionFor(path[0])}: ${message.replace(/\.$/, '')}`)
+          .join('; '),
+      );
     throw error;
   }
 };

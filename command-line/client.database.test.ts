@@ -90,8 +90,8 @@ test('a client for persons may refresh what they grant', async () => {
 
 test.each<[string, readonly string[], number, string]>([
   ['a client for nothing', ['create', 'Web'], 64, 'say what it is for: --redirect-uri, --device, or --service'],
-  ['an unsafe redirect', ['create', 'Web', '--redirect-uri', 'http://a.example/'], 64, 'redirectUris.0: Must be https'],
-  ['an unknown scope', ['create', 'Web', '--device', '--scope', 'everything'], 64, 'scopes.0:'],
+  ['an unsafe redirect', ['create', 'Web', '--redirect-uri', 'http://a.example/'], 64, '--redirect-uri: Must be https'],
+  ['an unknown scope', ['create', 'Web', '--device', '--scope', 'everything'], 64, '--scope:'],
   ['a bad id', ['create', 'Web', '--device', '--id', 'A B'], 64, 'id: Must be 3 to 63'],
   ['an unknown client', ['show', 'nobody'], 1, 'There is no client nobody.'],
   ['an unknown client to delete', ['delete', 'nobody'], 1, 'There is no such client.'],
