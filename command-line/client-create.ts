@@ -44,7 +44,6 @@ const readRequest = (given: Given): { readonly id: string | undefined; readonly 
   const redirectUris = given.values.get('redirect-uri') ?? [];
   const isService = given.flags.has('service');
   const isForPersons = redirectUris.length > 0 || given.flags.has('device');
-  const scopes = words('scope') ?? [];
   if (!isService && !isForPersons) throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
   try {
     const settings = ClientSettings.parse({
@@ -56,8 +55,8 @@ const readRequest = (given: Given): { readonly id: string | undefined; readonly 
         ...(isService ? ['client_credentials'] : []),
       ],
       redirectUris,
-      scopes,
-      defaultScopes: words('default-scope') ?? scopes,
+      scopes: words('scope'),
+      defaultScopes: words('default-scope'),
       tokenEndpointAuthMethod: one('auth') ?? (isService ? 'client_secret_basic' : 'none'),
       firstParty: given.flags.has('first-party'),
       requireDpop: given.flags.has('require-dpop'),

@@ -28,6 +28,16 @@ test('what is not asked for is off', () => {
   });
 });
 
+test('a client that says nothing of its default scopes gets all of its scopes by default, and it can get fewer or none', () => {
+  const scopes = ['read:articles', 'write:articles'];
+  const defaultsOf = (settings: object) => ClientSettings.parse({ ...web, scopes, ...settings }).defaultScopes;
+  expect([defaultsOf({}), defaultsOf({ defaultScopes: ['read:articles'] }), defaultsOf({ defaultScopes: [] })]).toEqual([
+    scopes,
+    ['read:articles'],
+    [],
+  ]);
+});
+
 test.each<[string, object, string]>([
   ['without a name', { ...web, name: ' ' }, 'name'],
   ['without a grant', { ...web, grantTypes: [] }, 'grantTypes'],

@@ -57,8 +57,7 @@ export const ClientSettings = z
     redirectUris: setOf(redirectUri, URIS_MAX).default([]),
     postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).default([]),
     scopes: scopes.default([]),
-    /** What a request that names no scope asks for. */
-    defaultScopes: scopes.default([]),
+    defaultScopes: scopes.optional(),
     /** Ours: its users are not asked for consent. */
     firstParty: z.boolean().default(false),
     requireDpop: z.boolean().default(false),
@@ -69,6 +68,8 @@ export const ClientSettings = z
     /** The role of the service account, when it is made; later it is changed as any user's is. */
     serviceAccountRole: role.optional(),
   })
+  // What a request that names no scope asks for: all of them, unless whoever makes the client says otherwise.
+  .transform((settings) => ({ ...settings, defaultScopes: settings.defaultScopes ?? settings.scopes }))
   .superRefine(checkTogether);
 export type ClientSettings = z.infer<typeof ClientSettings>;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
+import { readSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import {
   type ClientWorld,
   clientEventsOf,
@@ -12,7 +13,6 @@ import {
   WEB,
 } from '../../test/engines/client-world.ts';
 import { until } from '../../test/engines/until.ts';
-import { nowS } from '../../test/token-mint.ts';
 
 let world: ClientWorld;
 beforeAll(async () => {
@@ -81,6 +81,17 @@ describe('a change', () => {
     expect(await eventsOf(clientId)).toHaveLength(1);
   });
 
+  test('that takes scopes away takes them from those by default too, unless it names those', async () => {
+    const scopes = ['read:articles', 'write:articles'];
+    const { clientId } = await create({ ...WEB, scopes });
+    const patch = async (body: object) => (await send('PATCH', `/clients/${clientId}`, { body })).body;
+    expect(await patch({ name: 'Other' })).toMatchObject({ scopes, defaultScopes: scopes });
+    expect(await patch({ scopes: ['read:articles'] })).toMatchObject({ scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    expect(await patch({ scopes })).toMatchObject({ scopes, defaultScopes: ['read:articles'] });
+    expect(await patch({ defaultScopes: [] })).toMatchObject({ scopes, defaultScopes: [] });
+    expect(await patch({ scopes: ['read:articles'], defaultScopes: scopes })).toMatchObject({ status: 422 });
+  });
+
   test('the role of a service account is changed as a user’s, not here', async () => {
     const { clientId } = await create(SERVICE);
     expect(await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } })).toMatchObject({ status: 422 });
@@ -129,7 +140,8 @@ describe('tokens of a client', () => {
     const { body } = await send('POST', `/clients/${clientId}/secret`);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
     expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
-    const token = await world.mint.token({ client_id: clientId, iat: nowS() });
+    const seen = await readSeenRevocations(world.side.pool, { userId: 7001, clientId });
+    const token = await world.mint.token({ client_id: clientId, revocations_seen: seen });
     await until(
       () => world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
       ({ rowCount }) => rowCount === 1,

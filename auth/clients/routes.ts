@@ -79,7 +79,7 @@ const handlersOf = (clients: Clients) => ({
   }) satisfies Handler,
 
   patch: (async (request, response) => {
-    const apply = (settings: ClientSettings) => parseInput(ClientSettings, mergePatch(settings, withoutReadOnly(request.body)));
+    const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, withoutReadOnly(request.body)));
     const edit = { ifVersions: versionsDemandedBy(request), apply };
     answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
@@ -93,6 +93,13 @@ const handlersOf = (clients: Clients) => ({
     answerClient(request, response, await clients.rotateSecret(request.params.clientId, byOf(request)));
   }) satisfies Handler,
 });
+
+/** Whoever takes scopes away and says nothing of those by default takes them away there too. */
+const patched = (settings: ClientSettings, patch: unknown): unknown => {
+  const { scopes } = z.looseObject({ scopes: z.array(z.unknown()) }).safeParse(patch).data ?? {};
+  const defaultScopes = settings.defaultScopes.filter((scope) => scopes === undefined || scopes.includes(scope));
+  return mergePatch({ ...settings, defaultScopes }, patch);
+};
 
 const NewClient = z.looseObject({ clientId: clientId.optional() });
 

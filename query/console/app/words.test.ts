@@ -48,7 +48,7 @@ test('each kind of client gets what it needs, and no more', () => {
   for (const [name, value] of Object.entries({ name: ' Robot ', clientId: '', role: 'author', redirects: 'https://a.example/x\n' }))
     form.set(name, value);
   form.append('scope', 'read:articles');
-  const scopes = { scopes: ['read:articles'], defaultScopes: ['read:articles'] };
+  const scopes = { scopes: ['read:articles'] };
   expect(settingsOf('service', form)).toEqual({
     ...{ name: 'Robot', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic', serviceAccountRole: 'author' },
     ...scopes,

@@ -2,7 +2,7 @@
 export const settingsOf = (kind: string, form: FormData): object => {
   const text = (name: string): string => String(form.get(name) ?? '').trim();
   const scopes = form.getAll('scope').map(String);
-  const common = { name: text('name'), ...(text('clientId') !== '' && { clientId: text('clientId') }), scopes, defaultScopes: scopes };
+  const common = { name: text('name'), ...(text('clientId') !== '' && { clientId: text('clientId') }), scopes };
   if (kind === 'service') {
     return {
       ...common,
