@@ -4,7 +4,7 @@ import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { as, by, registerUser } from '../test/engines/command-side.ts';
+import { as, by, registerUser, system } from '../test/engines/command-side.ts';
 import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
@@ -98,7 +98,7 @@ test('that of then comes out again after somebody was erased', async () => {
   await world.writeSome(userId);
   await expectKept();
   const then = await readKeptDigest(world.side.pool);
-  await world.side.send({ type: 'UpdateUser', userId, email: 'other@example.com' }, by(as(userId)));
+  await world.side.send({ type: 'UpdateUser', userId, email: 'other@example.com' }, by(system));
   await world.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await until(
     async () => (await world.side.keys.find([userId])).get(userId),

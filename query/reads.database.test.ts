@@ -4,6 +4,7 @@ import { SCOPES, scopeOf } from '#shared/policy.ts';
 import { OPERATIONS } from '#shared/rest/operations.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { until } from '../test/engines/until.ts';
 
 let world: ReadWorld;
 const askers: Record<string, Asker | null> = {};
@@ -150,8 +151,12 @@ describe('users', () => {
     const leaving = await world.person('author', 'Carol');
     const article = await draftArticle(world.side, leaving.id);
     await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
-    for (const path of [`/users/${leaving.id}`, `/users/${leaving.id}/articles`, '/me'])
-      expect(await world.ask(path, { by: leaving })).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+    for (const path of [`/users/${leaving.id}`, `/users/${leaving.id}/articles`])
+      expect(await read(path, 'reader')).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+    await until(
+      () => world.ask('/me', { by: leaving }),
+      ({ status }) => status === 401,
+    );
     expect(JSON.stringify((await read('/users?limit=100', 'admin')).body)).not.toContain(String(leaving.id));
     expect((await read(`/articles/${article}`, 'anonymous')).body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' } });
     expect(await idsOf(`/articles?author=${leaving.id}`, 'anonymous')).toEqual([article]);

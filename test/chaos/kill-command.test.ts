@@ -116,7 +116,11 @@ const someCommand = (random: () => number, { author, articles }: World): Sent =>
   }
   if (kind < 0.5) return { command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true }, context };
   if (kind < 0.9) return { command: { type: 'AddComment', articleId, text }, context };
-  if (kind < 0.94) return { command: { type: 'UpdateUser', userId: author, email: `${text}@example.com` }, context };
+  if (kind < 0.94)
+    return {
+      command: { type: 'UpdateUser', userId: author, email: `${text}@example.com` },
+      context: { ...context, caller: { kind: 'system', name: 'test' } },
+    };
   return { command: { type: 'EditArticle', articleId, title: text }, context };
 };
 

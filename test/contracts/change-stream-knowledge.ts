@@ -27,7 +27,7 @@ const writePersonal = async ({ side }: ChangeEngine) => {
   const userId = await registerUser(side, { name: NAME, email });
   const reader = by(as(userId));
   await side.send({ type: 'UpdateUser', userId, name: `${NAME} II` }, reader);
-  await side.send({ type: 'UpdateUser', userId, email: `two.${email}` }, reader);
+  await side.send({ type: 'UpdateUser', userId, email: `two.${email}` }, by(system));
   const articleId = await draftArticle(side, userId);
   const { id } = await side.send({ type: 'AddComment', articleId, text: TEXT }, reader);
   const commentId = id as CommentId;

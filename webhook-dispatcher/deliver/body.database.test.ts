@@ -38,7 +38,7 @@ beforeAll(async () => {
   article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
   await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
-  await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
+  await write(admin, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
   // What may be told depends on what is there to be read.
   await until(
     () => world.ask(`/articles/${article}/comments`, { by: author }),
