@@ -5,7 +5,7 @@ import type { WebhookSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
+import { admitByScope, authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
 import type { Circumstances } from './circumstances.ts';
@@ -55,13 +55,14 @@ export const authorOf = (caller: Caller, named: UserId | undefined, pointer = '/
   throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Is missing.' }] });
 };
 
-/** Refuses what the policy does not allow. What the caller could not see is refused as absent. */
+/** Refuses what the policy does not allow, and to a command also what the token has no scope for. What the caller could not see is absent. */
 export const demand = (
   caller: Caller,
   operation: Operation,
   { resource, hidden }: { resource: Resource; hidden?: Rejection | undefined },
 ): void => {
-  const answer = authorize(caller, operation, resource);
+  const admission = admitByScope(caller, operation);
+  const answer = admission === 'allowed' ? authorize(caller, operation, resource) : admission;
   if (answer === 'allowed') return;
   throw answer.code === 'forbidden' && hidden ? hidden : answer;
 };

@@ -1,6 +1,7 @@
+// Over 200 lines, because all look at the one world that is made at the beginning.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId, CommentId } from '#shared/brands.ts';
-import { SCOPES, scopeOf } from '#shared/policy.ts';
+import { admit, SCOPES, scopeOf } from '#shared/policy.ts';
 import { OPERATIONS } from '#shared/rest/operations.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
@@ -178,13 +179,68 @@ const READS = Object.values(OPERATIONS).flatMap(({ role, method, path, right }) 
   role === 'query' && right !== null ? [{ method, path, right }] : [],
 );
 
-test.each(READS)('$method $path without its scope is refused before anything is read', async ({ method, path, right }) => {
-  const scope = scopeOf(right);
-  const scopes = SCOPES.filter((each) => each !== scope);
-  for (const role of ['reader', 'author', 'admin'] as const) {
-    const before = world.statements();
-    const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { method, by: { ...(askers.author as Asker), role, scopes } });
-    expect({ status, body }).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
-    expect(world.statements()).toBe(before);
+test.each(READS.filter(({ right }) => admit({ kind: 'anonymous' }, right) !== 'allowed'))(
+  '$method $path without its scope is refused before anything is read',
+  async ({ method, path, right }) => {
+    const scope = scopeOf(right);
+    const scopes = SCOPES.filter((each) => each !== scope);
+    for (const role of ['reader', 'author', 'admin'] as const) {
+      const before = world.statements();
+      const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { method, by: { ...(askers.author as Asker), role, scopes } });
+      expect({ status, body }).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
+      expect(world.statements()).toBe(before);
+    }
+  },
+);
+
+test('a token without scopes reads what is read without a token, and nothing else', async () => {
+  askers.bare = { ...(askers.admin as Asker), scopes: ['read:schema'] };
+  const { published, draft, comment, hidden } = ids;
+  const items = [
+    `/articles/${published}`,
+    `/articles/${draft}`,
+    `/comments/${comment}`,
+    `/comments/${hidden}`,
+    `/users/${askers.author?.id}`,
+  ];
+  const lists = [
+    '/articles',
+    '/users',
+    `/articles/${published}/comments`,
+    `/articles/${draft}/comments`,
+    `/users/${askers.author?.id}/articles`,
+  ];
+  for (const path of [...items, ...lists]) expect([path, await read(path, 'bare')]).toEqual([path, await read(path, 'anonymous')]);
+  const past = `?at=${encodeURIComponent(new Date().toISOString())}`;
+  for (const path of [...items, '/articles', '/users']) {
+    const [bare, anonymous] = [await read(path + past, 'bare'), await read(path + past, 'anonymous')];
+    expect([path, bare]).toEqual([path, anonymous]);
   }
+  // Auditors are those whose token has the scopes of both.
+  askers.follower = { ...(askers.bare as Asker), scopes: ['read:schema', 'read:events'] };
+  const departed = await world.person('reader', 'Dora');
+  await world.side.send({ type: 'DeleteUser', userId: departed.id }, by(as(departed.id)));
+  expect((await read(`/users/${departed.id}/history`, 'admin')).status).toBe(200);
+  expect((await read(`/users/${departed.id}/history`, 'follower')).status).toBe(404);
+});
+
+const graphql = async (query: string, by: Asker) => {
+  const { status, body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
+  return { status, body: body as { data?: unknown } };
+};
+
+test('GraphQL tells a token without scopes what is public, and leads through no comment to a draft', async () => {
+  const author = askers.author as Asker;
+  const bare = { ...author, scopes: ['read:schema' as const] };
+  const { body } = await graphql(`{ post(id: ${ids.published}) { id author { name email } comments { text } } }`, bare);
+  expect(body.data).toEqual({
+    post: { id: String(ids.published), author: { name: 'author', email: null }, comments: [{ text: 'Well said.' }] },
+  });
+  expect((await graphql('{ me { id } }', bare)).status).toBe(403);
+  const commentsAlone = { ...author, scopes: ['read:comments' as const] };
+  expect((await graphql(`{ comment(id: ${ids.hidden}) { id } }`, commentsAlone)).body.data).toEqual({
+    comment: { id: String(ids.hidden) },
+  });
+  for (const ask of [`comment(id: ${ids.hidden}) { post { title } }`, `node(id: ${ids.hidden}) { ... on Comment { post { title } } }`])
+    expect(JSON.stringify((await graphql(`{ found: ${ask} }`, commentsAlone)).body.data)).toBe('{"found":null}');
 });

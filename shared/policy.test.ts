@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { admit, authorize, type Caller, may, OPERATIONS, type Operation, type Resource, SCOPES, type Scope } from './policy.ts';
+import {
+  admit,
+  admitByScope,
+  authorize,
+  type Caller,
+  may,
+  OPERATIONS,
+  type Operation,
+  type Resource,
+  SCOPES,
+  type Scope,
+} from './policy.ts';
 
 /** The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is found by the other. */
 const me = 1 as UserId;
@@ -127,15 +138,19 @@ test('every operation has a case', () => {
   expect(new Set(CASES.map(([operation]) => operation))).toEqual(new Set(OPERATIONS));
 });
 
-describe.each(Object.entries(SCOPE_OF) as [Operation, Scope][])('%s needs %s', (operation, scope) => {
+describe.each(Object.entries(SCOPE_OF) as [Operation, Scope][])('%s, beyond what is public, needs %s', (operation, scope) => {
   const rights: Resource = { ...myPublished, articleAuthorId: me };
 
   test.each(['reader', 'author', 'admin'] as const)('of a token of %s, and no other helps', (name) => {
     const others = SCOPES.filter((each) => each !== scope);
-    const decision = authorize(callerOf(name, others), operation, rights);
-    expect(decision).toMatchObject({ code: 'insufficient_scope', details: { scope } });
-    expect(admit(callerOf(name, others), operation)).toMatchObject({ code: 'insufficient_scope', details: { scope } });
-    expect(may(callerOf(name, others), operation, rights)).toBe(false);
+    const bare = callerOf(name, others);
+    const lacking = { code: 'insufficient_scope', details: { scope } };
+    expect(admitByScope(bare, operation)).toMatchObject(lacking);
+    expect(authorize(bare, operation, myDraft)).toEqual(operation === 'user.read' ? 'allowed' : expect.objectContaining(lacking));
+    // Nobody has less by having signed in.
+    const isPublic = may(callerOf('anonymous'), operation, rights);
+    expect(may(bare, operation, rights)).toBe(isPublic);
+    expect(admit(bare, operation)).toEqual(isPublic ? 'allowed' : expect.objectContaining(lacking));
   });
 
   test('and that one is enough for an admin', () => {
@@ -154,6 +169,7 @@ describe('the order of refusals', () => {
   test('is first to sign in, then the scope, then the right', () => {
     expect(codeOf(authorize(callerOf('anonymous'), 'article.delete', theirs))).toBe('unauthenticated');
     expect(codeOf(authorize(callerOf('reader', []), 'article.delete', theirs))).toBe('insufficient_scope');
+    expect(codeOf(authorize(callerOf('author', []), 'article.read', theirDraft))).toBe('insufficient_scope');
     expect(codeOf(authorize(callerOf('reader'), 'article.delete', theirs))).toBe('forbidden');
   });
 

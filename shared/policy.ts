@@ -84,7 +84,8 @@ const ownOrOnOwnArticle = ['own', 'on_own_article'] as const;
 type Rule = { readonly scope: Scope } & Readonly<Record<'anonymous' | Role, Condition>>;
 
 /**
- * Who may do what: effective right = scope ∧ role ∧ ownership. Anonymous callers have no scopes, so only their cell counts.
+ * Who may do what: effective right = scope ∧ role ∧ ownership. Anonymous callers have no scopes, so only their cell counts;
+ * and it counts for every caller, because nobody has less than it by having signed in.
  * What stands under a role is the whole of its rights; no role inherits.
  */
 const POLICY = {
@@ -128,24 +129,29 @@ const POLICY = {
 export type Operation = keyof typeof POLICY;
 export const OPERATIONS = Object.keys(POLICY) as readonly Operation[];
 
-/** The scope that a token must have for it. */
+/** The scope that a token must have for it, beyond what is public. */
 export const scopeOf = (operation: Operation): Scope => POLICY[operation].scope;
 
 /** The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get the scope, give up. */
 export const authorize = (caller: Caller, operation: Operation, resource: Resource): 'allowed' | Rejection => {
   const admission = admit(caller, operation);
   if (admission !== 'allowed' || may(caller, operation, resource)) return admission;
-  return new Rejection(caller.kind === 'anonymous' ? 'unauthenticated' : 'forbidden');
+  if (caller.kind === 'anonymous') return new Rejection('unauthenticated');
+  const byScope = admitByScope(caller, operation);
+  return byScope === 'allowed' ? new Rejection('forbidden') : byScope;
 };
 
 /** What can be said before the resource is known, and so before anything runs: is the caller signed in, has the token the scope. */
-export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection => {
-  const rule: Rule = POLICY[operation];
+export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection =>
+  conditionFor(operation, 'anonymous') === never ? admitByScope(caller, operation) : 'allowed';
+
+/** As `admit`, where a token must have the scope also for what is public: a write that tells content asks for the right to read. */
+export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | Rejection => {
   switch (caller.kind) {
     case 'anonymous':
-      return rule.anonymous === never ? new Rejection('unauthenticated') : 'allowed';
+      return conditionFor(operation, 'anonymous') === never ? new Rejection('unauthenticated') : 'allowed';
     case 'user':
-      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: rule.scope });
+      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: scopeOf(operation) });
     case 'system':
       return 'allowed';
   }
@@ -163,13 +169,16 @@ export const may = (caller: Caller, operation: Operation, resource: Resource): b
 export const isInReach = (caller: Caller, operation: Operation, resource: Resource): boolean =>
   may(caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(operation)]) } : caller, operation, resource);
 
-/** How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. */
+/**
+ * How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. A token without
+ * the scope reaches as far as no token does: what is public needs no scope.
+ */
 export const reachOf = (caller: Caller, operation: Operation): Condition => {
   switch (caller.kind) {
     case 'anonymous':
       return conditionFor(operation, 'anonymous');
     case 'user':
-      return hasScope(caller, operation) ? conditionFor(operation, caller.role) : never;
+      return conditionFor(operation, hasScope(caller, operation) ? caller.role : 'anonymous');
     case 'system':
       return 'always';
   }

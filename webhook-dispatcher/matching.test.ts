@@ -64,7 +64,7 @@ test('those that ask are known with the scopes that they have now', () => {
   expect(scopesOf()).toEqual([[]]);
 });
 
-test('of what happens is known what the scopes and the present role allow', () => {
+test('of what happens is known what is public, and what the scopes and the present role allow', () => {
   const roles = new Map<UserId, Role>([[1 as UserId, 'author']]);
   const comment = { type: 'comment.added', stream: 'comment-3', right: 'comment.read', resource: { articleStatus: 'published' } } as Change;
   const draft = {
@@ -75,7 +75,8 @@ test('of what happens is known what the scopes and the present role allow', () =
   } as Change;
   const known = (scopes: readonly ToldScope[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
     [comment, draft].map((change) => isKnownTo(ofRoles, endpointOf(1, { scopes: new Set(scopes) }), change));
-  expect(known(['read:articles'])).toEqual([false, true]);
+  expect(known([])).toEqual([true, false]);
+  expect(known(['read:articles'])).toEqual([true, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
   expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, 'reader']]))).toEqual([true, false]);
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);

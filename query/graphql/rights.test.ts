@@ -1,8 +1,8 @@
-import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { Kind, type OperationDefinitionNode, OperationTypeNode, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import type { Caller } from '#shared/policy.ts';
-import { refusalOf, rightsOf } from './rights.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
+import { readerOf, refusalOf, rightsOf } from './rights.ts';
 import { schema } from './schema.ts';
 
 const rights = (text: string): string[] => {
@@ -49,12 +49,37 @@ it('knows a right for every mutation, and for every type that has an id', () => 
     expect(rights(`{ node(id: 1) { ... on ${type.name} { id } } }`), type.name).toHaveLength(1);
 });
 
+const { QUERY, MUTATION } = OperationTypeNode;
+const tokenOf = (...scopes: string[]): Caller => ({
+  kind: 'user',
+  userId: 1 as UserId,
+  role: 'author',
+  scopes: new Set(scopes),
+  client: null,
+});
+
 it('refuses a caller whose token lacks a scope, and says which', () => {
-  const reader: Caller = { kind: 'user', userId: 1 as UserId, role: 'reader', scopes: new Set(['read:users']), client: null };
-  expect(refusalOf(reader, new Set(['user.read']))).toBeUndefined();
-  expect(refusalOf(reader, new Set(['user.read', 'article.read']))).toMatchObject({
+  const lacks = (scope: string) => ({ code: 'insufficient_scope', details: { scope } });
+  expect(refusalOf(tokenOf('read:users'), new Set(['user.read', 'events.read']), QUERY)).toMatchObject(lacks('read:events'));
+  expect(refusalOf({ kind: 'anonymous' }, new Set(['article.create']), MUTATION)).toMatchObject({ code: 'unauthenticated' });
+  expect(rights('{ me { id } }')).toContain('user.read_private');
+  expect(refusalOf(tokenOf(), new Set(['user.read', 'user.read_private']), QUERY)).toMatchObject(lacks('read:users'));
+  expect(refusalOf({ kind: 'anonymous' }, new Set(['user.read', 'user.read_private']), QUERY)).toBeUndefined();
+});
+
+it('asks for no scope for what is public, but of mutations, which would be done before their answer is refused', () => {
+  expect(refusalOf(tokenOf(), new Set(['user.read', 'article.read', 'comment.read']), QUERY)).toBeUndefined();
+  expect(refusalOf(tokenOf('write:articles'), new Set(['article.create', 'article.read']), MUTATION)).toMatchObject({
     code: 'insufficient_scope',
     details: { scope: 'read:articles' },
   });
-  expect(refusalOf({ kind: 'anonymous' }, new Set(['article.create']))).toMatchObject({ code: 'unauthenticated' });
+});
+
+it('has nobody read a post through its comments whom the token would not let read it itself', () => {
+  const scopesOf = (caller: Caller) => caller.kind === 'user' && [...caller.scopes];
+  const commentsAlone = tokenOf('read:comments', 'read:events');
+  expect(scopesOf(readerOf(commentsAlone, new Set(['article.read', 'comment.read'])))).toEqual(['read:events']);
+  expect(readerOf(commentsAlone, new Set(['comment.read']))).toBe(commentsAlone);
+  const all = tokenOf(...SCOPES);
+  expect(readerOf(all, new Set(['article.read', 'comment.read']))).toBe(all);
 });

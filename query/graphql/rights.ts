@@ -7,9 +7,10 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
-import { admit, type Caller, type Operation } from '#shared/policy.ts';
+import { admit, admitByScope, type Caller, type Operation, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
 
 /** Whoever reads something of a type must be admitted to this, whichever field leads there. */
@@ -58,6 +59,9 @@ const MUTATIONS: Readonly<Record<string, Operation>> = {
   redriveWebhook: 'webhook.manage',
 };
 
+/** Who the token stands for is not public, though the name of every user is. */
+const ME: Operation = 'user.read_private';
+
 /** What a caller must be admitted to before any of an operation runs, whatever its variables are. */
 export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): ReadonlySet<Operation> => {
   const rights = new Set<Operation>();
@@ -70,6 +74,7 @@ export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operatio
         const { name, selectionSet } = selection;
         const mutation = type === schema.getMutationType() ? MUTATIONS[name.value] : undefined;
         if (mutation) rights.add(mutation);
+        if (type === schema.getQueryType() && name.value === 'me') rights.add(ME);
         if (selectionSet && (isObjectType(type) || isInterfaceType(type)))
           enter(getNamedType(type.getFields()[name.value]?.type)?.name, selectionSet);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection.typeCondition?.name.value ?? typeName, selection.selectionSet);
@@ -94,11 +99,27 @@ export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operatio
 const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
   new Map(document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).map((node) => [node.name.value, node]));
 
-/** The first thing that the caller is not admitted to. */
-export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>): Rejection | undefined => {
+/**
+ * The first thing that the caller is not admitted to. A mutation takes the scopes of all that it answers, also where that is public
+ * now: it would else be done, and its answer could not be given.
+ */
+export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: OperationTypeNode): Rejection | undefined => {
+  const admitted = type === OperationTypeNode.MUTATION ? admitByScope : admit;
   for (const right of rights) {
-    const admission = admit(caller, right);
+    // Without a token there is nobody, which is no refusal.
+    if (right === ME && caller.kind === 'anonymous') continue;
+    const admission = admitted(caller, right);
     if (admission !== 'allowed') return admission;
   }
   return undefined;
+};
+
+/**
+ * As whom an operation is carried out. Every comment leads to its post, so that an operation which asks for both, by a token that
+ * reads only public posts, reads only public comments.
+ */
+export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {
+  const asksForBoth = rights.has('article.read') && rights.has('comment.read');
+  if (caller.kind !== 'user' || !asksForBoth || caller.scopes.has(scopeOf('article.read'))) return caller;
+  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== scopeOf('comment.read'))) };
 };

@@ -5,7 +5,7 @@ import type { Documents, Prepared, PreparedOperation } from './documents/documen
 import { beyondLimit } from './documents/limits.ts';
 import type { ResolveDocument } from './documents/persisted.ts';
 import type { GraphqlParameters } from './http/parameters.ts';
-import { refusalOf } from './rights.ts';
+import { readerOf, refusalOf } from './rights.ts';
 
 /** An operation that may run: within all limits, by a caller who has been admitted to what it needs. */
 export type Runnable = {
@@ -62,10 +62,10 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
     const operation = operationIn(prepared, parameters.operationName);
     if (!types.has(operation.node.operation)) throw new WrongMethod(operation.node.operation);
     if (prepared.introspects && !introspection && !mayReadSchema(caller)) throw refuse('introspection_off', INTROSPECTION_OFF);
-    const refusal = refusalOf(caller, operation.rights);
+    const refusal = refusalOf(caller, operation.rights, operation.node.operation);
     if (refusal) throw refusal;
     const { variables } = parameters;
-    return { prepared, operation, variables, caller, cost: costIn(prepared, operation, variables) };
+    return { prepared, operation, variables, caller: readerOf(caller, operation.rights), cost: costIn(prepared, operation, variables) };
   };
 };
 

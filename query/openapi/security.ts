@@ -42,7 +42,7 @@ export const securityOf = (right: Operation | null): readonly JsonObject[] =>
 export const demandOf = (right: Operation | null): string => {
   if (right === null) return 'The same for everybody, with a token or without.';
   return allowsAnonymous(right)
-    ? `Without a token: what is public. With one, it must have the scope \`${scopeOf(right)}\`.`
+    ? `What is public needs no token, and no scope. The rest needs a token with the scope \`${scopeOf(right)}\`.`
     : `Needs a token with the scope \`${scopeOf(right)}\`.`;
 };
 

@@ -49,6 +49,6 @@ export const randomWorld = ({ below, chance, pick, some, text }: Random): World 
 export const randomCaller = ({ chance, pick }: Random, { users }: World): Caller => {
   if (chance(30)) return { kind: 'anonymous' };
   if (chance(5)) return { kind: 'system', name: 'test' };
-  const scopes = new Set<string>(chance(90) ? SCOPES : SCOPES.filter(() => chance(50)));
+  const scopes = new Set<string>(chance(70) ? SCOPES : SCOPES.filter(() => chance(50)));
   return { kind: 'user', userId: pick(users).id as UserId, role: pick(['author', 'reader', 'admin']), scopes, client: null };
 };

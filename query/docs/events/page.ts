@@ -47,16 +47,16 @@ const INTRODUCTION = html`<h1>Events</h1>
 <p>Whatever happens is an event. Every way to hear of it tells the same one, under the same id and at the same cursor: in
 <a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, by <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
 to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
-The feed needs <code>read:events</code>, and what happened to articles, say, <code>read:articles</code> as well.
+The feed needs <code>read:events</code>. What is public needs no other scope; what happened to your drafts, say, needs <code>read:articles</code> as well.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Who hears of it, in words; a concern that is missing here does not compile. */
 const HEARERS: Readonly<Record<ReturnType<typeof concernOf>, string>> = {
-  article: `Whoever may read the article as it was before or after it, by \`${scopeOf('article.read')}\`.`,
-  comment: `Whoever may read the comment, by \`${scopeOf('comment.read')}\`.`,
+  article: `Whoever may read the article as it was before or after it: everybody where it was published, else by \`${scopeOf('article.read')}\`.`,
+  comment: `Whoever may read the comment: everybody where the article is published, else by \`${scopeOf('comment.read')}\`.`,
   webhook: `The owner of the webhook, and administrators, by \`${scopeOf('webhook.manage')}\`.`,
-  profile: `Whoever may read the user’s name, by \`${scopeOf('user.read')}\`.`,
-  profile_change: `Where the name has changed, whoever may read it; else the user, and administrators: by \`${scopeOf('user.read')}\`.`,
+  profile: 'Everybody: the names of users are public.',
+  profile_change: `Where the name has changed, everybody; else the user, and administrators, by \`${scopeOf('user.read_private')}\`.`,
   private: `The user who is concerned, and administrators, by \`${scopeOf('user.read_private')}\`.`,
   internal: 'Nobody: it is in the log and in its exports alone.',
 };

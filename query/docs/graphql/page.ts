@@ -42,7 +42,7 @@ ${chapters.map(({ id, title, entries }) => html`<h2 id="${id}">${title}</h2>\n${
 const INTRODUCTION = html`<h1>GraphQL</h1>
 <p>Everything is at one address, <code>POST /graphql</code>; subscriptions are answered as <code>text/event-stream</code>. Where introspection is on, as in
 development, a browser finds <a href="${hrefFrom(PATH, '/graphql')}">GraphiQL</a> there, and can try all of this. A field names the scopes that a token needs for it;
-what is public can be read without one. How deep, how long and how costly an operation may be is in the <a href="${hrefFrom(PATH, '/docs/settings')}">settings</a>,
+what is public can be read without one, and by any token; a mutation needs the scopes of all that it answers. How deep, how long and how costly an operation may be is in the <a href="${hrefFrom(PATH, '/docs/settings')}">settings</a>,
 how to follow changes in <a href="${hrefFrom(PATH, '/docs/guides/changes')}">a guide</a>.</p>
 <p>The fields of a mutation run one after the other, each as a command of its own, and an error ends the mutation: <code>data</code> is then null, but the fields before
 it stay committed. <code>extensions.mutation</code> lists the fields that ran: <code>field</code> (its name in the answer), <code>committed</code>, and with it the

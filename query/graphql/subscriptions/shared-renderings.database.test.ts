@@ -14,7 +14,7 @@ import type { Cohort } from '../../changes/feed.ts';
 import { strangerLike } from '../../changes/renderings.ts';
 import { searchesOn } from '../../searches.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
-import { refusalOf, rightsOf } from '../rights.ts';
+import { readerOf, refusalOf, rightsOf } from '../rights.ts';
 import { schema } from '../schema.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
@@ -85,8 +85,9 @@ it(`shows each viewer of a cohort what they would be shown alone, for random doc
         const { document, operation } = operationOf(text);
         const rights = rightsOf(schema, document, operation);
         const drawn = randomCaller(random, world);
-        const caller: Caller = random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
-        if (validate(schema, document).length > 0 || refusalOf(caller, rights)) continue;
+        const asker: Caller = random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
+        if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;
+        const caller = readerOf(asker, rights);
         const prepared = { hash: text, schema, document, operations: [], introspects: false };
         const cohortFor = (viewer: Caller) => {
           const runnable = { prepared, operation: { node: operation, rights }, variables, caller: viewer, cost: 0 };
