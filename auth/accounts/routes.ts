@@ -66,7 +66,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
   const { pool, masterKey, issuerUrl, log } = dependencies;
   const attempts = createAttempts({ pool, masterKey });
   const seal = createRecordSeal(masterKey);
-  const told = { ...dependencies, record: recordAfterwards(dependencies), seal };
+  const told = { ...dependencies, record: recordAfterwards(dependencies), recordOrFail: dependencies.record, seal };
   const shared = {
     ...dependencies,
     attempts,

@@ -50,6 +50,7 @@ export type OwnAccountDependencies = {
   readonly cookie: FormCookie;
   readonly readProfile: ReadProfile;
   readonly record: RecordSecurityEvent;
+  readonly recordOrFail: RecordSecurityEvent;
   readonly post: Post;
   readonly resets: PasswordResets;
   readonly invitations: Invitations;

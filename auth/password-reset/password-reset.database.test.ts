@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
+import { streamName } from '#shared/events/streams.ts';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
+import { as, by } from '../../test/engines/command-side.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
 import { until } from '../../test/engines/until.ts';
+import { confirm } from '../accounts/confirmed.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;
@@ -21,6 +24,18 @@ afterAll(async () => {
 
 const next = 'a wholly new password';
 const aPerson = () => somebodyAt(site);
+const typesIn = async (stream: StreamName) => (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type);
+const WEBHOOK = {
+  url: 'https://example.com/hook',
+  eventTypes: ['article.published'],
+  description: null,
+  filter: {},
+  payload: 'thin',
+  ordered: false,
+  limits: { ratePerSecond: 5, concurrency: 1 },
+  headers: {},
+  enabled: true,
+} as const;
 
 describe('a forgotten password', () => {
   const ask = async (email: string, address?: string) => {
@@ -74,7 +89,11 @@ describe('a forgotten password', () => {
     const email = anAddress();
     const userId = await site.addPerson({ email, password, isConfirmed: false });
     const thief = await signInToAccount(site, { email, password });
+    // As it was possible before an account had to be confirmed for it.
+    await confirm(site.pool, userId);
     await setUpCodes(thief);
+    await site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
+    const { id: webhookId } = await site.gateway.send({ type: 'RegisterWebhook', ...WEBHOOK }, by(as(userId)));
     await site.pool.query(`insert into auth.passkey (id, user_id, credential_hash, sealed, counter) values ('theirs', $1, 'x', 'x', 0)`, [
       userId,
     ]);
@@ -83,10 +102,17 @@ describe('a forgotten password', () => {
     const owner = await signInToAccount(site, { email, password: next });
     for (const table of ['passkey', 'second_factor', 'recovery_code'])
       expect((await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount, table).toBe(0);
+    await until(
+      () => typesIn(streamName('webhook', webhookId)),
+      (types) => types.at(-1) === 'webhook.deleted',
+    );
     await setUpCodes(owner);
+    const { id: ownId } = await site.gateway.send({ type: 'RegisterWebhook', ...WEBHOOK }, by(as(userId)));
     await choose(await linkFor(email, 4), 'yet another password');
     const question = await openOwnAccount(site).fill('/account', { email, password: 'yet another password' });
     expect(titleOf(question)).toBe('Enter a code');
+    expect(await typesIn(streamName('webhook', ownId))).toEqual(['webhook.registered']);
+    expect(await typesIn(streamName('account', userId))).toContain('account.reclaimed');
   });
 
   test('goes to the address that the account has, however it was typed', async () => {

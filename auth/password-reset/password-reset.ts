@@ -17,8 +17,8 @@ export type PasswordResets = {
   /** Whose it is, as long as it is good. */
   find(link: string): Promise<UserId | undefined>;
   /**
-   * Sets the password, and ends everything that was opened with the one before it. The first link that came by mail also removes passkeys and
-   * codes: until then nobody has shown that the account is theirs. Returns false for a link that is not good.
+   * Sets the password, and ends everything that was opened with the one before it. The first link that came by mail also removes passkeys,
+   * codes and webhooks: until then nobody has shown that the account is theirs. Returns false for a link that is not good.
    */
   use(link: string, password: string, requestId: string): Promise<boolean>;
 };
@@ -28,6 +28,8 @@ type Dependencies = {
   readonly seal: RecordSeal;
   readonly credentials: Pick<Credentials, 'hash'>;
   readonly record: RecordSecurityEvent;
+  /** For what something else follows from. */
+  readonly recordOrFail: RecordSecurityEvent;
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
@@ -35,7 +37,7 @@ const LIFETIME_S = 30 * 60;
 const LINK_BYTES = 32;
 
 export const createPasswordResets = (dependencies: Dependencies): PasswordResets => {
-  const { pool, seal, credentials, record, endGrantsOfUser } = dependencies;
+  const { pool, seal, credentials, record, recordOrFail, endGrantsOfUser } = dependencies;
   const digestOf = (link: string): Buffer => digestIn(seal, link);
   return {
     make: (userId, by) => makeReset(dependencies, { userId, isMailed: true }, by),
@@ -59,6 +61,8 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       if (isFirst) {
         // Once more, because what was signed in until now may have added something.
         await removeOtherWays(dependencies, userId, by);
+        // The command role ends webhooks because of it. If the log does not answer, the next link begins again.
+        await recordOrFail({ type: 'account.reclaimed', data: { userId } }, by);
         await confirm(pool, userId);
       }
       await record({ type: 'account.password_changed', data: { userId, by: 'link' } }, by);

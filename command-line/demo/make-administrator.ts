@@ -25,7 +25,7 @@ export const giveFirstPassword = (terminal: Terminal, email: string): Promise<st
     if ((await credentials.changedAt(person.userId)) !== undefined) return undefined;
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
     // Nobody was ever signed in without one.
-    const resets = createPasswordResets({ ...accounts, credentials, endGrantsOfUser: async () => {} });
+    const resets = createPasswordResets({ ...accounts, recordOrFail: accounts.record, credentials, endGrantsOfUser: async () => {} });
     const isSet = await resets.use(await makeReset(accounts, { userId: person.userId, isMailed: false }, by), password, by.requestId);
     return isSet ? password : undefined;
   });

@@ -1,12 +1,15 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
-import { join, leave, markAsGone, orphansOf } from './membership.ts';
+import { childrenOf, join, leave, markAsGone, orphansOf } from './membership.ts';
 import type { Cause, Link, Step } from './steps.ts';
 
 const AT_ONCE = 100;
+/** More than a setting lets anybody have. */
+const WEBHOOKS_MAX = 10_000;
 
 /**
- * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a deleted user.
+ * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a deleted user, the webhooks of
+ * a reclaimed account.
  * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
  * have ids made from the event that they follow from. It stops early if the signal says so.
  */
@@ -19,6 +22,9 @@ export const takeSteps = async (dependencies: TaskDependencies, steps: readonly 
       return leave(dependencies.pool, links);
     case 'orphan':
       for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
+      return;
+    case 'reclaim':
+      for (const step of steps) if (step.kind === 'reclaim') await takeReclaim(dependencies, step, signal);
       return;
     case undefined:
       return;
@@ -52,6 +58,25 @@ const takeOrphans = async (
     );
   }
   if (isErased && !signal.aborted) await carryOutOrPark(dependencies, { task: 'erase', stream: parent, cause });
+};
+
+/** Not those that the owner registered since: they may be known here already if the step is repeated after a crash. */
+const takeReclaim = async (
+  dependencies: TaskDependencies,
+  { parent, cause, position }: Extract<Step, { kind: 'reclaim' }>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const webhooks = await childrenOf(dependencies.pool, parent, { kind: 'webhook', limit: WEBHOOKS_MAX });
+  for (const child of webhooks) {
+    if (signal.aborted) return;
+    const begun = await firstPosition(dependencies, child);
+    if (begun !== undefined && begun < position) await end(dependencies, child, cause);
+  }
+};
+
+const firstPosition = async ({ eventLog }: TaskDependencies, stream: StreamName): Promise<Position | undefined> => {
+  for await (const [first] of eventLog.read(stream)) return first?.position;
+  return undefined;
 };
 
 const end = async (dependencies: TaskDependencies, stream: StreamName, cause: Cause | undefined): Promise<void> => {

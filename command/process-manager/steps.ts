@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ArticleId, CommentId, EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { ArticleId, CommentId, EventId, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
 import { kindOfStream } from '#shared/events/streams.ts';
@@ -18,11 +18,14 @@ export type Step =
   | ({ readonly kind: 'join' } & Link)
   | ({ readonly kind: 'leave' } & Link)
   /** The parent is gone. A user is erased as well. */
-  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly isErased: boolean };
+  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly isErased: boolean }
+  /** The webhooks that were registered for a user before this position end; the user stays. */
+  | { readonly kind: 'reclaim'; readonly parent: StreamName; readonly cause: Cause; readonly position: Position };
 
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
 const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
 const commentIds = z.object({ articleId: z.int().positive(), commentId: z.int().positive() });
+const userIds = z.object({ userId: z.int().positive() });
 const webhookIds = z.object({ webhookId: z.int().positive(), ownerId: z.int().positive() });
 
 /**
@@ -30,7 +33,7 @@ const webhookIds = z.object({ webhookId: z.int().positive(), ownerId: z.int().po
  * its type and its stream say enough.
  */
 export const stepsOf = (event: RecordedEvent): readonly Step[] => {
-  const { id, type, data, metadata, stream } = event;
+  const { id, type, data, metadata, stream, position } = event;
   const causeOf = (): Cause => ({ id, metadata: readMetadata(metadata) });
   const gone = (isErased: boolean): Step => ({ kind: 'orphan', parent: stream, cause: { id, metadata: metadataOf(event) }, isErased });
   switch (type) {
@@ -50,6 +53,8 @@ export const stepsOf = (event: RecordedEvent): readonly Step[] => {
       return [{ kind: 'leave', ...webhookLink(data), cause: causeOf() }];
     case 'user.deleted':
       return kindOfStream(stream) === 'user' ? [gone(true)] : [];
+    case 'account.reclaimed':
+      return [{ kind: 'reclaim', parent: userStream(userIds.parse(data).userId as UserId), cause: causeOf(), position }];
     default:
       return [];
   }

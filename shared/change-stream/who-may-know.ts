@@ -62,6 +62,7 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
   'client.deleted': 'private',
   'account.password_changed': 'private',
   'account.reset_requested': 'private',
+  'account.reclaimed': 'private',
   'account.passkey_added': 'private',
   'account.passkey_removed': 'private',
   'account.passkey_refused': 'private',

@@ -26,6 +26,15 @@ export const ACCOUNT_EVENTS = {
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
   }),
+  'account.reclaimed': defineEvent({
+    ...common,
+    type: 'account.reclaimed',
+    description:
+      'The owner of an e-mail address chose a password, by a link in a mail, for an account whose address nobody had confirmed. What was added before ends: passkeys, codes, sessions, grants and webhooks.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
   'account.passkey_added': defineEvent({
     ...common,
     type: 'account.passkey_added',

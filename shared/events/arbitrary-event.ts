@@ -111,6 +111,7 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'client.deleted': fc.record({ clientId: token }),
   'account.password_changed': fc.record({ userId, by: fc.constantFrom('password' as const, 'link' as const) }),
   'account.reset_requested': fc.record({ userId }),
+  'account.reclaimed': fc.record({ userId }),
   'account.passkey_added': fc.record({ userId, passkeyId: token }),
   'account.passkey_removed': fc.record({ userId, passkeyId: token }),
   'account.passkey_refused': fc.record({ userId, passkeyId: token }),

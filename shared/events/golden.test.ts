@@ -21,6 +21,7 @@ const FIXTURES = [
   'account.passkey_refused.v1.json',
   'account.passkey_removed.v1.json',
   'account.password_changed.v1.json',
+  'account.reclaimed.v1.json',
   'account.recovery_code_used.v1.json',
   'account.recovery_codes_renewed.v1.json',
   'account.reset_requested.v1.json',
