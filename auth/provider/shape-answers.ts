@@ -2,6 +2,7 @@ import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { SCOPES } from '#shared/policy.ts';
 import { OIDC_SCOPES } from '../clients/client.ts';
 import { DEVICE_INTERVAL_S } from '../lifetimes.ts';
+import { guardFormPost } from './guard-form-post.ts';
 import { isStructuredTokenRefused, rememberErrors, shapeError } from './shape-errors.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
 
@@ -39,6 +40,7 @@ const shape = async (ctx: KoaContextWithOIDC, { tokens, endGrant }: Dependencies
       return;
     case 'authorization':
     case 'resume':
+      guardFormPost(ctx);
       return redirectByFound(ctx);
     case 'end_session_confirm':
       return endGrantOfClient(ctx, endGrant);

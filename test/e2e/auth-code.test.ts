@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
@@ -114,6 +115,25 @@ describe('/authorize', () => {
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
     expect(await response.text()).toContain(error);
+  });
+
+  test.each<[string, Change]>([
+    ['a refusal', { scope: 'read:everything' }],
+    ['a code', { scope: 'read:articles' }],
+  ])('lets nothing run but its one script where %s is sent by a form (form_post)', async (_, change) => {
+    const end = await signInAndAllow(openBrowser(auth), changed({ ...change, response_mode: 'form_post' }), person);
+    const [, script = ''] = /<script>([^<]*)<\/script>/.exec(end.body) ?? [];
+    expect(script).toContain('submit()');
+    expect(end.body).toContain(`action="${CALLBACK}"`);
+    expect(end.headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+      `form-action ${new URL(CALLBACK).origin}`,
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(end.headers.get('cache-control')).toBe('no-store');
+    expect(end.headers.get('referrer-policy')).toBe('strict-origin');
   });
 
   test('takes no other method', async () => {

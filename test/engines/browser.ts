@@ -8,7 +8,13 @@ export type Browser = {
   request(url: string, init?: RequestInit): Promise<Response>;
 };
 
-export type Visited = { readonly url: URL; readonly status: number; readonly body: string; readonly statuses: readonly number[] };
+export type Visited = {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly statuses: readonly number[];
+};
 
 const REDIRECTS_MAX = 10;
 
@@ -28,10 +34,11 @@ export const openBrowser = (instance: AuthByHttp): Browser => {
       const response = await request(next, first);
       first = undefined;
       statuses.push(response.status);
-      const location = response.headers.get('location');
-      if (location === null) return { url: new URL(next), status: response.status, body: await response.text(), statuses };
+      const { status, headers } = response;
+      const location = headers.get('location');
+      if (location === null) return { url: new URL(next), status, headers, body: await response.text(), statuses };
       next = new URL(location, next).href;
-      if (!next.startsWith(ISSUER)) return { url: new URL(next), status: response.status, body: '', statuses };
+      if (!next.startsWith(ISSUER)) return { url: new URL(next), status, headers, body: '', statuses };
     }
     throw new Error(`more than ${REDIRECTS_MAX} redirects, the last to ${next}`);
   };

@@ -185,6 +185,28 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
     });
   });
 
+  test.each([
+    ['by its script', true],
+    ['by its button without scripts', false],
+  ])('a form that answers a client (form_post) is sent %s, and nothing is complained of', async (_, javaScriptEnabled) => {
+    const context = await chromium.newContext({ javaScriptEnabled });
+    context.setDefaultTimeout(DEADLINE_MS);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+    const sent = page.waitForRequest(`${site.appUrl}/callback`);
+    await page.goto(authorizeUrl({ response_mode: 'form_post' }));
+    await signIn(page, await person());
+    await press(page, 'Allow');
+    if (!javaScriptEnabled) await press(page, 'Continue');
+    const request = await sent;
+    expect(request.postData()).toMatch(/code=.+&state=st/);
+    expect(await request.allHeaders()).toMatchObject({ origin: site.url, referer: `${site.url}/` });
+    await eventually(() => page.title()).toBe('Reading List');
+    expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+    await context.close();
+  });
+
   test('no other page can frame them, or send their forms', async () => {
     const context = await chromium.newContext();
     const page = await context.newPage();
