@@ -37,7 +37,7 @@ test('every migration is taken once, in order, and remembered', async () => {
   );
   expect(rows).toEqual([
     { component: 'things', number: 1, name: 'thing', digits: 64 },
-    { component: 'things', number: 2, name: 'more', digits: 64 },
+    { component: 'things, added', number: 2, name: 'more', digits: 64 },
   ]);
   expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
 });
@@ -92,6 +92,19 @@ test('a database from which a newer version has taken what this one needs is ref
   await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow(
     /things 0002-less, which takes away what Annals .+ needs: start 999\.10\.0 or a newer one/,
   );
+});
+
+test('the first release, which refuses what it does not know, is shown only what takes something away', async () => {
+  await using fixture = await openFixture();
+  const shown = async () =>
+    (await fixture.pool.query<{ number: number }>(`select number from annals_migration where component = 'things' order by 1`)).rows.map(
+      ({ number }) => number,
+    );
+  await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
+  expect(await shown()).toEqual([1]);
+  const contracted = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
+  await migrate(fixture.pool, 'things', await fixture.folder(contracted));
+  expect(await shown()).toEqual([1, 3]);
 });
 
 test('migrations that an earlier release has noted down are known', async () => {

@@ -113,22 +113,33 @@ const readApplied = async (database: Queryable, component: string): Promise<read
   const applied = await database.query<Applied>(
     // The column is not there yet where an earlier release has made the table.
     `select number, name, checksum, to_jsonb(annals_migration)->>'unused_since' as "unusedSince"
-     from annals_migration where component = $1 order by number`,
-    [component],
+     from annals_migration where component in ($1, $2) order by number`,
+    [component, additionsOf(component)],
   );
   return applied.rows;
 };
 
 const apply = async (client: Queryable, component: string, { number, name, sql, checksum }: Migration): Promise<void> => {
   await client.query(patient(sql));
+  const unusedSince = unusedSinceOf(sql);
+  const isAddition = unusedSince === null && number > (LAST_OF_FIRST_RELEASE[component] ?? 1);
   await client.query('insert into annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)', [
-    component,
+    isAddition ? additionsOf(component) : component,
     number,
     name,
     checksum,
-    unusedSinceOf(sql),
+    unusedSince,
   ]);
 };
+
+/**
+ * The first release starts on no component with a migration that it does not know. What was only added since is noted down where it does
+ * not look, so that a process of it can start again while others take the places of the rest.
+ */
+const additionsOf = (component: string): string => `${component}, added`;
+
+/** Its last migration of a component, where that is not the first. */
+const LAST_OF_FIRST_RELEASE: Readonly<Record<string, number>> = { 'event-log': 2, 'auth-storage': 2, revocations: 2 };
 
 /** What the driver takes for a single query, though its types do not say so. */
 type Patient = pg.QueryConfig & { readonly query_timeout: number };
