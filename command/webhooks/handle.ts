@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
@@ -5,6 +6,7 @@ import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
 import type { Target } from '../execute.ts';
 import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
 import { demandAuthor } from '../users/demand-author.ts';
@@ -101,8 +103,19 @@ const decidingOutside =
     const address = addressIn(command, state);
     const detail = address === undefined ? undefined : checkUrl(address, guard);
     if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
+    demandSomeTold(command, state);
     return webhook.decide(command, state);
   };
+
+/** Refuses new types of which nothing could ever be sent, whoever the owner is. */
+const demandSomeTold = (command: WebhookCommand, state: WebhookState): void => {
+  if (!('eventTypes' in command) || command.eventTypes === undefined || command.scopes === undefined) return;
+  const isNew = !('eventTypes' in state) || !isDeepStrictEqual(command.eventTypes, state.eventTypes);
+  const lacking = isNew ? scopesLackedByAll({ eventTypes: command.eventTypes, scopes: command.scopes }) : [];
+  if (lacking.length === 0) return;
+  const detail = `Nothing of this could be sent: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
+  throw new Rejection('invalid_command', { errors: [{ pointer: '/eventTypes', detail }] });
+};
 
 /** The one that is there may stay, also where it would be refused by now. */
 const addressIn = (command: WebhookCommand, state: WebhookState): string | undefined => {

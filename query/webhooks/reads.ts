@@ -1,21 +1,24 @@
 import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
 import type { WebhookHealth } from '#shared/rest/webhooks.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
+import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 import { representWebhook } from './representation.ts';
-import { listWebhooks } from './statements.ts';
+import { findOwnerRoles, listWebhooks } from './statements.ts';
 
 type WebhookDependencies = { readonly pool: Pool; readonly identity: LogIdentity };
 
 export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
   const findWebhook = createWebhookFinder(pool);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
+  const findRole = coalesce<number, { readonly id: number; readonly role: Role }>((ids) => findOwnerRoles(pool, ids));
   return {
     async listWebhooks({ caller }, asked) {
       const owner = webhookOwnerFor(caller, asked.owner);
@@ -31,11 +34,16 @@ export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'li
 
     async getWebhook({ caller, id }) {
       const webhook = await findWebhook(id, caller);
-      const health = await readHealth(webhook.id as WebhookId);
+      const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findRole(webhook.owner_id)]);
+      const withheld = owner && withheldOf({ eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
       return {
         kind: 'item',
         version: webhook.version,
-        item: { ...representWebhook(webhook, { caller, identity }), ...(health && { health }) },
+        item: {
+          ...representWebhook(webhook, { caller, identity }),
+          ...(withheld && { withheld: [...withheld] }),
+          ...(health && { health }),
+        },
       };
     },
   };

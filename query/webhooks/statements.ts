@@ -1,4 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
 import { clausesOf, type Walk } from '../lists/walk.ts';
 import { createFinder, Parameters, runShared } from '../statement.ts';
 import type { WebhookRow } from './representation.ts';
@@ -10,6 +11,11 @@ export const WEBHOOK_COLUMNS = `t.id, t.version, t.owner_id, t.url, t.descriptio
 /** What has no address any more is about to go with its owner. */
 export const findWebhooks = createFinder<WebhookRow>(
   (condition) => `select ${WEBHOOK_COLUMNS} from read_model.webhooks t where ${condition} and t.url is not null`,
+);
+
+/** In the role that they have now. */
+export const findOwnerRoles = createFinder<{ readonly id: number; readonly role: Role }>(
+  (condition) => `select t.id, t.role from read_model.users t where ${condition} and t.deleted_at is null`,
 );
 
 /** Which of them; without an owner, everybody's. */

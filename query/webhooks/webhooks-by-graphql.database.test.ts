@@ -134,3 +134,28 @@ test('the types of events are told to everybody', async () => {
   expect(status).toBe(200);
   expect(data.eventTypes).toEqual((await world.ask('/event-types')).body);
 });
+
+test('what is not sent is said, by both interfaces, and what could never be sent is refused', async () => {
+  const by: Asker = { ...other, scopes: ['manage:webhooks'] };
+  const input = '{ url: "https://shop.example/hooks", eventTypes: ["article.*", "article.published", "session.*"] }';
+  const withheld = [
+    { eventType: 'article.*', scope: 'read:articles', reason: expect.stringMatching(/^Only a part of this is sent: /) },
+    { eventType: 'session.*', scope: 'read:users', reason: expect.stringMatching(/^Nothing of this is sent: /) },
+  ];
+  type Registered = { readonly registerWebhook: { readonly webhook: { readonly id: string } } };
+  const registering = `mutation { registerWebhook(input: ${input}) { webhook { id withheld { eventType scope reason } } } }`;
+  const { registerWebhook } = await dataOf<Registered>(registering, by);
+  expect(registerWebhook.webhook).toMatchObject({ withheld });
+  const { id } = registerWebhook.webhook;
+  const shown = await world.ask(`/webhooks/${id}`, { by });
+  expect(shown.body).toMatchObject({ withheld });
+  const refused = {
+    status: 422,
+    body: { errors: [{ pointer: '/eventTypes', detail: 'Nothing of this could be sent: the token lacks the scope read:users.' }] },
+  };
+  const body = { url: URL, eventTypes: ['session.*'] };
+  expect(await world.ask('/webhooks', { by, method: 'POST', body })).toMatchObject(refused);
+  const patch = { by, method: 'PATCH', body: { eventTypes: ['session.*'] } };
+  expect(await world.ask(`/webhooks/${id}`, patch)).toMatchObject(refused);
+  expect((await world.ask('/webhooks', { by: other, method: 'POST', body })).status).toBe(201);
+});

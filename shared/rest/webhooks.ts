@@ -43,6 +43,18 @@ export const WebhookHealth = z
   .meta({ id: 'WebhookHealth' });
 export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
 
+const Withheld = z
+  .strictObject({
+    eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['article.*'] }),
+    scope: z
+      .enum(TOLD_SCOPES)
+      .exactOptional()
+      .meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
+    reason: z.string().meta({ description: 'What is not sent, and why, in words.' }),
+  })
+  .meta({ id: 'WebhookWithheld' });
+export type Withheld = Readonly<z.infer<typeof Withheld>>;
+
 export const Webhook = z
   .strictObject({
     id,
@@ -73,6 +85,10 @@ export const Webhook = z
     secretsEndAt: timestamp
       .exactOptional()
       .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+    withheld: z.array(Withheld).exactOptional().meta({
+      readOnly: true,
+      description: 'What of `eventTypes` is not sent, and why; only of one webhook as it is now. Filters are not considered.',
+    }),
     health: WebhookHealth.exactOptional().meta({
       readOnly: true,
       description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
@@ -107,6 +123,7 @@ const WebhookReplacement = z
     disabledReason: unheeded,
     missedSince: unheeded,
     secretsEndAt: unheeded,
+    withheld: unheeded,
     health: unheeded,
     createdAt: unheeded,
     updatedAt: unheeded,

@@ -16,6 +16,7 @@ import {
 } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
+import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { missedSince } from '../../webhooks/representation.ts';
 import type { Context, Resolver } from './context.ts';
 import { onlyNow } from './histories.ts';
@@ -44,6 +45,10 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
   missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
+  withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { loaders }) => {
+    const owner = await loaders.find('User', owner_id);
+    return owner?.type === 'User' && owner.deleted_at === null ? withheldOf({ eventTypes: event_types, scopes }, owner.role) : null;
+  }),
   health: onlyNow(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>
       (await orUnavailable(loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)))) ?? null,

@@ -28,7 +28,8 @@ const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } a
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
     Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames scopes
-      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version health delivery deliveriesConnection replay replaysConnection asOf history`,
+      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health delivery deliveriesConnection replay replaysConnection asOf history`,
+    WebhookWithheld: 'eventType scope reason',
     WebhookHealth: 'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil backlog',
     WebhookFailure: 'at status reason',
     WebhookBacklog: 'due oldestAt dead',
