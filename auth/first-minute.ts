@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UserId } from '#shared/brands.ts';
+import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
@@ -10,7 +11,6 @@ import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';
 import { signUp } from './accounts/sign-up.ts';
 import type { By } from './clients/by.ts';
-import { ClientSettings } from './clients/client.ts';
 import type { Clients } from './clients/clients.ts';
 import { deleteMark, migrateFirstMinute, selectMark, writeMark } from './first-minute-table.ts';
 import type { GrantEnder } from './storage/end-grants.ts';

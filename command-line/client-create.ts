@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import { AUTH_METHODS, ClientSettings, clientId } from '../auth/clients/client.ts';
+import { AUTH_METHODS, ClientSettings, clientId } from '#shared/clients/settings.ts';
 import { representationOf } from '../auth/clients/representation.ts';
 import { withClients } from './client-store.ts';
 import type { Command, Given } from './command.ts';

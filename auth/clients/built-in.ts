@@ -1,6 +1,7 @@
+import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { OIDC_SCOPES, type StoredClient } from './client.ts';
+import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
 /** The id of our own console, which every installation has without anybody registering it. */

@@ -1,11 +1,12 @@
 import type { UserId } from '#shared/brands.ts';
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { EndedGrant } from '../storage/end-grants.ts';
 import { type By, circumstancesOf } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';
-import { type ClientSettings, hasSecret, type StoredClient, settingsOf } from './client.ts';
+import { hasSecret, type StoredClient, settingsOf } from './client.ts';
 import { deleteClient, selectClient, selectClientForUpdate, updateClient } from './client-table.ts';
 import type { ClientAndSecret } from './clients.ts';
 import { demandScopes } from './demand-rights.ts';

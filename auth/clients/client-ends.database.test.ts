@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { type ClientWorld, createClientWorld, WEB } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
@@ -8,7 +9,6 @@ import { until } from '../../test/engines/until.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts';
 import type { EndedGrant } from '../storage/end-grants.ts';
-import { ClientSettings } from './client.ts';
 import { type Clients, createClients } from './clients.ts';
 
 let world: ClientWorld;

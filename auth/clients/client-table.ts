@@ -1,9 +1,10 @@
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import { UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { token } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { ClientSettings, StoredClient } from './client.ts';
+import type { StoredClient } from './client.ts';
 
 export type Queryable = Pick<Pool, 'query'>;
 

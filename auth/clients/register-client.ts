@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { type By, circumstancesOf } from './by.ts';
-import { type ClientSettings, hasSecret } from './client.ts';
+import { hasSecret } from './client.ts';
 import { insertClient, selectClient } from './client-table.ts';
 import type { ClientAndSecret } from './clients.ts';
 import { demandScopes } from './demand-rights.ts';

@@ -1,5 +1,6 @@
 import { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
+import { ClientSettings, OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { visibleText } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
@@ -10,7 +11,6 @@ import type { Scope } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
-import { ClientSettings, OIDC_SCOPES } from './client.ts';
 import type { Clients } from './clients.ts';
 
 /**

@@ -16,11 +16,3 @@ export const representationOf = ({ client, secret }: { client: StoredClient; sec
     _links: { self: { href: self }, ...(hasSecret(tokenEndpointAuthMethod) && { secret: { href: `${self}/secret`, method: 'POST' } }) },
   };
 };
-
-const READ_ONLY = new Set(['clientId', 'secret', 'serviceAccount', 'selfRegistered', 'createdAt', 'updatedAt', '_links']);
-
-/** Who puts back what they got may leave in it what cannot be changed. */
-export const withoutReadOnly = (body: unknown): unknown =>
-  typeof body === 'object' && body !== null && !Array.isArray(body)
-    ? Object.fromEntries(Object.entries(body).filter(([name]) => !READ_ONLY.has(name)))
-    : body;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
+import { CLIENT_OPERATIONS } from '#shared/rest/clients.ts';
+import { routeOf } from '#shared/rest/operation.ts';
 import {
   type ClientWorld,
   clientEventsOf,
@@ -11,6 +13,7 @@ import {
   sendTo,
   WEB,
 } from '../../test/engines/client-world.ts';
+import { clientRoutes } from './routes.ts';
 
 let world: ClientWorld;
 beforeAll(async () => {
@@ -24,15 +27,20 @@ const send = (method: string, path: string, sent?: Sent) => sendTo(world, method
 const create = (settings?: object) => createAt(world, settings);
 const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
 
-const OPERATIONS: readonly (readonly [string, string])[] = [
-  ['GET', '/clients'],
-  ['POST', '/clients'],
-  ['GET', '/clients/any'],
-  ['PUT', '/clients/any'],
-  ['PATCH', '/clients/any'],
-  ['DELETE', '/clients/any'],
-  ['POST', '/clients/any/secret'],
-];
+const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(({ method, path }) => [method, path.replace('{clientId}', 'any')] as const);
+
+test('every route is described, and nothing else', () => {
+  const { stack } = clientRoutes({ clients: world.clients, bodyBytesMax: 1 });
+  const served = stack.flatMap(({ route }) => {
+    const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
+    return Object.keys(methods).flatMap((method) => (method === '_all' ? [] : [`${method.toUpperCase()} ${route?.path}`]));
+  });
+  expect(served.toSorted()).toEqual(
+    Object.values(CLIENT_OPERATIONS)
+      .map((operation) => `${operation.method} ${routeOf(operation)}`)
+      .toSorted(),
+  );
+});
 
 describe.each(OPERATIONS)('%s %s', (method, path) => {
   test.each<[string, Record<string, unknown> | null, number, string]>([

@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import * as z from 'zod';
-import { token } from '#shared/events/fields.ts';
+import type * as z from 'zod';
+import { ClientSettings } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader, versionsDemandedBy } from '#shared/http/entity-tag.ts';
@@ -11,31 +11,30 @@ import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { CLIENT_OPERATIONS, ClientPage, ClientPatch, ClientReplacement, NewClient } from '#shared/rest/clients.ts';
+import { routeOf } from '#shared/rest/operation.ts';
 import type { By } from './by.ts';
-import { ClientSettings, clientId } from './client.ts';
 import type { ClientAndSecret, Clients } from './clients.ts';
-import { representationOf, withoutReadOnly } from './representation.ts';
+import { representationOf } from './representation.ts';
 
-const LIMIT = 20;
-const LIMIT_MAX = 100;
-const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
+const { listClients, createClient, getClient, replaceClient, editClient, deleteClient, rotateClientSecret } = CLIENT_OPERATIONS;
 
 /** `/clients`, for administrators with the scope `manage:clients`. */
 export const clientRoutes = ({ clients, bodyBytesMax }: { clients: Clients; bodyBytesMax: number }): Router => {
-  const body = readJsonBody(bodyBytesMax, ['application/json']);
+  const body = (operation: { readonly body: object }) => readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const { list, create, show, put, patch, remove, rotate } = handlersOf(clients);
   return Router()
     .use('/clients', demandManager)
-    .get('/clients', list)
-    .post('/clients', ...body, create)
-    .all('/clients', refuseOtherMethods('GET', 'HEAD', 'POST'))
-    .get('/clients/:clientId', show)
-    .put('/clients/:clientId', ...body, put)
-    .patch('/clients/:clientId', ...readJsonBody(bodyBytesMax, PATCH_TYPES), patch)
-    .delete('/clients/:clientId', remove)
-    .all('/clients/:clientId', refuseOtherMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'))
-    .post('/clients/:clientId/secret', rotate)
-    .all('/clients/:clientId/secret', refuseOtherMethods('POST'));
+    .get(routeOf(listClients), list)
+    .post(routeOf(createClient), ...body(createClient), create)
+    .all(routeOf(listClients), refuseOtherMethods('GET', 'HEAD', 'POST'))
+    .get(routeOf(getClient), show)
+    .put(routeOf(replaceClient), ...body(replaceClient), put)
+    .patch(routeOf(editClient), ...body(editClient), patch)
+    .delete(routeOf(deleteClient), remove)
+    .all(routeOf(getClient), refuseOtherMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'))
+    .post(routeOf(rotateClientSecret), rotate)
+    .all(routeOf(rotateClientSecret), refuseOtherMethods('POST'));
 };
 
 const demandManager: RequestHandler = (request, _response, next) => {
@@ -49,7 +48,7 @@ type Handler = (request: Request<{ clientId: string }>, response: Response) => P
 
 const handlersOf = (clients: Clients) => ({
   list: (async (request, response) => {
-    const { limit, after } = parseInput(Page, request.query);
+    const { limit, after } = parseInput(ClientPage, request.query);
     const found = await clients.list(after, limit + 1);
     const items = found.slice(0, limit);
     const last = items.at(-1);
@@ -60,8 +59,8 @@ const handlersOf = (clients: Clients) => ({
   }) satisfies Handler,
 
   create: (async (request, response) => {
-    const { clientId, ...rest } = parseInput(NewClient, request.body);
-    const made = await clients.register({ clientId, settings: parseInput(ClientSettings, rest) }, byOf(request));
+    const { clientId, ...settings } = parseInput(NewClient, request.body);
+    const made = await clients.register({ clientId, settings }, byOf(request));
     response.status(201).location(`/clients/${made.client.clientId}`);
     answerClient(request, response, made);
   }) satisfies Handler,
@@ -73,13 +72,14 @@ const handlersOf = (clients: Clients) => ({
   }) satisfies Handler,
 
   put: (async (request, response) => {
-    const settings = parseInput(ClientSettings, withoutReadOnly(request.body));
+    const settings = parseInput(ClientReplacement, request.body);
     const edit = { ifVersions: versionsDemandedBy(request), apply: () => settings };
     answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
 
   patch: (async (request, response) => {
-    const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, withoutReadOnly(request.body)));
+    const sent = parseInput(ClientPatch, request.body);
+    const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, sent));
     const edit = { ifVersions: versionsDemandedBy(request), apply };
     answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
@@ -95,21 +95,11 @@ const handlersOf = (clients: Clients) => ({
 });
 
 /** Whoever takes scopes away and says nothing of those by default takes them away there too. */
-const patched = (settings: ClientSettings, patch: unknown): unknown => {
-  const { scopes } = z.looseObject({ scopes: z.array(z.unknown()) }).safeParse(patch).data ?? {};
-  const defaultScopes = settings.defaultScopes.filter((scope) => scopes === undefined || scopes.includes(scope));
+const patched = (settings: ClientSettings, patch: z.output<typeof ClientPatch>): unknown => {
+  const { scopes } = patch;
+  const defaultScopes = settings.defaultScopes.filter((scope) => scopes === undefined || scopes?.includes(scope));
   return mergePatch({ ...settings, defaultScopes }, patch);
 };
-
-const NewClient = z.looseObject({ clientId: clientId.optional() });
-
-const cursor = z
-  .base64url()
-  .max(400)
-  .transform((text) => Buffer.from(text, 'base64url').toString())
-  .pipe(token);
-
-const Page = z.object({ limit: z.coerce.number().pipe(z.int().min(1).max(LIMIT_MAX)).default(LIMIT), after: cursor.default('') });
 
 const byOf = (request: Request<{ clientId: string }>): By => ({ caller: callerOf(request), requestId: requestIdOf(request) });
 

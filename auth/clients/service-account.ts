@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { By } from './by.ts';
-import type { ClientSettings } from './client.ts';
 import { demandAccountMaker } from './demand-rights.ts';
 
 export type ServiceAccountDependencies = {

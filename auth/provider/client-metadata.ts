@@ -1,7 +1,7 @@
 import type { AdapterPayload, Client } from 'oidc-provider';
+import { areNative } from '#shared/clients/redirect-uri.ts';
 import { CONSOLE } from '../clients/built-in.ts';
 import { hasSecret, type StoredClient } from '../clients/client.ts';
-import { areNative } from '../clients/redirect-uri.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 
 /** What we know of clients beyond what oidc-provider does; it keeps these as they are. */

@@ -1,7 +1,7 @@
 import { type Client, type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import { OIDC_SCOPES } from '../clients/client.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createFindAccount, type FindPerson } from './account.ts';

@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { SCOPES } from '#shared/policy.ts';
-import { OIDC_SCOPES } from '../clients/client.ts';
 import { DEVICE_INTERVAL_S } from '../lifetimes.ts';
 import { guardFormPost } from './guard-form-post.ts';
 import { isStructuredTokenRefused, rememberErrors, shapeError } from './shape-errors.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '#shared/events/catalogue.ts';
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { DESCRIBED } from '#shared/rest/operations.ts';
 import { SETTINGS } from '#shared/settings.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { schema } from '../graphql/schema.ts';
@@ -38,7 +38,7 @@ const named = (pattern: string): readonly string[] =>
 describe('what there is, is on the site', () => {
   test('every operation of REST', () => {
     const html = page('/docs/rest');
-    for (const [id, { path, summary }] of Object.entries(OPERATIONS)) {
+    for (const [id, { path, summary }] of Object.entries(DESCRIBED)) {
       expect([...idsIn(html)].filter((each) => each.endsWith(`/${id}`))).toHaveLength(1);
       expect(html.replaceAll('<wbr>', '')).toContain(`<code>${path}</code>`);
       expect(html).toContain(summary.replaceAll("'", '&#39;'));

@@ -1,8 +1,8 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
-import type { Answer, RestOperation } from '#shared/rest/operation.ts';
-import type { OperationId } from '#shared/rest/operations.ts';
+import { type Answer, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import type { DescribedId } from '#shared/rest/operations.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemsOf } from './problems.ts';
 
@@ -40,7 +40,7 @@ export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
 
 /** Every answer that an operation can give, by status. */
 export const answersOf = (
-  id: OperationId,
+  id: DescribedId,
   operation: RestOperation,
   { schemas, requireIfMatch }: { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean },
 ): JsonObject => {
@@ -58,7 +58,26 @@ const NOT_MODIFIED: JsonObject = {
   headers: headers('ETag', 'Cache-Control', 'Vary'),
 };
 
-const success = ({ answer, query }: RestOperation, schemas: JsonSchemas): JsonObject => ({
+const success = (operation: RestOperation, schemas: JsonSchemas): JsonObject => {
+  const { answer, query } = operation;
+  return isOfLog(operation) ? successOfLog(answer, query, schemas) : successBeside(answer, schemas);
+};
+
+const successBeside = ({ description, kind, status, schema }: Answer, schemas: JsonSchemas): JsonObject => {
+  const own = schema && schemas.of(schema, 'output');
+  const link = kind === 'list' ? (['Link'] as const) : [];
+  return {
+    description,
+    headers: headers(
+      ...(status === 201 ? (['Location'] as const) : []),
+      ...link,
+      ...(own ? (['ETag', 'Cache-Control', 'Vary'] as const) : []),
+    ),
+    ...(own && { content: { 'application/json': { schema: kind === 'list' ? { type: 'array', items: own } : own } } }),
+  };
+};
+
+const successOfLog = (answer: Answer, query: RestOperation['query'], schemas: JsonSchemas): JsonObject => ({
   description: answer.description,
   headers: headers(...successHeaders(answer), ...(query && 'at' in query.shape ? asOfHeaders(answer) : [])),
   ...(answer.schema !== undefined && {

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { DESCRIBED } from '#shared/rest/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { openApiDocument } from './document.ts';
 import { EXAMPLES } from './examples.ts';
@@ -29,8 +29,8 @@ type Document = {
 };
 
 const documentOf = (options = OPTIONS) => openApiDocument(options) as unknown as Document;
-const operationOf = (id: keyof typeof OPERATIONS, options = OPTIONS): Operation => {
-  const { path, method } = OPERATIONS[id];
+const operationOf = (id: keyof typeof DESCRIBED, options = OPTIONS): Operation => {
+  const { path, method } = DESCRIBED[id];
   const operation = documentOf(options).paths[path]?.[method.toLowerCase()];
   if (operation === undefined) throw new Error(`${id} is not in the document`);
   return operation;
@@ -49,7 +49,7 @@ test('it holds every operation, the uploads, and nothing else', () => {
   const documented = Object.entries(documentOf().paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   );
-  const all = Object.entries(OPERATIONS).map(([id, { method, path }]) => `${id} ${method} ${path}`);
+  const all = Object.entries(DESCRIBED).map(([id, { method, path }]) => `${id} ${method} ${path}`);
   expect(documented.toSorted()).toEqual(
     [...all, 'getUpload GET /uploads/{name}', 'getUploadAddress GET /uploads/{name}/address'].toSorted(),
   );
@@ -111,13 +111,13 @@ test('where the settings demand a version, so does the document', () => {
 
 /** The zod schemas by their names, from where the operations use them. */
 const schemas = new Map(
-  Object.values(OPERATIONS)
+  Object.values(DESCRIBED)
     .flatMap(({ body = {}, answer }: RestOperation) => [...Object.values(body), answer.schema])
     .flatMap((schema) => (schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]])),
 );
 
 /** The bodies that are objects, by their names. */
-const bodies = Object.values(OPERATIONS)
+const bodies = Object.values(DESCRIBED)
   .flatMap(({ body = {} }: RestOperation) => Object.values(body))
   .filter((schema) => schema.meta()?.id !== undefined && documentOf().components.schemas[schema.meta()?.id ?? '']?.type === 'object');
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
+import { DESCRIBED, type DescribedId } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ANSWER_HEADERS, answersOf } from './answers.ts';
 import { componentSchemas, problemExamples } from './components.ts';
@@ -31,7 +31,7 @@ export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenAp
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.audit, TAGS.operations],
+    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.clients, TAGS.audit, TAGS.operations],
     paths: { ...paths, ...UPLOADS },
     components: {
       schemas: componentSchemas(context.schemas),
@@ -50,6 +50,10 @@ const TAGS = {
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
   events: { name: 'Events', description: 'What has happened, and what happens.' },
   webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
+  clients: {
+    name: 'Clients',
+    description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
+  },
   'event-types': { name: 'Events' },
   audit: { name: 'Audit', description: 'How far what is read is proven, and by what.' },
   operations: { name: 'Operations', description: 'How the installation does, what stands still, and what operators have asked for.' },
@@ -59,15 +63,15 @@ const TAGS = {
 type Context = { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
 
 const pathsOf = (context: Context): JsonObject => {
-  const operations = Object.entries(OPERATIONS) as readonly [OperationId, RestOperation][];
+  const operations = Object.entries(DESCRIBED) as readonly [DescribedId, RestOperation][];
   const byPath = Map.groupBy(operations, ([, { path }]) => path);
   return Object.fromEntries([...byPath].map(([path, ofPath]) => [path, pathItem(ofPath, context)]));
 };
 
-const pathItem = (operations: readonly [OperationId, RestOperation][], context: Context): JsonObject =>
+const pathItem = (operations: readonly [DescribedId, RestOperation][], context: Context): JsonObject =>
   Object.fromEntries(operations.map(([id, operation]) => [operation.method.toLowerCase(), operationObject(id, operation, context)]));
 
-const operationObject = (id: OperationId, operation: RestOperation, context: Context): JsonObject => ({
+const operationObject = (id: DescribedId, operation: RestOperation, context: Context): JsonObject => ({
   operationId: id,
   tags: [tagOf(operation)],
   summary: operation.summary,

@@ -21,6 +21,31 @@ const HEAD = {
   signature: 'hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg',
 };
 
+const SERVICE = {
+  name: 'Importer',
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  grantTypes: ['client_credentials'],
+  redirectUris: [],
+  postLogoutRedirectUris: [],
+  scopes: ['read:articles', 'write:articles'],
+  defaultScopes: ['read:articles', 'write:articles'],
+  firstParty: false,
+  requireDpop: false,
+  requirePar: false,
+  tlsClientAuthSubject: null,
+  jwks: null,
+  disabled: false,
+};
+
+const CLIENT = {
+  clientId: 'importer',
+  ...SERVICE,
+  serviceAccount: 1002,
+  selfRegistered: false,
+  ...written,
+  _links: { self: { href: '/clients/importer' }, secret: { href: '/clients/importer/secret', method: 'POST' } },
+};
+
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[]>> = {
   User: {
@@ -87,6 +112,18 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     _links: { self: { href: '/webhooks/6001' } },
   },
+  Client: CLIENT,
+  ClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
+  NewClient: {
+    clientId: 'importer',
+    name: 'Importer',
+    grantTypes: ['client_credentials'],
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    scopes: ['read:articles', 'write:articles'],
+    serviceAccountRole: 'author',
+  },
+  ClientReplacement: SERVICE,
+  ClientPatch: { scopes: ['read:articles'] },
   Delivery: {
     id: EVENT_ID,
     webhookId: 6001,

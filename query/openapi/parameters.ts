@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
-import type { RestOperation } from '#shared/rest/operation.ts';
+import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 
 const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
@@ -40,7 +40,7 @@ type HeaderParameter = keyof typeof HEADER_PARAMETERS;
 export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, requireIfMatch: boolean): readonly JsonObject[] => [
   ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name)),
   ...queryParameters(operation, schemas),
-  ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch)),
+  ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch && isOfLog(operation))),
 ];
 
 const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: IN_PATH[name] ?? ID });
@@ -48,7 +48,14 @@ const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: tr
 const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
 const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
 const STREAM: JsonObject = { type: 'string', pattern: '^[a-z]{1,20}-[\\w-]{1,100}$', examples: ['article-8001'] };
-const IN_PATH: Readonly<Record<string, JsonObject>> = { deliveryId: UUID, replayId: UUID, orderId: UUID, stream: STREAM };
+const CLIENT: JsonObject = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$', examples: ['importer'] };
+const IN_PATH: Readonly<Record<string, JsonObject>> = {
+  clientId: CLIENT,
+  deliveryId: UUID,
+  replayId: UUID,
+  orderId: UUID,
+  stream: STREAM,
+};
 
 type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
 
@@ -64,7 +71,12 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
   }));
 };
 
-const headersOf = ({ method, answer }: RestOperation): readonly HeaderParameter[] => {
+const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
+  const { method, answer } = operation;
+  if (!isOfLog(operation)) {
+    if (method === 'POST') return [];
+    return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
+  }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
   return ['IdempotencyKey', ...(answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const))];
 };

@@ -1,6 +1,6 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
-import type { RestOperation } from '#shared/rest/operation.ts';
-import type { OperationId } from '#shared/rest/operations.ts';
+import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import type { DescribedId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
@@ -26,10 +26,11 @@ const ABSENT = {
   replayId: ['replay_not_found'],
   orderId: ['order_not_found'],
   stream: ['not_parked'],
+  clientId: ['client_not_found'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
 /** What follows from the rules of the domain rather than from the form of the request. */
-const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
+const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
@@ -57,16 +58,22 @@ const OF_THE_DOMAIN: Partial<Record<OperationId, readonly ProblemCode[]>> = {
   getOrder: ['forbidden'],
   retryParkedItem: ['too_many_orders'],
   releaseParkedItem: ['parked_at_other_version', 'too_many_orders'],
+  listClients: ['invalid_request'],
+  createClient: ['conflict', 'client_id_taken'],
+  replaceClient: ['conflict', 'client_built_in', 'invalid_command'],
+  editClient: ['conflict', 'client_built_in', 'invalid_command'],
+  deleteClient: ['client_built_in'],
+  rotateClientSecret: ['client_built_in', 'client_without_secret'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 
 /** The refusals of an operation by their status. */
 export const problemsOf = (
-  id: OperationId,
+  id: DescribedId,
   operation: RestOperation,
   requireIfMatch: boolean,
 ): ReadonlyMap<number, readonly ProblemCode[]> => {
-  const own = operation.method === 'GET' ? ofRead(operation) : ofWrite(operation, requireIfMatch);
+  const own = isOfLog(operation) ? ofLog(operation, requireIfMatch) : besideLog(operation);
   const unauthenticated: readonly ProblemCode[] = allowsAnonymous(operation.right) ? [] : ['unauthenticated'];
   const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...(OF_THE_DOMAIN[id] ?? [])]);
   return Map.groupBy(
@@ -74,6 +81,16 @@ export const problemsOf = (
     (code) => describeProblem(code).status,
   );
 };
+
+const ofLog = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] =>
+  operation.method === 'GET' ? ofRead(operation) : ofWrite(operation, requireIfMatch);
+
+const besideLog = (operation: RestOperation): readonly ProblemCode[] => [
+  'forbidden',
+  ...absentOf(operation),
+  ...ofBody(operation.body),
+  ...(['PUT', 'PATCH', 'DELETE'].includes(operation.method) ? (['version_mismatch'] as const) : []),
+];
 
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   // Of what is read, it is not told that it was there once.

@@ -10,7 +10,7 @@ export type RestOperation = {
   /** With its parameters as OpenAPI writes them: `/articles/{articleId}`. */
   readonly path: string;
   /** The role that serves it. */
-  readonly role: 'command' | 'query' | 'webhook-dispatcher';
+  readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
   readonly summary: string;
   /** What the caller must at least be admitted to; with `null` it is the same for everybody, whatever their token is good for. */
   readonly right: Operation | null;
@@ -34,6 +34,9 @@ export type Answer = {
   /** Whether the items can also be had one by one, as server-sent events. */
   readonly isStreamed?: boolean;
 };
+
+/** What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON. */
+export const isOfLog = ({ role }: RestOperation): boolean => role !== 'auth';
 
 /** The path as Express writes it: `/articles/:articleId`. */
 export const routeOf = ({ path }: RestOperation): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -1,5 +1,6 @@
 import { ARTICLE_OPERATIONS } from './articles.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
+import { CLIENT_OPERATIONS } from './clients.ts';
 import { COMMENT_OPERATIONS } from './comments.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { ERASURE_OPERATIONS } from './erasure.ts';
@@ -11,7 +12,7 @@ import { OPERATOR_OPERATIONS } from './operator.ts';
 import { USER_OPERATIONS } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
-/** The whole REST interface by operation id. */
+/** The REST interface to what is in the log, by operation id. */
 export const OPERATIONS = {
   ...USER_OPERATIONS,
   ...ERASURE_OPERATIONS,
@@ -27,3 +28,8 @@ export const OPERATIONS = {
 } as const satisfies Record<string, RestOperation>;
 
 export type OperationId = keyof typeof OPERATIONS;
+
+/** All that `/openapi.json` tells of. */
+export const DESCRIBED = { ...OPERATIONS, ...CLIENT_OPERATIONS } as const satisfies Record<string, RestOperation>;
+
+export type DescribedId = keyof typeof DESCRIBED;

@@ -35,14 +35,18 @@ describe.skipIf(pythonMissing !== undefined)(
         commentId: [],
         webhookId: [],
       };
+      const clients: string[] = [];
       for (let times = 0; times < THINGS; times += 1) {
         ids.userId.push(await make('/users', { name: `User ${times}`, role: 'author' }));
         const articleId = await make('/articles', { title: `Article ${times}`, body: 'Text.', tags: [], publish: times % 3 > 0 });
         ids.articleId.push(articleId);
         ids.webhookId.push(await make('/webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] }));
         if (times % 3 > 0) ids.commentId.push(await make(`/articles/${articleId}/comments`, { text: 'A comment.' }));
+        const body = { name: `Client ${times}`, grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic' };
+        const made = await ask('POST', '/clients', { token: people.administrator.token, body });
+        clients.push((made.body as { clientId: string }).clientId);
       }
-      return ids;
+      return { ...ids, clientId: clients };
     };
 
     test.each(['anonymous', 'administrator'] as const)('seen by an %s', async (who) => {

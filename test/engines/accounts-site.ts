@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { pino } from 'pino';
 import type { UserId } from '#shared/brands.ts';
+import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -15,7 +16,6 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createMetrics } from '#shared/metrics.ts';
 import { confirm } from '../../auth/accounts/confirmed.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
-import { ClientSettings } from '../../auth/clients/client.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';

@@ -17,6 +17,7 @@ import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
 import { type CommandSide, createCommandWorld } from './command-side.ts';
+import { demandDocumented } from './documented.ts';
 
 export type ClientWorld = AsyncDisposable & {
   readonly side: CommandSide;
@@ -74,7 +75,9 @@ export const sendTo = async (world: ClientWorld, method: string, path: string, {
   });
   const text = await response.text();
   // Every answer with a body is JSON.
-  return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as Record<string, unknown> };
+  const answered = (text === '' ? null : JSON.parse(text)) as Record<string, unknown>;
+  demandDocumented({ method, path, status: response.status, body: answered });
+  return { status: response.status, headers: response.headers, body: answered };
 };
 
 export const createAt = async (world: ClientWorld, settings: object = SERVICE) => {

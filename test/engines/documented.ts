@@ -1,5 +1,5 @@
 import type { ProblemCode } from '#shared/http/problem.ts';
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { DESCRIBED } from '#shared/rest/operations.ts';
 import { openApiDocument } from '../../query/openapi/document.ts';
 
 type Problems = {
@@ -10,7 +10,7 @@ type Operation = { readonly operationId: string; readonly responses: Readonly<Re
 const document = openApiDocument({ publicUrl: 'https://annals.example', issuerUrl: 'https://annals.example', requireIfMatch: true });
 const paths = document.paths as unknown as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-const routes = Object.values(OPERATIONS).map(({ method, path }) => ({
+const routes = Object.values(DESCRIBED).map(({ method, path }) => ({
   method,
   pattern: new RegExp(`^(?:/api)?${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   operation: paths[path]?.[method.toLowerCase()],

@@ -34,7 +34,7 @@ type Options = {
   /** Without one, anonymous. */
   readonly token: string | undefined;
   /** What there is, by the names of path parameters. */
-  readonly ids: Readonly<Record<string, readonly number[]>>;
+  readonly ids: Readonly<Record<string, readonly (number | string)[]>>;
   readonly seconds: number;
   readonly seed: number;
 };
@@ -73,6 +73,8 @@ const CHECKS = [
 /** Most of the ids that it uses are of things that there are. */
 const configOf = (ids: Options['ids']): string => {
   const bindings = Object.keys(ids).map((name) => `"path.${name}" = { dictionary = "${name}", probability = 0.8 }`);
-  const dictionaries = Object.entries(ids).map(([name, values]) => `${name} = { values = [${values.join(', ')}] }`);
+  const dictionaries = Object.entries(ids).map(
+    ([name, values]) => `${name} = { values = [${values.map((value) => JSON.stringify(value)).join(', ')}] }`,
+  );
   return ['[parameters]', ...bindings, '[dictionaries]', ...dictionaries, ''].join('\n');
 };

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { DESCRIBED } from '#shared/rest/operations.ts';
 import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
 import { scaled } from '../engines/load.ts';
 import { until } from '../engines/until.ts';
@@ -22,9 +22,9 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
     docs.visit(options, async (page) => {
       await page.goto(`${docs.url}/docs/rest`);
       const shown = await page.locator('details.operation .summary').allInnerTexts();
-      expect(shown).toEqual(expect.arrayContaining(Object.values(OPERATIONS).map(({ summary }) => summary)));
+      expect(shown).toEqual(expect.arrayContaining(Object.values(DESCRIBED).map(({ summary }) => summary)));
       // Beside the resources, the pictures.
-      expect(await page.locator('details.operation').count()).toBe(Object.keys(OPERATIONS).length + 1);
+      expect(await page.locator('details.operation').count()).toBe(Object.keys(DESCRIBED).length + 1);
       await page.getByText('Change an article', { exact: true }).click();
       const operation = operationIn(page, 'editArticle');
       await operation.getByText('If-Match', { exact: true }).waitFor();

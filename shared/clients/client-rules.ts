@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { AuthMethod, ClientSettings } from './client.ts';
 import { areNative } from './redirect-uri.ts';
+import type { AuthMethod, ClientSettings } from './settings.ts';
 
 type Rule = readonly [field: keyof ClientSettings, isBroken: (client: ClientSettings) => boolean, message: string];
 

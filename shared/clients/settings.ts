@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { role, visibleText } from '#shared/events/fields.ts';
+import { SCOPES } from '#shared/policy.ts';
+import { checkTogether } from './client-rules.ts';
+import { publicJwks } from './public-jwks.ts';
+import { redirectUri } from './redirect-uri.ts';
+
+const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'] as const;
+
+export const AUTH_METHODS = [
+  'none',
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
+] as const;
+export type AuthMethod = (typeof AUTH_METHODS)[number];
+
+/** The scopes of OpenID Connect, beside those of our own resources. */
+export const OIDC_SCOPES = ['openid', 'profile', 'email', 'offline_access'] as const;
+
+const URIS_MAX = 20;
+const SUBJECT_CHARACTERS_MAX = 500;
+
+const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
+  z
+    .array(item)
+    .max(itemsMax)
+    .refine((items) => new Set(items).size === items.length, { error: 'Must not repeat an item.' })
+    .meta({ uniqueItems: true });
+
+const scopes = setOf(z.enum([...SCOPES, ...OIDC_SCOPES]), SCOPES.length + OIDC_SCOPES.length);
+
+/** Each setting as it is once it is decided. */
+export const SETTINGS = {
+  name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
+  tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
+  grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length).min(1).meta({ description: 'The ways in which it gets tokens.' }),
+  redirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to; compared character by character.' }),
+  postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to who have signed out.' }),
+  scopes: scopes.meta({ description: 'What it may at most ask for.' }),
+  defaultScopes: scopes.meta({ description: 'What a request that names no scope asks for.' }),
+  firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
+  requireDpop: z.boolean().meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
+  requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
+  tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX).nullable().meta({ description: 'The subject of its certificate.' }),
+  jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
+  disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
+  /** When it is made; later it is changed as any user's is. */
+  serviceAccountRole: role.meta({ description: 'The role of its service account when that is made; otherwise `reader`.' }),
+};
+
+/** What may be left out; everything unsafe is off unless it is asked for. */
+export const SENT_SETTINGS = {
+  ...SETTINGS,
+  tokenEndpointAuthMethod: SETTINGS.tokenEndpointAuthMethod.default('none'),
+  redirectUris: SETTINGS.redirectUris.default([]),
+  postLogoutRedirectUris: SETTINGS.postLogoutRedirectUris.default([]),
+  scopes: SETTINGS.scopes.default([]),
+  defaultScopes: SETTINGS.defaultScopes
+    .optional()
+    .meta({ description: 'What a request that names no scope asks for. By default all `scopes`.' }),
+  firstParty: SETTINGS.firstParty.default(false),
+  requireDpop: SETTINGS.requireDpop.default(false),
+  requirePar: SETTINGS.requirePar.default(false),
+  tlsClientAuthSubject: SETTINGS.tlsClientAuthSubject.default(null),
+  jwks: SETTINGS.jwks.default(null),
+  disabled: SETTINGS.disabled.default(false),
+  serviceAccountRole: SETTINGS.serviceAccountRole.optional(),
+};
+
+const Sent = z.strictObject(SENT_SETTINGS);
+
+/** A client whose settings do not say what it asks for by default asks for all that it may. */
+export const withDefaultScopes = (settings: z.output<typeof Sent>) => ({
+  ...settings,
+  defaultScopes: settings.defaultScopes ?? settings.scopes,
+});
+
+/** What an administrator decides about a client. */
+export const ClientSettings = Sent.transform(withDefaultScopes).superRefine(checkTogether);
+export type ClientSettings = z.infer<typeof ClientSettings>;
+
+/** Readable names for what operators make; visible ASCII, because it goes into headers, streams, and logs. */
+export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {
+  error: 'Must be 3 to 63 of a–z, 0–9 and the hyphen, which neither begins nor ends it.',
+});
