@@ -4,12 +4,13 @@ import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { consentPage } from '../pages/consent-page.ts';
+import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { EXPIRED, FORGED } from '../pages/message-page.ts';
 import { inOrder } from '../pages/scope-words.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
+import { type ConfirmedDependencies, mustConfirm } from './confirmed.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
 import { askedScopes, consent } from './grant.ts';
@@ -25,12 +26,13 @@ import {
 } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-export type ConsentDependencies = InteractionDependencies & {
-  readonly persons: Persons;
-  readonly tokens: FormTokens;
-  readonly record: RecordSecurityEvent;
-  readonly readProfile: ReadProfile;
-};
+export type ConsentDependencies = InteractionDependencies &
+  ConfirmedDependencies & {
+    readonly persons: Persons;
+    readonly tokens: FormTokens;
+    readonly record: RecordSecurityEvent;
+    readonly readProfile: ReadProfile;
+  };
 
 const Consent = z.object({ token: formToken, decision: z.enum(['allow', 'deny']) });
 
@@ -40,7 +42,8 @@ export const consentRoutes = (dependencies: ConsentDependencies): Router =>
       const asked = await askedOf(dependencies, 'consent', request, response);
       // Our own applications do not ask for what is theirs anyway.
       if (asked.client?.firstParty) return allow(dependencies, asked, { request, response, byUser: false });
-      answerPage(response, await pageOf(dependencies, asked));
+      const isUnconfirmed = await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId);
+      answerPage(response, isUnconfirmed ? refusalOf(dependencies, asked) : await pageOf(dependencies, asked));
     })
     .post('/consent/:uid', ...readForm, async (request, response) => {
       const form = fieldsOf(Consent, request);
@@ -48,6 +51,7 @@ export const consentRoutes = (dependencies: ConsentDependencies): Router =>
       const { uid } = asked.interaction;
       if (!dependencies.tokens.verify(form.token, 'consent', [uid, userIdOf(asked)])) throw new PageRefusal(FORGED);
       if (form.decision === 'deny') return finish(dependencies, { request, response, result: CANCELLED });
+      if (await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId)) throw new PageRefusal(refusalOf(dependencies, asked));
       return allow(dependencies, asked, { request, response, byUser: true });
     })
     .all('/consent/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
@@ -93,6 +97,15 @@ const pageOf = async (dependencies: ConsentDependencies, asked: Asked) => {
     formTargets: formTargetsFor(dependencies, asked),
   });
 };
+
+/** An application of others would be one more way into an account whose address nobody has confirmed. */
+const refusalOf = (dependencies: ConsentDependencies, asked: Asked) =>
+  consentRefusedPage({
+    action: `/consent/${asked.interaction.uid}`,
+    token: dependencies.tokens.issue('consent', [asked.interaction.uid, userIdOf(asked)]),
+    clientName: clientNameOf(asked),
+    formTargets: formTargetsFor(dependencies, asked),
+  });
 
 const destinationOf = (uri: string | undefined): string | undefined => {
   if (uri === undefined || !URL.canParse(uri)) return undefined;

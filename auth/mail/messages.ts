@@ -32,6 +32,19 @@ If it was not you who asked for it, you need not do anything: without this link 
 `,
 });
 
+export const confirmAddressMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
+  to,
+  subject: 'Confirm your e-mail address',
+  text: `${greeting(name)}
+
+by this link you confirm that this is your e-mail address. You sign in to your account with it. It is good for a day, and once:
+
+${link}
+
+If you have no account, do not use the link. Somebody else has created one with your address: it becomes yours if you choose a new password for it.
+`,
+});
+
 type HasAccount = Addressed & { readonly accountUrl: string; readonly resetUrl: string };
 
 /** To whoever has an account already: the page that was filled in does not say so. */

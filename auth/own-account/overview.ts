@@ -1,3 +1,4 @@
+import { mustConfirm } from '../accounts/confirmed.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { homePage } from '../pages/account/home-page.ts';
 import { securityPage } from '../pages/account/security-page.ts';
@@ -15,21 +16,24 @@ export const home = (dependencies: Pick<OwnAccountDependencies, 'tokens' | 'read
 
 /** The ways to sign in. */
 export const security = (
-  dependencies: Pick<OwnAccountDependencies, 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'>,
+  dependencies: Pick<OwnAccountDependencies, 'pool' | 'post' | 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'>,
 ): AccountPage => ({
   path: PATHS.security,
   async show(visitor) {
     const { userId } = visitor;
-    const [passwordChangedAt, passkeys, secondFactor] = await Promise.all([
+    const [passwordChangedAt, passkeys, secondFactor, isUnconfirmed] = await Promise.all([
       dependencies.credentials.changedAt(userId),
       dependencies.passkeys.of(userId),
       dependencies.secondFactors.of(userId),
+      mustConfirm(dependencies, userId),
     ]);
-    answerPage(visitor.response, securityPage({ ...viewOf(dependencies, visitor, DONE), passwordChangedAt, passkeys, secondFactor }));
+    const ways = { passwordChangedAt, passkeys, secondFactor, isUnconfirmed };
+    answerPage(visitor.response, securityPage({ ...viewOf(dependencies, visitor, DONE), ...ways }));
   },
 });
 
 const DONE = {
+  confirmed: 'Your address is confirmed.',
   password: 'Your password is changed.',
   everywhere: 'Your password is changed, and everything else that was signed in is signed out.',
   'codes-off': 'Codes are turned off: your password alone signs you in.',

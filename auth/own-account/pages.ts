@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
@@ -18,6 +18,8 @@ export type AccountPage = {
   /** Only for who has signed in a few minutes ago: whoever finds an open browser cannot do it. */
   readonly isSensitive?: boolean;
   readonly isForAdmins?: boolean;
+  /** A link in a mail leads here: what it carries is kept while somebody signs in. */
+  readonly hasLink?: boolean;
   show(visitor: Visitor): Promise<void>;
   submit?(visitor: Visitor): Promise<void>;
 };
@@ -40,7 +42,10 @@ export const routesOf = (dependencies: PageDependencies, { path, show, submit, .
     async (request, response) => {
       const visitor = await visitorOf(dependencies, { request, response, path });
       if (visitor === undefined || (page.isSensitive && !(await isFresh(dependencies, visitor, step))))
-        return goToSignIn(dependencies, response, { path, again: visitor !== undefined });
+        return goToSignIn(dependencies, response, {
+          path: page.hasLink ? pathWithLink(path, request) : path,
+          again: visitor !== undefined,
+        });
       if (page.isForAdmins && visitor.role !== 'admin') throw new PageRefusal(NOT_THERE);
       if (step === 'submit') demandToken(dependencies, visitor);
       return handle(visitor);
@@ -49,6 +54,9 @@ export const routesOf = (dependencies: PageDependencies, { path, show, submit, .
   if (submit !== undefined) router.post(path, ...readForm, admit('submit', submit));
   return router.all(path, refuseOtherMethods('GET', 'HEAD', ...(submit ? ['POST'] : [])));
 };
+
+const pathWithLink = (path: string, { query: { link } }: Pick<Request, 'query'>): string =>
+  typeof link === 'string' ? `${path}?link=${link}` : path;
 
 /** A sign-in by the password alone is worth nothing here where more is asked for, whether it was before that or beside it. */
 const isFresh = async ({ secondFactors }: PageDependencies, visitor: Visitor, step: keyof typeof FRESH_S): Promise<boolean> =>
@@ -99,7 +107,7 @@ const goToSignIn = ({ issuerUrl }: PageDependencies, response: Response, { path,
   response.set('Cache-Control', 'no-store').redirect(303, `${issuerUrl}/authorize?${query}`);
 };
 
-const OWN_PATH = /^\/account(?:\/[a-z-]{1,40}){0,2}$/;
+const OWN_PATH = /^\/account(?:\/[a-z-]{1,40}){0,2}(?:\?link=[\w-]{1,500})?$/;
 
 const NOT_SIGNED_IN = messagePage({
   status: 403,

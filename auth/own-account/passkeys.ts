@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { name as nameField } from '#shared/commands/fields.ts';
+import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
 import { PATHS } from '../pages/account/account-page.ts';
@@ -15,7 +16,7 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'tickets' | 'passkeys'>;
+type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys'>;
 
 const ID_MAX = 50;
 const NAME_UNITS_MAX = 200;
@@ -36,6 +37,7 @@ export const passkeys = (dependencies: Dependencies): AccountPage => ({
   show: (visitor) => answer(dependencies, visitor, { problems: {} }),
   async submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
+    if (form.do === 'add' && (await mustConfirm(dependencies, visitor.userId))) return goTo(visitor, PATHS.confirmation);
     if (form.do === 'remove') return remove(dependencies, visitor, form.id);
     if (!nameField.safeParse(form.name.trim()).success) return answer(dependencies, visitor, { ...namelessIn(form), status: 422 });
     if (form.do === 'add') return add(dependencies, visitor, form);
@@ -77,8 +79,9 @@ const answer = async (dependencies: Dependencies, visitor: Visitor, { name: type
   const view = { ...viewOf(dependencies, visitor, DONE), ...filled };
   const { userId, request } = visitor;
   const name = typed ?? browserOf(request.headers['user-agent'] ?? '');
-  const [form, present] = await Promise.all([formFor(dependencies, visitor), dependencies.passkeys.of(userId)]);
-  answerPage(visitor.response, passkeysPage({ ...view, passkeys: present, form, name }));
+  const [isUnconfirmed, present] = await Promise.all([mustConfirm(dependencies, userId), dependencies.passkeys.of(userId)]);
+  const form = isUnconfirmed ? undefined : await formFor(dependencies, visitor);
+  answerPage(visitor.response, passkeysPage({ ...view, passkeys: present, form, isUnconfirmed, name }));
 };
 
 const formFor = async ({ tickets, passkeys, issuerUrl }: Dependencies, visitor: Visitor): Promise<PasskeysView['form']> => {

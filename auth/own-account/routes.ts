@@ -5,6 +5,7 @@ import { speakAsIssuer } from '../provider/speak-as-issuer.ts';
 import { readAllowedClients } from '../storage/grants.ts';
 import { createSessions } from '../storage/sessions.ts';
 import { applications } from './applications.ts';
+import { confirmation } from './confirmation.ts';
 import { deletion, erasedRoutes } from './deletion.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { invitations } from './invitations.ts';
@@ -39,6 +40,7 @@ const PAGES = [
   home,
   profile,
   security,
+  confirmation,
   password,
   passkeys,
   secondFactor,

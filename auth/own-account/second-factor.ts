@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
+import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
 import { PATHS } from '../pages/account/account-page.ts';
@@ -32,6 +33,7 @@ export const secondFactor = (dependencies: Dependencies): AccountPage => ({
   async show(visitor) {
     const present = await dependencies.secondFactors.of(visitor.userId);
     if (present !== undefined) return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: {} });
+    if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
     await showSetUp(dependencies, visitor, { secret: randomBytes(SECRET_BYTES), problems: {} });
   },
   submit(visitor) {
@@ -45,6 +47,7 @@ const turnOn = async (
   visitor: Visitor,
   { ticket, code }: { readonly ticket: string; readonly code: string },
 ): Promise<void> => {
+  if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
   const content = dependencies.tickets.open('second factor', boundTo(visitor), ticket);
   // Made too long ago: there is a new picture.
   if (content?.secret === undefined) return goTo(visitor, PATHS.secondFactor);

@@ -1,4 +1,5 @@
 import { type Html, html } from '#shared/html.ts';
+import { PATHS } from './account/account-page.ts';
 import { hidden } from './field.ts';
 import type { Page } from './page.ts';
 import { wordsOf } from './scope-words.ts';
@@ -42,6 +43,25 @@ ${hidden('token', view.token)}
 </div>
 </form>
 <p>${userName === undefined ? 'You are signed in.' : html`You are signed in as <strong>${userName}</strong>.`} Not you? <a href="${view.signOutUrl}">Sign out</a></p>`,
+});
+
+/** In the place of the question, while nobody has confirmed the address of the account. */
+export const consentRefusedPage = ({
+  action,
+  token,
+  clientName,
+  formTargets,
+}: Pick<ConsentView, 'action' | 'token' | 'clientName' | 'formTargets'>): Page => ({
+  status: 403,
+  formTargets,
+  title: 'Confirm your address first',
+  main: html`<h1>Confirm your address first</h1>
+<p class="lead">Nobody has shown yet that the e-mail address of this account is yours. Until then, ${clientName} cannot use the account.</p>
+<p><a href="${PATHS.confirmation}" target="_blank">Confirm your address</a>, and then <a href="${action}">go on</a>.</p>
+<form method="post" action="${action}">
+${hidden('token', token)}
+<div class="actions"><button type="submit" name="decision" value="deny">Do not allow</button></div>
+</form>`,
 });
 
 const scopeItem = (scope: string): Html => {

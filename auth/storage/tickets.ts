@@ -29,6 +29,7 @@ const LIFETIMES_MS = {
   // As long as the page that it was made for may stand open.
   passkey: LIFETIMES_S.Interaction * MS_PER_SECOND,
   'new passkey': 5 * MINUTE_MS,
+  'confirm address': 24 * 60 * MINUTE_MS,
 } as const;
 type Purpose = keyof typeof LIFETIMES_MS;
 

@@ -6,6 +6,7 @@ export const PATHS = {
   home: '/account',
   profile: '/account/profile',
   security: '/account/security',
+  confirmation: '/account/confirm',
   passkeys: '/account/passkeys',
   password: '/account/password',
   secondFactor: '/account/second-factor',

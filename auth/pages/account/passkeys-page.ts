@@ -5,6 +5,7 @@ import { type PasskeyForm, passkeyForm } from '../passkey-form.ts';
 import { NAME_MAX } from '../person-fields.ts';
 import { momentOf } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
+import { confirmFirst } from './confirmation-page.ts';
 
 type ShownPasskey = { readonly id: string; readonly name: string; readonly madeAt: Date; readonly usedAt: Date | null };
 
@@ -12,6 +13,8 @@ export type PasskeysView = AccountView & {
   readonly passkeys: readonly ShownPasskey[];
   /** For one more, with a name for it; undefined where none can be made, because this place has no name. */
   readonly form: PasskeyForm | undefined;
+  /** None is added before the address is confirmed. */
+  readonly isUnconfirmed: boolean;
   readonly name: string;
   /** Which is being renamed, with what was typed. */
   readonly renamed?: { readonly id: string; readonly name: string };
@@ -19,7 +22,7 @@ export type PasskeysView = AccountView & {
   readonly problems: Problems<'name' | 'rename'>;
 };
 
-export const passkeysPage = ({ passkeys, form, name, renamed, problems, ...view }: PasskeysView): Page =>
+export const passkeysPage = ({ passkeys, form, isUnconfirmed, name, renamed, problems, ...view }: PasskeysView): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: titleOf('Passkeys', problems),
@@ -36,9 +39,11 @@ ${
 }
 <h2>Add a passkey</h2>
 ${
-  form === undefined
-    ? html`<p>Passkeys belong to a name, and this place is reached by an address of numbers. Use the name in the address bar.</p>`
-    : html`<p data-without-passkey>This browser cannot make one: it knows no passkeys, or runs no scripts.</p>
+  isUnconfirmed
+    ? confirmFirst('Then you can add a passkey.')
+    : form === undefined
+      ? html`<p>Passkeys belong to a name, and this place is reached by an address of numbers. Use the name in the address bar.</p>`
+      : html`<p data-without-passkey>This browser cannot make one: it knows no passkeys, or runs no scripts.</p>
 ${passkeyForm('create', form, addFields({ name, token: view.token, problem: problems.name }))}`
 }
 <p><a href="${PATHS.security}">Back to how you sign in</a></p>`,

@@ -2,9 +2,11 @@ import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 import { momentOf } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
+import { confirmFirst } from './confirmation-page.ts';
 import { CODES_FEW } from './recovery-codes-pages.ts';
 
 export type SecurityView = AccountView & {
+  readonly isUnconfirmed: boolean;
   /** Undefined where there is none. */
   readonly passwordChangedAt: Date | undefined;
   readonly passkeys: readonly { readonly usedAt: Date | null }[];
@@ -12,11 +14,12 @@ export type SecurityView = AccountView & {
 };
 
 /** The ways to sign in, one item each: what shows who somebody is, when it was set, and where it is changed. */
-export const securityPage = ({ passwordChangedAt, passkeys, secondFactor, ...view }: SecurityView): Page =>
+export const securityPage = ({ passwordChangedAt, passkeys, secondFactor, isUnconfirmed, ...view }: SecurityView): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: 'Signing in',
     main: html`<h1>Signing in</h1>
+${isUnconfirmed && confirmFirst('Then you can add passkeys and codes, and allow applications to act for you.')}
 <ul class="items">
 ${passwordItem(passwordChangedAt)}
 ${passkeysItem(passkeys)}

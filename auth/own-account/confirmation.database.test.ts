@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anAddress, challenge, from, password, titleOf } from '../../test/engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
+import { type OwnAccount, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { openCodeApp, setUpCodes } from '../../test/engines/second-factor.ts';
+import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+
+let smtp: SmtpReceiver;
+let site: AccountsSite;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+  site = await openAccountsSite({ trustProxy: 1, isNamed: true, signUp: 'off', smtp });
+  await site.addClient('reading-list');
+  await site.addClient('annals-app', { firstParty: true, name: 'Annals App' });
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await smtp?.[Symbol.asyncDispose]();
+});
+
+const FIRST = 'Confirm your address first';
+
+/** Somebody whose account is of a time when nobody had to confirm anything. */
+const unconfirmed = async () => {
+  const person = { email: anAddress(), password };
+  const userId = await site.addPerson({ ...person, isConfirmed: false });
+  return { person, userId, account: await signInToAccount(site, person) };
+};
+const makeUnconfirmed = (userId: number) => site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
+const rowsOf = async (table: string, userId: number) =>
+  (await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount;
+const linkFor = async ({ person, account }: { person: { email: string }; account: OwnAccount }, after?: number) => {
+  expect((await account.fill('/account/confirm', { do: 'send' })).body).toContain('A message is on its way.');
+  return linkIn(await smtp.mailTo(person.email, after));
+};
+const authorize = (account: OwnAccount, client: string) =>
+  account.get(
+    `/authorize?${new URLSearchParams({ client_id: client, redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st' })}`,
+  );
+
+describe('an account whose address nobody has confirmed', () => {
+  test('gets no passkey, no codes and no application of others, also by forms of before; ours are open to it', async () => {
+    const { person, userId, account } = await unconfirmed();
+    await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
+    const [passkeys, codes, consent] = [
+      await account.get('/account/passkeys'),
+      await account.get('/account/second-factor'),
+      await authorize(account, 'reading-list'),
+    ];
+    await makeUnconfirmed(userId);
+    const { options, fields } = passkeyFormIn(passkeys.body);
+    const credential = openAuthenticator(site.url).create(options);
+    await account.browser.post(`${site.url}/account/passkeys`, { ...fields, credential, name: 'Mine' }, from());
+    await account.send(codes, { do: 'turn-on', code: openCodeApp(codes.body).next() });
+    const refused = await account.send(consent, { decision: 'allow' });
+    expect([refused.status, titleOf(refused)]).toEqual([403, FIRST]);
+    expect([await rowsOf('passkey', userId), await rowsOf('second_factor', userId)]).toEqual([0, 0]);
+    for (const page of ['/account/passkeys', '/account/security']) expect((await account.get(page)).body, page).toContain(FIRST);
+    expect(titleOf(await account.get('/account/second-factor'))).toBe('Confirm your address');
+    const again = await authorize(account, 'reading-list');
+    expect([again.status, titleOf(again)]).toEqual([403, FIRST]);
+    expect((await account.browser.follow(await account.send(again, { decision: 'deny' }))).location).toContain('error=access_denied');
+    expect((await authorize(account, 'annals-app')).location).toContain('code=');
+    await signInToAccount(site, person);
+  });
+
+  test('gets all of it once its owner has opened the link in a mail, which is good once', async () => {
+    const { person, account } = await unconfirmed();
+    const link = await linkFor({ person, account });
+    // In another browser, in which they sign in first.
+    const elsewhere = openOwnAccount(site);
+    const question = await elsewhere.browser.follow(await elsewhere.browser.get(link));
+    const page = await elsewhere.browser.follow(await elsewhere.send(question, person));
+    expect(titleOf(page)).toBe('Confirm your address');
+    const done = await elsewhere.browser.follow(await elsewhere.send(page, { do: 'confirm' }));
+    expect(done.body).toContain('Your address is confirmed.');
+    expect(done.body).not.toContain(FIRST);
+    expect(titleOf(await authorize(elsewhere, 'reading-list'))).toContain('Allow Reading List');
+    await setUpCodes(account);
+  });
+
+  test('is not confirmed by a link that was used, that is of another account, or that went to another address', async () => {
+    const { person, userId, account } = await unconfirmed();
+    const link = await linkFor({ person, account });
+    const page = await account.browser.get(link);
+    const stranger = await unconfirmed();
+    expect((await stranger.account.browser.get(link)).status).toBe(410);
+    await account.send(page, { do: 'confirm' });
+    await makeUnconfirmed(userId);
+    expect((await account.send(page, { do: 'confirm' })).status).toBe(410);
+    const former = await linkFor({ person, account }, 1);
+    await account.fill('/account/profile', { name: 'Ada', email: anAddress() });
+    expect((await account.browser.get(former)).status).toBe(410);
+  });
+
+  test('gets five messages, and then no more for a while', async () => {
+    const { account } = await unconfirmed();
+    const statuses: number[] = [];
+    for (let times = 1; times <= 6; times += 1) statuses.push((await account.fill('/account/confirm', { do: 'send' })).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+});
+
+test('a confirmed account, and any where no mail reaches people, has nothing to confirm', async () => {
+  const confirmed = await signInToAccount(site, await somebodyAt(site));
+  expect(titleOf(await confirmed.get('/account/confirm'))).toBe('Signing in');
+  await using without = await openAccountsSite({ trustProxy: 1 });
+  const person = { email: anAddress(), password };
+  await without.addPerson({ ...person, isConfirmed: false });
+  const account = await signInToAccount(without, person);
+  expect((await account.get('/account/confirm')).body).not.toContain(FIRST);
+  expect((await setUpCodes(account)).recoveryCodes).toHaveLength(10);
+});

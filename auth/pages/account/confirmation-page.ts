@@ -1,0 +1,39 @@
+import { type Html, html } from '#shared/html.ts';
+import { hidden } from '../field.ts';
+import type { Page } from '../page.ts';
+import { type AccountView, accountPage, PATHS } from './account-page.ts';
+
+/** What a page says in the place of what it would offer to a confirmed account. */
+export const confirmFirst = (what: string): Html => html`<p><strong>Confirm your address first.</strong> ${what}
+<a href="${PATHS.confirmation}">Confirm your address</a></p>`;
+
+export type ConfirmationView = AccountView & {
+  readonly email: string;
+  /** From the mail, if the page was opened by its link. */
+  readonly link: string | undefined;
+  readonly problem?: string;
+};
+
+export const confirmationPage = ({ email, link, problem, ...view }: ConfirmationView): Page =>
+  accountPage(view, {
+    section: PATHS.security,
+    title: 'Confirm your address',
+    main: html`<h1>Confirm your address</h1>
+${problem !== undefined && html`<p class="wrong" role="alert">${problem}</p>\n`}${
+  link === undefined
+    ? html`<p class="lead">Nobody has shown yet that <strong>${email}</strong> is the address of this account's owner. Until then you sign in with your
+password alone, and no application of others can act for you.</p>
+<p>We send you a message. Open the link in it within a day, here or in any browser in which you sign in.</p>
+<form method="post" action="${PATHS.confirmation}">
+${hidden('token', view.token)}
+<div class="actions"><button class="primary" type="submit" name="do" value="send">Send the message</button></div>
+</form>
+<p>Is this another address than yours? <a href="${PATHS.profile}">Change it</a></p>`
+    : html`<p class="lead">You have opened the link that we sent to <strong>${email}</strong>.</p>
+<form method="post" action="${PATHS.confirmation}">
+${hidden('token', view.token)}
+${hidden('link', link)}
+<div class="actions"><button class="primary" type="submit" name="do" value="confirm">Confirm this address</button></div>
+</form>`
+}`,
+  });
