@@ -8,7 +8,7 @@ import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
 import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
-export type TokenHolder = { readonly userId: number; readonly token: string };
+export type TokenHolder = { readonly userId: number; readonly token: string; readonly email?: string };
 export type Person = TokenHolder & { readonly email: string; readonly name: string; readonly refreshToken: string };
 
 type Service = { readonly clientId: string; readonly secret: string };

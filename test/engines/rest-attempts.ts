@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import type { Installation } from './installation.ts';
+import type { TokenHolder } from './installation-people.ts';
 import { PIXEL } from './pixel.ts';
 import { type Reply, restClientOf } from './rest-client.ts';
 import { type Asked, openScenes } from './scenes.ts';
@@ -14,7 +15,7 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
   return async (id, asked) => {
     const { method, path } = OPERATIONS[id];
     const { holder, ids, more, visible } = await sceneOf(asked);
-    const json = asked.situation === 'role of a user' ? more : { ...BODIES[id]?.(), ...more };
+    const json = asked.situation === 'role of a user' ? more : { ...BODIES[id]?.(asked.caller === 'author' ? holder : undefined), ...more };
     return ask(
       method,
       path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => String(ids[name])),
@@ -30,9 +31,10 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
 /** To nowhere. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
 
-const BODIES: { readonly [id in OperationId]?: () => object } = {
+const BODIES: { readonly [id in OperationId]?: (author: TokenHolder | undefined) => object } = {
   createUser: () => ({ name: 'Nadia', email: `${randomUUID()}@example.com` }),
-  replaceUser: () => ({ name: 'Augusta', email: `${randomUUID()}@example.com` }),
+  // An application cannot change the address of its own user.
+  replaceUser: (author) => ({ name: 'Augusta', email: author?.email ?? null }),
   editUser: () => ({ name: 'Augusta Ada' }),
   createArticle: () => ({ title: 'New', body: '', tags: [] }),
   replaceArticle: () => ({ title: 'Replaced', body: '', tags: [], cover: null }),
