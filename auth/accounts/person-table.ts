@@ -40,6 +40,7 @@ export const selectPersonById = async (database: Queryable, userId: UserId): Pro
 /**
  * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be heard again.
  * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.
+ * Who showed that they read mail to one address has not shown it for another.
  */
 export const writePerson = async (connection: Connection, { userId, version, emailHash, role }: PersonChange): Promise<void> => {
   // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the other would refuse.
@@ -55,6 +56,7 @@ export const writePerson = async (connection: Connection, { userId, version, ema
     `insert into auth.person as held (user_id, email_hash, role, status, version) values ($1, $2, coalesce($3, 'reader'), 'active', $5)
      on conflict (user_id) do update set
        email_hash = case when $4 then excluded.email_hash else held.email_hash end,
+       confirmed_at = case when $4 and held.email_hash is distinct from excluded.email_hash then null else held.confirmed_at end,
        role = coalesce($3, held.role),
        version = $5
      where held.version <= $5 and held.status = 'active'`,

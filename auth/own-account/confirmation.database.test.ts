@@ -3,8 +3,10 @@ import { anAddress, challenge, from, password, titleOf } from '../../test/engine
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
 import { type OwnAccount, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { openCodeApp, setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { until } from '../../test/engines/until.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;
@@ -100,6 +102,34 @@ describe('an account whose address nobody has confirmed', () => {
     for (let times = 1; times <= 6; times += 1) statuses.push((await account.fill('/account/confirm', { do: 'send' })).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
+});
+
+test('who confirmed one address has not confirmed the next: the first link for a password that goes there removes their passkey', async () => {
+  const { register, signInBy } = passkeyVisits({ site, signedIn: () => Promise.reject(new Error('is not asked')) });
+  const somebody = await somebodyAt(site);
+  const thief = await signInToAccount(site, somebody);
+  const [theirs, mine] = [openAuthenticator(site.url), openAuthenticator(site.url)];
+  expect((await register(thief, theirs)).status).toBe(303);
+  const email = anAddress();
+  await thief.fill('/account/profile', { name: 'Ada', email });
+  await until(
+    () => site.auth.persons.byEmail(email),
+    (found) => found?.userId === somebody.userId,
+  );
+  expect((await thief.get('/account/passkeys')).body).toContain(FIRST);
+  const choose = async (chosen: string, after: number) => {
+    const account = openOwnAccount(site);
+    await account.send(await account.get('/account/reset'), { email });
+    const page = await account.browser.get(linkIn(await smtp.mailTo(email, after)));
+    expect((await account.send(page, { password: chosen })).status).toBe(303);
+    return signInToAccount(site, { email, password: chosen });
+  };
+  const owner = await choose('a wholly new password', 0);
+  expect((await signInBy(theirs)).answer.status).not.toBe(303);
+  expect((await register(owner, mine)).status).toBe(303);
+  // The same address, typed otherwise, stays confirmed.
+  await owner.fill('/account/profile', { name: 'Ada', email: email.toUpperCase() });
+  expect((await owner.get('/account/passkeys')).body).not.toContain(FIRST);
 });
 
 test('a confirmed account, and any where no mail reaches people, has nothing to confirm', async () => {

@@ -17,7 +17,7 @@ export type PasskeyVisits = {
   signInBy(key: Authenticator, twist?: Twist): Promise<{ account: OwnAccount; answer: Seen }>;
 };
 
-export const passkeyVisits = (world: AccountWorld): PasskeyVisits => {
+export const passkeyVisits = (world: Pick<AccountWorld, 'site' | 'signedIn'>): PasskeyVisits => {
   const send: PasskeyVisits['send'] = (account, page, credential, more = {}) => {
     const { action, fields } = passkeyFormIn(page.body);
     return account.browser.post(`${world.site.url}${action}`, { ...fields, credential, ...more }, from());
