@@ -43,10 +43,10 @@ const start = async (context: ProcessContext): Promise<void> => {
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
-  const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const { shortWay, readWritten } = query;
+  const writes = commandRoutes({ gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   // What is asked for most comes first, because Express tries one route after the other.
   const routes = [resourcePaths(), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
-  const { shortWay } = query;
   const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, isPage: isPagePath, authentication, shortWay });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });

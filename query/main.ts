@@ -8,10 +8,11 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 import { QUERY_LINKS, startQueryService } from './service.ts';
 
-/** The query role alone. What mutations of GraphQL do goes to the command role. */
+/** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query');
@@ -23,10 +24,17 @@ const start = async (context: ProcessContext): Promise<void> => {
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
-  const { routes, refusals, shortWay } = resources.use(
+  const { routes, refusals, shortWay, readWritten } = resources.use(
     await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
   );
-  await serveClients(context, foundation, { routes: [resourcePaths(), routes, refusals], links: QUERY_LINKS, authentication, shortWay });
+  const { requireIfMatch, limits } = config;
+  const writes = itemWrites({ gateway, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  await serveClients(context, foundation, {
+    routes: [resourcePaths(), routes, writes, refusals],
+    links: QUERY_LINKS,
+    authentication,
+    shortWay,
+  });
 };
 
 await run(start);

@@ -15,6 +15,7 @@ import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
+import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import { createArticleFinder } from './articles/find-article.ts';
 import { articleReads } from './articles/reads.ts';
 import type { PastOptions } from './as-of/options.ts';
@@ -37,6 +38,7 @@ import { openApiRoutes } from './openapi/routes.ts';
 import { orderRoutes } from './operations/order-routes.ts';
 import { operationsReads } from './operations/reads.ts';
 import { type Reads, readRoutes } from './read-routes.ts';
+import { createReadWritten } from './read-written.ts';
 import { openSearches, type ReadConnections } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { uploadKey } from './uploads/signed-address.ts';
@@ -69,7 +71,11 @@ export type QueryDependencies = {
   readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
 } & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
-export type QueryService = AsyncDisposable & Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'>;
+export type QueryService = AsyncDisposable &
+  Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'> & {
+    /** For writes that ask for the item. */
+    readonly readWritten: ReadWritten;
+  };
 
 /** What `GET /` says of this role. */
 export const QUERY_LINKS: readonly Link[] = [
@@ -117,13 +123,12 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       visibleWithinMs,
     }),
   );
+  const reads = createReads({ pool, searches }, past);
+  const readWritten = createReadWritten({ ...dependencies, reads, readPosition, waitMaxMs: visibleWithinMs });
   const routes = Router().use(
     events.routes,
     exportRoutes({ ...dependencies, before: beforeReads }),
-    readRoutes(
-      { ...createReads({ pool, searches }, past), ...events.reads, ...erasureReads(dependencies) },
-      { before: beforeReads, readJustMade },
-    ),
+    readRoutes({ ...reads, ...events.reads, ...erasureReads(dependencies) }, { before: beforeReads, readJustMade }),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     // What is the same for everybody.
@@ -134,7 +139,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;
-  return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { routes, refusals, shortWay, readWritten, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** Every read of what is there has its place here, or the compiler says which has not. */

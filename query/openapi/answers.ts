@@ -1,8 +1,11 @@
+import type * as z from 'zod';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import { type Answer, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import type { DescribedId } from '#shared/rest/operations.ts';
+import { type DescribedId, OPERATIONS } from '#shared/rest/operations.ts';
+import { statusOfMinimal } from '#shared/rest/writes/answer.ts';
+import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemsOf } from './problems.ts';
 
@@ -16,6 +19,11 @@ export const ANSWER_HEADERS = {
   ),
   Location: text('Where the new item is, or what is about to come of a request.', '/articles/8001'),
   Link: text('The pages around this one (RFC 8288): first, prev, next.', '</articles?after=WzEsMjBd>; rel="next"'),
+  'Content-Location': text(
+    'Where the item in this answer is, if it is the item: with Preference-Applied: return=representation.',
+    '/articles/8001',
+  ),
+  'Preference-Applied': text('The preference of the request that was applied (RFC 7240), if one was.', 'return=representation'),
   'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
   'As-Of': text(
     'Of an answer as of then: the place of the log that it stands for. Ask `at` it, and the answer stays the same, unless a person is erased.',
@@ -48,6 +56,9 @@ export const answersOf = (
   const refusals = [...problemsOf(id, operation, requireIfMatch)];
   return {
     [answer.status]: success(operation, schemas),
+    ...(isOfLog(operation) &&
+      takesPreference(answer) &&
+      statusOfMinimal(answer.status) !== answer.status && { [statusOfMinimal(answer.status)]: minimal(answer) }),
     ...(operation.method === 'GET' && answer.kind !== 'lines' && { 304: NOT_MODIFIED }),
     ...Object.fromEntries(refusals.map(([status, codes]) => [status, refusal(status, codes)])),
   };
@@ -57,6 +68,11 @@ const NOT_MODIFIED: JsonObject = {
   description: 'You have it already, as If-None-Match says.',
   headers: headers('ETag', 'Cache-Control', 'Vary'),
 };
+
+const minimal = (answer: Answer): JsonObject => ({
+  description: 'It is done, and Prefer asked for no body.',
+  headers: headers(...successHeaders(answer)),
+});
 
 const success = (operation: RestOperation, schemas: JsonSchemas): JsonObject => {
   const { answer, query } = operation;
@@ -81,9 +97,18 @@ const successOfLog = (answer: Answer, query: RestOperation['query'], schemas: Js
   description: answer.description,
   headers: headers(...successHeaders(answer), ...(query && 'at' in query.shape ? asOfHeaders(answer) : [])),
   ...(answer.schema !== undefined && {
-    content: { ...contentOf(answer.kind, schemas.of(answer.schema, 'output')), ...(answer.isStreamed && { 'text/event-stream': STREAM }) },
+    content: {
+      ...contentOf(answer.kind, schemaOf(answer, answer.schema, schemas)),
+      ...(answer.isStreamed && { 'text/event-stream': STREAM }),
+    },
   }),
 });
+
+/** A write answers with the item instead where it is asked to. */
+const schemaOf = ({ item }: Answer, schema: z.ZodType, schemas: JsonSchemas): JsonObject => {
+  const own = schemas.of(schema, 'output');
+  return item === undefined ? own : { anyOf: [own, schemas.of(OPERATIONS[item].answer.schema, 'output')] };
+};
 
 /** OpenAPI 3.1 has no way to say what is in it. */
 const STREAM: JsonObject = {
@@ -92,7 +117,8 @@ const STREAM: JsonObject = {
 
 const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] => (kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of']);
 
-const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHeader[] => {
+const successHeaders = (answer: Answer): readonly AnswerHeader[] => {
+  const { kind, status, location, item } = answer;
   switch (kind) {
     case 'item':
       return ['ETag', 'Cache-Control', 'Vary'];
@@ -101,7 +127,13 @@ const successHeaders = ({ kind, status, location }: Answer): readonly AnswerHead
     case 'lines':
       return ['Cache-Control', 'Vary'];
     case 'written':
-      return [...(status === 201 || location ? (['Location'] as const) : []), 'ETag', 'Consistency-Token'];
+      return [
+        ...(status === 201 || location ? (['Location'] as const) : []),
+        ...(takesPreference(answer) ? (['Preference-Applied', 'Vary'] as const) : []),
+        ...(item === undefined ? [] : (['Content-Location'] as const)),
+        'ETag',
+        'Consistency-Token',
+      ];
     case 'order':
       return ['Location', 'Cache-Control'];
     case 'nothing':

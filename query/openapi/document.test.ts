@@ -76,6 +76,7 @@ test('a patch takes three media types and a version, and tells every refusal', (
     '#/components/parameters/IdempotencyKey',
     '#/components/parameters/IfMatch',
     '#/components/parameters/IfNoneMatch',
+    '#/components/parameters/Prefer',
   ]);
   expect(Object.keys(requestBody?.content ?? {})).toEqual([
     'application/merge-patch+json',
@@ -84,6 +85,7 @@ test('a patch takes three media types and a version, and tells every refusal', (
   ]);
   expect(Object.keys(responses)).toEqual([
     '200',
+    '204',
     '400',
     '401',
     '403',
@@ -101,6 +103,13 @@ test('a patch takes three media types and a version, and tells every refusal', (
     '503',
   ]);
   expect(security).toEqual([{ oauth: ['write:articles'] }, { bearer: [] }]);
+});
+
+test('no operation of the authorization server takes Prefer', () => {
+  const { paths } = documentOf();
+  const beside = Object.values(DESCRIBED).flatMap(({ role, path }) => (role === 'auth' ? [paths[path]] : []));
+  expect(beside).toContainEqual(expect.objectContaining({ patch: expect.objectContaining({ operationId: 'editClient' }) as object }));
+  expect(JSON.stringify(beside)).not.toContain('Prefer');
 });
 
 test('where the settings demand a version, so does the document', () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/json.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 
 const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
@@ -31,6 +32,13 @@ export const HEADER_PARAMETERS = {
     in: 'header',
     description: 'That of the answer to a write: the read waits, for 5 seconds at most, until it can see that write.',
     schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'How the write is answered (RFC 7240): `return=minimal` without a body; `return=representation` with the item, as GET answers it, where the operation changes one item and you may read it. `Preference-Applied` says whether it was.',
+    schema: { type: 'string', examples: ['return=representation', 'return=minimal'] },
   },
 } as const satisfies Record<string, JsonObject>;
 
@@ -78,7 +86,8 @@ const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
     return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
   }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
-  return ['IdempotencyKey', ...(answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const))];
+  const conditions = answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const);
+  return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
 };
 
 /** A reference, but for the header that the settings may demand. */

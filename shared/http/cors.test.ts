@@ -28,7 +28,16 @@ test.each<[CorsOrigins, string, string]>([
   expect(answer.headers.get('access-control-allow-headers')).toBe('authorization,dpop,if-match');
   const read = await fetch(`${server.url}/x`, { headers: { Origin: origin } });
   expect(read.headers.get('access-control-allow-origin')).toBe(allowed);
-  for (const header of ['ETag', 'Location', 'Link', 'Consistency-Token', 'RateLimit', 'WWW-Authenticate', 'DPoP-Nonce']) {
+  for (const header of [
+    'ETag',
+    'Location',
+    'Link',
+    'Consistency-Token',
+    'Preference-Applied',
+    'RateLimit',
+    'WWW-Authenticate',
+    'DPoP-Nonce',
+  ]) {
     expect(read.headers.get('access-control-expose-headers')).toContain(header);
   }
   // Cookies are for the pages of the authorization server alone.

@@ -8,6 +8,8 @@ const EXPOSED = [
   'Location',
   'Link',
   'Consistency-Token',
+  'Content-Location',
+  'Preference-Applied',
   'As-Of',
   'Memento-Datetime',
   'Allow',

@@ -85,7 +85,7 @@ export const ARTICLE_OPERATIONS = {
     summary: 'Write an article, as a draft or published at once',
     right: 'article.create',
     body: { 'application/json': NewArticle },
-    answer: { status: 201, description: 'The article was written.', kind: 'written', schema: Written },
+    answer: { status: 201, description: 'The article was written.', kind: 'written', schema: Written, item: 'getArticle' },
   },
   getArticle: {
     ...item,
@@ -103,7 +103,7 @@ export const ARTICLE_OPERATIONS = {
     summary: 'Replace what can be changed of an article',
     right: 'article.edit',
     body: { 'application/json': ArticleReplacement },
-    answer: written('The article is as it was sent.'),
+    answer: written('The article is as it was sent.', 'getArticle'),
   },
   editArticle: {
     ...item,
@@ -112,7 +112,7 @@ export const ARTICLE_OPERATIONS = {
     summary: 'Change an article',
     right: 'article.edit',
     body: { 'application/merge-patch+json': ArticlePatch, 'application/json-patch+json': JsonPatch, 'application/json': ArticlePatch },
-    answer: written('The article was changed.'),
+    answer: written('The article was changed.', 'getArticle'),
   },
   deleteArticle: {
     ...item,
@@ -128,7 +128,7 @@ export const ARTICLE_OPERATIONS = {
     role: 'command',
     summary: 'Publish an article',
     right: 'article.publish',
-    answer: written('The article is published.'),
+    answer: written('The article is published.', 'getArticle'),
   },
   unpublishArticle: {
     method: 'POST',
@@ -136,7 +136,7 @@ export const ARTICLE_OPERATIONS = {
     role: 'command',
     summary: 'Make a draft of an article again',
     right: 'article.unpublish',
-    answer: written('The article is a draft.'),
+    answer: written('The article is a draft.', 'getArticle'),
   },
   putCover: {
     method: 'PUT',

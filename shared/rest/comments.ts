@@ -61,7 +61,7 @@ export const COMMENT_OPERATIONS = {
     summary: 'Comment on a published article',
     right: 'comment.add',
     body: { 'application/json': NewComment },
-    answer: { status: 201, description: 'The comment was added.', kind: 'written', schema: Written },
+    answer: { status: 201, description: 'The comment was added.', kind: 'written', schema: Written, item: 'getComment' },
   },
   getComment: {
     ...item,
@@ -79,7 +79,7 @@ export const COMMENT_OPERATIONS = {
     summary: 'Replace the text of a comment',
     right: 'comment.edit',
     body: { 'application/json': CommentReplacement },
-    answer: written('The comment is as it was sent.'),
+    answer: written('The comment is as it was sent.', 'getComment'),
   },
   editComment: {
     ...item,
@@ -88,7 +88,7 @@ export const COMMENT_OPERATIONS = {
     summary: 'Change a comment',
     right: 'comment.edit',
     body: { 'application/merge-patch+json': CommentPatch, 'application/json-patch+json': JsonPatch, 'application/json': CommentPatch },
-    answer: written('The comment was changed.'),
+    answer: written('The comment was changed.', 'getComment'),
   },
   deleteComment: {
     ...item,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/events/fields.ts';
+import type { ItemRead } from './operation.ts';
 
 /** What the representations of all resources have in common. */
 
@@ -38,5 +39,6 @@ export const Written = z
   })
   .meta({ id: 'Written' });
 
-/** How a change of an item is answered. */
-export const written = (description: string) => ({ status: 200, description, kind: 'written', schema: Written }) as const;
+/** How a change of an item is answered, which `item` reads. */
+export const written = (description: string, item?: ItemRead) =>
+  ({ status: 200, description, kind: 'written', schema: Written, item }) as const;

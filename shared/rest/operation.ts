@@ -31,12 +31,16 @@ export type Answer = {
   readonly schema?: z.ZodType;
   /** Of what was asked for and is carried out later: where it is seen, by the ids of the request and `eventId`, that of its event. */
   readonly location?: { readonly rel: string; readonly path: string };
+  /** Of a write: the read of what was written, which answers instead where `Prefer: return=representation` asks for it. */
+  readonly item?: ItemRead | undefined;
   /** Whether the items can also be had one by one, as server-sent events. */
   readonly isStreamed?: boolean;
 };
 
 /** What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON. */
 export const isOfLog = ({ role }: RestOperation): boolean => role !== 'auth';
+
+export type ItemRead = 'getUser' | 'getArticle' | 'getComment' | 'getWebhook';
 
 /** The path as Express writes it: `/articles/:articleId`. */
 export const routeOf = ({ path }: RestOperation): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

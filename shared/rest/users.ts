@@ -68,7 +68,7 @@ export const USER_OPERATIONS = {
     summary: 'Register a user',
     right: 'user.register',
     body: { 'application/json': NewUser },
-    answer: { status: 201, description: 'The user was registered.', kind: 'written', schema: Written },
+    answer: { status: 201, description: 'The user was registered.', kind: 'written', schema: Written, item: 'getUser' },
   },
   getMe: {
     method: 'GET',
@@ -94,7 +94,7 @@ export const USER_OPERATIONS = {
     summary: 'Replace what can be changed of a user',
     right: 'user.update',
     body: { 'application/json': UserReplacement },
-    answer: written('The user is as it was sent.'),
+    answer: written('The user is as it was sent.', 'getUser'),
   },
   editUser: {
     ...item,
@@ -103,7 +103,7 @@ export const USER_OPERATIONS = {
     summary: 'Change a user',
     right: 'user.update',
     body: { 'application/merge-patch+json': UserPatch, 'application/json-patch+json': JsonPatch, 'application/json': UserPatch },
-    answer: written('The user was changed.'),
+    answer: written('The user was changed.', 'getUser'),
   },
   deleteUser: {
     ...item,

@@ -205,7 +205,7 @@ export const WEBHOOK_OPERATIONS = {
     role: 'command',
     summary: 'Replace what can be changed of a webhook',
     body: { 'application/json': WebhookReplacement },
-    answer: written('The webhook is as it was sent.'),
+    answer: written('The webhook is as it was sent.', 'getWebhook'),
   },
   editWebhook: {
     ...item,
@@ -214,7 +214,7 @@ export const WEBHOOK_OPERATIONS = {
     role: 'command',
     summary: 'Change a webhook',
     body: { 'application/merge-patch+json': WebhookPatch, 'application/json-patch+json': JsonPatch, 'application/json': WebhookPatch },
-    answer: written('The webhook was changed.'),
+    answer: written('The webhook was changed.', 'getWebhook'),
   },
   deleteWebhook: {
     ...item,
@@ -238,7 +238,7 @@ export const WEBHOOK_OPERATIONS = {
     path: '/webhooks/{webhookId}/enable',
     role: 'command',
     summary: 'Have changes sent again',
-    answer: written('The webhook is enabled.'),
+    answer: written('The webhook is enabled.', 'getWebhook'),
   },
   disableWebhook: {
     ...own,
@@ -246,6 +246,6 @@ export const WEBHOOK_OPERATIONS = {
     path: '/webhooks/{webhookId}/disable',
     role: 'command',
     summary: 'Have no changes sent until it is enabled',
-    answer: written('The webhook is disabled.'),
+    answer: written('The webhook is disabled.', 'getWebhook'),
   },
 } as const satisfies Record<string, RestOperation>;

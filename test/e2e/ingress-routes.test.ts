@@ -29,6 +29,21 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   });
 
   test.each([
+    ['return=representation', 'query'],
+    ['respond-async, Return = "representation"; x=1', 'query'],
+    ['return=minimal', 'command'],
+    ['return=representations-of-others, x', 'command'],
+    ['handling=strict; return=representation', 'command'],
+  ])('leads writes that prefer %s to %s, and nothing else elsewhere', async (prefer, role) => {
+    const send = async (method: string, path: string) =>
+      ((await restClientOf(nginx)(method, path, { headers: { prefer } })).body as Echo).role;
+    expect([await send('POST', '/api/articles'), await send('PATCH', '/users/7')]).toEqual([role, role]);
+    expect(await send('GET', '/articles')).toBe('query');
+    expect(await send('PUT', '/articles/7/cover')).toBe('command');
+    expect(await send('POST', '/webhooks/7/test')).toBe('webhook-dispatcher');
+  });
+
+  test.each([
     ['GET', '/', 'query'],
     ['GET', '/me', 'query'],
     ['GET', '/uploads/picture.png', 'query'],

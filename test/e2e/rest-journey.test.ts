@@ -69,6 +69,29 @@ describe('writing', () => {
     expect((await read(`/articles/${first.written.id}`, { token: ada.token })).status).toBe(404);
   });
 
+  test('a write that prefers the item is answered as its GET, also again by its key without the preference', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const preferring = { ...headers, prefer: 'return=representation' };
+    const { status, headers: told, body } = await ask('POST', '/api/articles', { token: ada.token, body: CONTENT, headers: preferring });
+    expect([status, told.get('preference-applied')]).toEqual([201, 'return=representation']);
+    const place = String(told.get('content-location'));
+    expect((await read<Article>(place, { token: ada.token })).body).toEqual(body);
+    expect(body).toMatchObject({ ...CONTENT, status: 'draft' });
+    const again = await ask('POST', '/articles', { token: ada.token, body: CONTENT, headers });
+    expect(again.body).toMatchObject({ id: (body as Article).id, version: 1 });
+    const gone = await ask('DELETE', place, {
+      token: ada.token,
+      headers: { prefer: 'return=representation', 'if-match': String(told.get('etag')) },
+    });
+    expect([gone.status, gone.headers.get('preference-applied')]).toEqual([204, null]);
+    const user = await ask('PATCH', `/users/${ada.userId}`, {
+      token: ada.token,
+      body: { name: 'Ada' },
+      headers: { prefer: 'return=minimal' },
+    });
+    expect([user.status, user.body, user.headers.get('preference-applied')]).toEqual([204, '', 'return=minimal']);
+  });
+
   test('links lead on: publish, then comment, and a link is there only for whom it is', async () => {
     const { body: draft } = await read<Article>(`/articles/${articleId}`, { token: ada.token });
     const { publish } = draft._links;

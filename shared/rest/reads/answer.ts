@@ -52,6 +52,21 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   }
 };
 
+/** Sends an item that was read; the status and the other headers are set by then. */
+export type SendItem = (response: Response) => void;
+
+/** Sends what was written as a read of it would. The conditions of the request are those of the write. Refuses where there is no room. */
+export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
+  const type = mediaTypeFor(request);
+  const { text, entityTag } = itemAs(type, answer);
+  demandRoom(request, text.length);
+  return (response) => {
+    const body = answerIn(request, response, text);
+    response.set('ETag', body.tag(entityTag)).vary('Accept, Authorization').type(type);
+    body.send();
+  };
+};
+
 type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
 
 /** Both media types say the same of an item, but one entity tag must not stand for both (RFC 9110, section 8.8.1). */

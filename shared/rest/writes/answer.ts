@@ -3,6 +3,8 @@ import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { versionTagOf } from '#shared/http/entity-tag.ts';
 import { mediaTypeFor } from '../media-type.ts';
 import type { RestOperation } from '../operation.ts';
+import type { SendItem } from '../reads/answer.ts';
+import { preferenceOf, takesPreference } from './preference.ts';
 
 type Done = {
   readonly operation: RestOperation;
@@ -11,23 +13,40 @@ type Done = {
   readonly self: string;
   /** The ids in the path of the request, where its answer has a location. */
   readonly item?: Ids;
+  /** Sends what was written, where the request asks for it and it can be read. */
+  readonly sendItem?: SendItem | undefined;
 };
 
 type Ids = Readonly<Record<string, string | number>>;
 
+const PREFERENCE_APPLIED = 'Preference-Applied';
+
 /** Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer. */
-export const answerWritten = (request: Request, response: Response, { operation, result, self, item }: Done): void => {
+export const answerWritten = (request: Request, response: Response, { operation, result, self, item, sendItem }: Done): void => {
   const { status, kind, location } = operation.answer;
   const { id, version, cursor, secret, eventId } = result;
   response.status(status).set({ 'Cache-Control': 'no-store', 'Consistency-Token': cursor });
   if (kind === 'nothing') return void response.end();
+  if (takesPreference(operation.answer)) response.vary('Prefer');
   const href = location && filledIn(location.path, { ...item, ...(eventId !== undefined && { eventId }) });
-  const links = { self: { href: self }, ...(location && href !== undefined && { [location.rel]: { href } }) };
-  const text = JSON.stringify({ id, version, cursor, ...(secret !== undefined && { secret }), _links: links });
   if (status === 201) response.location(self);
   else if (href !== undefined) response.location(href);
-  response.set('ETag', versionTagOf(version)).type(mediaTypeFor(request)).send(text);
+  if (sendItem !== undefined) {
+    response.set({ 'Content-Location': self, [PREFERENCE_APPLIED]: 'return=representation' });
+    return void sendItem(response);
+  }
+  response.set('ETag', versionTagOf(version));
+  if (preferenceOf(request, operation.answer) === 'minimal') {
+    response.set(PREFERENCE_APPLIED, 'return=minimal');
+    return void response.status(statusOfMinimal(status)).end();
+  }
+  const links = { self: { href: self }, ...(location && href !== undefined && { [location.rel]: { href } }) };
+  const text = JSON.stringify({ id, version, cursor, ...(secret !== undefined && { secret }), _links: links });
+  response.type(mediaTypeFor(request)).send(text);
 };
+
+/** 201 and 202 say more than that nothing is in it. */
+export const statusOfMinimal = (status: number): number => (status === 200 ? 204 : status);
 
 /** Nothing where one of the ids is not known. */
 const filledIn = (path: string, ids: Ids): string | undefined => {

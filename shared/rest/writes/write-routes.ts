@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
-import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -9,13 +9,25 @@ import { takeMore } from '#shared/http/limit-rate.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '../admission.ts';
-import { type RestOperation, routeOf } from '../operation.ts';
+import { type ItemRead, type RestOperation, routeOf } from '../operation.ts';
 import { OPERATIONS, type OperationId } from '../operations.ts';
+import type { SendItem } from '../reads/answer.ts';
 import { answerWritten } from './answer.ts';
 import { contextOf } from './context.ts';
 import { type ItemOf, itemOf } from './item.ts';
+import { preferenceOf } from './preference.ts';
 
-export type WriteDependencies = { readonly gateway: CommandGateway; readonly bodyBytesMax: number; readonly requireIfMatch: boolean };
+export type WriteDependencies = {
+  readonly gateway: CommandGateway;
+  readonly bodyBytesMax: number;
+  readonly requireIfMatch: boolean;
+  /** Where the read model is: without it, no preference for the item is applied. */
+  readonly readWritten?: ReadWritten;
+};
+
+/** What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the write is done. */
+export type ReadWritten = (request: Request, response: Response, written: WrittenItem) => Promise<SendItem | undefined>;
+type WrittenItem = { readonly item: ItemRead; readonly result: CommandResult };
 
 /** The operations that come to one command each; uploads are served apart. */
 export type WriteId = {
@@ -67,8 +79,9 @@ type Write = {
   readonly toCommand: (item: object, body: unknown) => Command;
 };
 
-const stepsOf = ({ gateway, bodyBytesMax, requireIfMatch }: WriteDependencies, write: Write): readonly RequestHandler[] => {
-  const { operation, collection, toCommand } = write;
+const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCommand }: Write): readonly RequestHandler[] => {
+  const { gateway, bodyBytesMax, requireIfMatch, readWritten } = dependencies;
+  const read = operation.answer.item;
   const readBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const carryOut = async (request: Request, response: Response): Promise<void> => {
     const item = itemOf(operation, request);
@@ -77,7 +90,9 @@ const stepsOf = ({ gateway, bodyBytesMax, requireIfMatch }: WriteDependencies, w
     const unitsMore = unitsMoreOf(command, context.caller);
     if (unitsMore > 0) await takeMore(request, response, unitsMore);
     const result = await gateway.send(command, context).catch(tellFields);
-    answerWritten(request, response, { operation, result, item, self: `${collection}/${result.id}` });
+    const prefersItem = preferenceOf(request, operation.answer) === 'representation';
+    const sendItem = prefersItem && read !== undefined ? await readWritten?.(request, response, { item: read, result }) : undefined;
+    answerWritten(request, response, { operation, result, item, self: `${collection}/${result.id}`, sendItem });
   };
   return [demandAdmission(operation), ...readBody, carryOut];
 };

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
+import { type WriteDependencies, writeRoutes } from './write-routes.ts';
 
 export const commentRoutes = (dependencies: WriteDependencies): Router =>
   writeRoutes(dependencies, '/comments', {

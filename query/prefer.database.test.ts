@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+
+let world: ReadWorld;
+let author: Asker;
+let admin: Asker;
+beforeAll(async () => {
+  world = await createReadWorld({}, { visibleWithinMs: 1_000 });
+  author = await world.person('author');
+  admin = await world.person('admin');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const MINIMAL = 'return=minimal';
+const REPRESENTATION = 'return=representation';
+const ARTICLE = { title: 'One', body: 'x'.repeat(2_000), publish: true };
+const WEBHOOK = { url: 'https://example.com/hooks', eventTypes: ['*'] };
+
+type Write = { readonly body?: unknown; readonly prefer?: string; readonly by?: Asker; readonly headers?: Record<string, string> };
+
+/** Plain `fetch`, because of the coding and the headers of the answer. */
+const write = async (method: string, path: string, { body, prefer, by = author, headers = {} }: Write = {}) => {
+  const response = await fetch(`${world.url}${path}`, {
+    method,
+    headers: {
+      ...(await world.authorization(by)),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(prefer !== undefined && { prefer }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+const read = async (path: string, headers: Record<string, string> = {}, by = author) => {
+  const response = await fetch(`${world.url}${path}`, { headers: { ...(await world.authorization(by)), ...headers } });
+  return { text: await response.text(), etag: response.headers.get('etag'), type: response.headers.get('content-type') };
+};
+const make = async (path: string, body: unknown): Promise<string> => {
+  const { headers } = await write('POST', path, { body });
+  return String(headers.get('location'));
+};
+
+describe('return=representation', () => {
+  test.each<[string, string, () => Promise<readonly [method: string, path: string, body?: unknown]>, Asker?]>([
+    ['an article that is made', '/articles', async () => ['POST', '/articles', ARTICLE]],
+    ['an article that is changed', '/articles', async () => ['PATCH', await make('/articles', ARTICLE), { title: 'Two' }]],
+    ['an article that is unpublished', '/articles', async () => ['POST', `${await make('/articles', ARTICLE)}/unpublish`]],
+    ['a comment', '/comments', async () => ['POST', `${await make('/articles', ARTICLE)}/comments`, { text: 'One' }]],
+    ['a user', '/users', async () => ['PATCH', `/users/${author.id}`, { name: 'Another name' }]],
+    ['a webhook', '/webhooks', async () => ['POST', `${await make('/webhooks', WEBHOOK)}/disable`]],
+  ])('answers the write to %s as its GET does', async (_, collection, request) => {
+    const [method, path, body] = await request();
+    const forms = { accept: 'application/hal+json', 'accept-encoding': 'gzip' };
+    const answer = await write(method, path, { body, prefer: `${REPRESENTATION}; x=1, ${MINIMAL}`, headers: forms });
+    const place = String(answer.headers.get('content-location'));
+    expect(place.startsWith(`${collection}/`)).toBe(true);
+    expect(answer.headers.get('preference-applied')).toBe(REPRESENTATION);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('vary')).toContain('Prefer');
+    expect(answer.headers.get('consistency-token')).not.toBeNull();
+    expect(answer.status === 201 ? answer.headers.get('location') : place).toBe(place);
+    const etag = answer.headers.get('etag');
+    expect({ text: answer.text, etag, type: answer.headers.get('content-type') }).toEqual(await read(place, forms));
+    // The conditions of a write are no conditions of a read, and its ETag is good for both.
+    const headers = { 'if-match': String(etag), 'if-none-match': '"0-"' };
+    expect((await write('DELETE', place, { by: collection === '/users' ? admin : author, prefer: REPRESENTATION, headers })).status).toBe(
+      204,
+    );
+    if (collection === '/users') author = await world.person('author');
+  });
+
+  test('answers a repetition with the item as it is now', async () => {
+    const headers = { 'idempotency-key': 'made-once' };
+    const first = await write('POST', '/articles', { body: ARTICLE, prefer: REPRESENTATION, headers });
+    await write('PATCH', String(first.headers.get('location')), { body: { title: 'Two' }, prefer: REPRESENTATION });
+    const again = await write('POST', '/articles', { body: ARTICLE, prefer: REPRESENTATION, headers });
+    expect([again.status, again.headers.get('location')]).toEqual([201, first.headers.get('location')]);
+    expect(JSON.parse(again.text)).toMatchObject({ title: 'Two' });
+  });
+
+  test('is not applied where the caller may not read, or there is nothing to show or a secret', async () => {
+    const article = await make('/articles', { ...ARTICLE, publish: false });
+    const writer: Asker = { ...author, scopes: ['write:articles'] };
+    const cases = [
+      [await write('PATCH', article, { body: { title: 'Two' }, prefer: REPRESENTATION, by: writer }), 200],
+      [await write('POST', '/webhooks', { body: WEBHOOK, prefer: REPRESENTATION }), 201],
+      [await write('PATCH', article, { body: { title: 'Two' }, prefer: 'handling=strict; return=representation' }), 200],
+      [await write('PATCH', article, { body: { title: 'Two' }, prefer: 'return=all, return=representation' }), 200],
+      [await write('DELETE', article, { prefer: REPRESENTATION }), 204],
+    ] as const;
+    for (const [answer, status] of cases) {
+      expect([answer.status, answer.headers.get('preference-applied')]).toEqual([status, null]);
+      expect(answer.headers.get('content-location')).toBeNull();
+      if (status !== 204) expect(JSON.parse(answer.text)).toMatchObject({ version: expect.any(Number), cursor: expect.any(String) });
+    }
+    expect(JSON.parse(cases[1][0].text)).toHaveProperty('secret');
+  });
+
+  test('is not applied while the projector is behind: the write is done', async () => {
+    const article = await make('/articles', ARTICLE);
+    await world.stopProjector();
+    const answer = await write('PATCH', article, { body: { title: 'Two' }, prefer: REPRESENTATION });
+    await world.startProjector();
+    expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
+    expect(JSON.parse(answer.text)).toMatchObject({ version: 3 });
+  });
+});
+
+describe('return=minimal', () => {
+  test('answers without a body, and with all headers', async () => {
+    const made = await write('POST', '/articles', { body: ARTICLE, prefer: MINIMAL });
+    const article = String(made.headers.get('location'));
+    const changed = await write('PATCH', article, { body: { title: 'Two' }, prefer: ' Return = "minimal"' });
+    expect([made.status, made.text, changed.status, changed.text]).toEqual([201, '', 204, '']);
+    for (const { headers } of [made, changed]) {
+      expect(headers.get('preference-applied')).toBe(MINIMAL);
+      expect(headers.get('vary')).toContain('Prefer');
+      expect(headers.get('consistency-token')).not.toBeNull();
+    }
+    expect([made.headers.get('etag'), changed.headers.get('etag')]).toEqual(['"2-"', '"3-"']);
+  });
+
+  test('is not applied where a secret is shown', async () => {
+    const made = await write('POST', '/webhooks', { body: WEBHOOK, prefer: MINIMAL });
+    const rotated = await write('POST', `${made.headers.get('location')}/rotate-secret`, { prefer: MINIMAL });
+    for (const { headers, text } of [made, rotated]) {
+      expect(headers.get('preference-applied')).toBeNull();
+      expect(JSON.parse(text)).toHaveProperty('secret');
+    }
+  });
+});

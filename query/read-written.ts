@@ -1,0 +1,46 @@
+import { parseCursor } from '#shared/cursor.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Log } from '#shared/log.ts';
+import type { ReadPosition } from '#shared/read-model/read-position.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { demandRight } from '#shared/rest/admission.ts';
+import type { ItemRead } from '#shared/rest/operation.ts';
+import { OPERATIONS } from '#shared/rest/operations.ts';
+import { prepareItem } from '#shared/rest/reads/answer.ts';
+import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
+import type { Reads } from './read-routes.ts';
+
+type Dependencies = {
+  readonly reads: Pick<Reads, ItemRead>;
+  readonly readPosition: Pick<ReadPosition, 'reaches'>;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly waitMaxMs: number;
+  readonly log: Log;
+};
+
+/** For a write with `Prefer: return=representation`: waits until the read model has it, and reads the item as its `GET` does. */
+export const createReadWritten =
+  ({ reads, readPosition, eventLog, waitMaxMs, log }: Dependencies): ReadWritten =>
+  async (request, response, { item, result }) => {
+    const gone = new AbortController();
+    const leave = () => gone.abort();
+    response.once('close', leave);
+    try {
+      demandRight(request, OPERATIONS[item]);
+      const position = parseCursor(eventLog.identity, result.cursor);
+      if (!(await readPosition.reaches(position, waitMaxMs, gone.signal))) return undefined;
+      const answer = await reads[item]({ caller: callerOf(request), id: String(result.id), charge: chargeNothing }, {});
+      return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
+    } catch (error) {
+      // The caller may not read it, it is gone again, or there is no room for so large an answer.
+      if (!(error instanceof Rejection || error instanceof HttpProblem)) log.warn({ err: error }, 'What was written could not be read.');
+      return undefined;
+    } finally {
+      response.off('close', leave);
+    }
+  };
+
+/** The write was paid for, and reading one item as it is now costs no more. */
+const chargeNothing = async (): Promise<void> => {};

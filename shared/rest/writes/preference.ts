@@ -1,0 +1,26 @@
+import type { Request } from 'express';
+import * as z from 'zod';
+import type { Answer } from '../operation.ts';
+
+/** What a write is asked to answer by `Prefer` (RFC 7240, section 4.2). */
+export type Preference = 'minimal' | 'representation';
+
+/** An answer with a secret is always given whole, because the secret is in no other. */
+export const takesPreference = ({ kind, schema }: Answer): boolean =>
+  kind === 'written' && !(schema instanceof z.ZodObject && 'secret' in schema.shape);
+
+export const preferenceOf = (request: Pick<Request, 'get'>, answer: Answer): Preference | undefined => {
+  if (!takesPreference(answer)) return undefined;
+  const preference = preferredReturn(request.get('Prefer') ?? '');
+  return preference === 'minimal' || (preference === 'representation' && answer.item !== undefined) ? preference : undefined;
+};
+
+/** Commas and semicolons within quotes part nothing. An open quote reaches to the end, so that no text takes long to look through. */
+const MEMBER = /(?:[^,"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gs;
+const RETURN = /^\s*return\s*=\s*("?)([^\s";]*)\1\s*(?:;|$)/i;
+
+/** Of several, the first counts (section 2). */
+const preferredReturn = (header: string): string | undefined => {
+  const values = [...header.matchAll(MEMBER)].map(([member]) => RETURN.exec(member)?.[2]);
+  return values.find((value) => value !== undefined);
+};
