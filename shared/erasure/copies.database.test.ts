@@ -107,15 +107,18 @@ test('a read model of another release is erased table by table, under whatever n
   const { pool } = world.side;
   // One had fewer tables and columns, one is kept by an operator for themselves, and one belongs to somebody else.
   await pool.query(`
-    create schema "Kept by hand"; create table "Kept by hand".users as select id, name, role, version, created_at, updated_at from read_model.users;
+    create schema "Kept by hand"; create table "Kept by hand".users as select id, name, seal, version, created_at, updated_at from read_model.users;
     create schema half; create table half.comments as select * from read_model.comments;
-    create schema others; create table others.users as select id, name from read_model.users`);
+    create schema others; create table others.users as select id, name, email, version, created_at, updated_at from read_model.users;
+    create schema shop;
+    create table shop.users as select gen_random_uuid() as id, name, email, seal, version, created_at, updated_at from read_model.users`);
   const { rows: before } = await pool.query('select * from others.users order by id');
   expect(await leftIn('"Kept by hand"', other)).toBe(1);
   expect(await countLeft(pool, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
   await eraseInReadModels(pool, [other]);
   expect([await leftIn('"Kept by hand"', other), await leftIn('half', other)]).toEqual([0, 0]);
   expect((await pool.query('select * from others.users order by id')).rows).toEqual(before);
+  expect(await readModels(pool)).not.toContain('shop');
   await pool.query('drop schema half cascade');
 });
 

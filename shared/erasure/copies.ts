@@ -14,8 +14,14 @@ const OWNED = [
   { table: WEBHOOKS, owner: 'owner_id' },
 ] as const;
 
-/** Every release has had these in each of them: nobody else's table of the same name is taken for one. */
-const CORE = ['id', 'version', 'created_at', 'updated_at'];
+/** Every release has had these in each of them, and only ours have a seal: nobody else's table of the same name is taken for one. */
+const CORE = {
+  id: 'bigint',
+  seal: 'text',
+  version: 'integer',
+  created_at: 'timestamp with time zone',
+  updated_at: 'timestamp with time zone',
+};
 
 /** A table with personal data, of the live read model or of any other one, in whatever form a release has given it. */
 type Copy = { readonly table: FoundTable; readonly owner: string; readonly isThere: string; readonly erased: string };
@@ -30,10 +36,12 @@ const findCopies = async (pool: Pick<Pool, 'query'>): Promise<readonly Copy[]> =
 
 const copyOf = (table: FoundTable): Copy | undefined => {
   const owned = OWNED.find((each) => each.table.name === table.name);
-  if (!owned || ![...CORE, owned.owner].every((column) => table.columns.includes(column))) return undefined;
+  if (!owned) return undefined;
+  const core = Object.entries({ ...CORE, [owned.owner]: 'bigint' });
+  if (!core.every(([column, type]) => table.columns[column] === type)) return undefined;
   const types: Readonly<Record<string, string>> = owned.table.columns;
   const none = (column: string): string => (types[column] === 'text[]' ? `'{}'` : 'null');
-  const personal = owned.table.personal.filter((column) => table.columns.includes(column));
+  const personal = owned.table.personal.filter((column) => table.columns[column] !== undefined);
   if (personal.length === 0) return undefined;
   return {
     table,

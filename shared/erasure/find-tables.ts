@@ -6,12 +6,14 @@ export type FoundTable = {
   /** Quoted. */
   readonly schema: string;
   readonly name: string;
-  readonly columns: readonly string[];
+  /** The type of each, as PostgreSQL calls it. */
+  readonly columns: Readonly<Record<string, string>>;
 };
 
 /** Nothing of ours that is copied is in `public`, where tables of others may be. */
 const TABLES = `
-  select c.oid::bigint as oid, quote_ident(nspname) as schema, relname as name, array_agg(attname::text) as columns
+  select c.oid::bigint as oid, quote_ident(nspname) as schema, relname as name, 
+    jsonb_object_agg(attname, format_type(atttypid, null)) as columns
   from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
   where relkind in ('r', 'p') and nspname <> all ('{public,information_schema}') and nspname !~ '^pg_'`;
 
