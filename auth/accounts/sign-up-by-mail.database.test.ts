@@ -71,6 +71,16 @@ describe('a sign-up where mail is sent', () => {
     }
   });
 
+  test('with a password that is refused counts as well for where it comes from, but not for the address that was typed', async () => {
+    const [visitor, email, place] = [openOwnAccount(site), anAddress(), '192.0.2.77'];
+    const page = await visitor.get('/sign-up');
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 40)
+      statuses.push((await visitor.send(page, { name: 'Ada', email, password: 'short' }, from(place))).status);
+    expect([statuses.at(0), statuses.at(-1)]).toEqual([422, 429]);
+    expect((await ask(email, password, '192.0.2.78')).page.status).toBe(200);
+  });
+
   test('leaves nothing that can be read in the database', async () => {
     const email = anAddress();
     await ask(email);

@@ -33,7 +33,7 @@ export type SignUpRouteDependencies = SecondStepDependencies &
     readonly signUp: 'off' | Role;
   };
 
-/** A sign-up tells whether an address has an account where no mail reaches anybody, and costs a hash or a message. */
+/** A sign-up tells whether an address has an account where no mail reaches anybody, and costs an estimate and a hash or a message. */
 const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };
 /** Mail that the owner of the address gets, whether or not they have an account. */
 const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
@@ -117,20 +117,19 @@ const submit = async (dependencies: SignUpRouteDependencies, { request, response
   if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
   const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
   const again = (filled: Filled) => show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
+  const isTooMuch = async (allowance: Allowance, subject: string): Promise<boolean> => {
+    const taken = await attempts.take(allowance, subject);
+    if (taken.granted) return false;
+    response.set('Retry-After', String(waitSeconds(taken.waitMs)));
+    again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
+    return true;
+  };
+  // Before the password is estimated, because that takes long.
+  if (await isTooMuch(PER_ADDRESS, clientAddress(request))) return;
   const problems = await problemsIn(fields);
   if (hasProblems(problems)) return again({ problems, status: 422 });
   if (role === 'off') throw new PageRefusal(CLOSED);
-
-  const counted = [
-    [PER_ADDRESS, clientAddress(request)],
-    ...(post.reachesPeople ? [[PER_EMAIL, emailHash(fields.email)] as const] : []),
-  ] as const;
-  for (const [allowance, subject] of counted) {
-    const taken = await attempts.take(allowance, subject);
-    if (taken.granted) continue;
-    response.set('Retry-After', String(waitSeconds(taken.waitMs)));
-    return again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
-  }
+  if (post.reachesPeople && (await isTooMuch(PER_EMAIL, emailHash(fields.email)))) return;
   if (post.reachesPeople) {
     await askForConfirmation(dependencies, fields);
     return response.redirect(303, `${place.action}/asked`);

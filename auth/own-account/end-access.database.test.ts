@@ -62,6 +62,15 @@ describe('the password', () => {
     expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
     expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).not.toBe(429);
   });
+
+  test('is not tried for ever with new ones that are refused', async () => {
+    const { account } = await world.signedIn();
+    const page = await account.get('/account/password');
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 30)
+      statuses.push((await account.send(page, { current: password, password: 'short' })).status);
+    expect([statuses.at(0), statuses.at(-1)]).toEqual([422, 429]);
+  });
 });
 
 describe('applications', () => {

@@ -63,13 +63,13 @@ const accept = async (dependencies: Dependencies, request: Request, response: Re
   const guest = { ...typed, name: typed.name.trim() };
   const again = (problems: Filled['problems'], status: number) =>
     show(dependencies, { request, response }, { link, name: guest.name, problems, status });
-  const problems = await problemsIn({ ...guest, email: invitation.email });
-  if (hasProblems(problems)) return again(problems, 422);
   const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
   if (!taken.granted) {
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ form: `Too many attempts. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
+  const problems = await problemsIn({ ...guest, email: invitation.email });
+  if (hasProblems(problems)) return again(problems, 422);
   const { outcome } = await invitations.accept(invitation, { ...guest, requestId: requestIdOf(request), trace: traceparentOf(request) });
   if (outcome === 'done') return response.redirect(303, DONE_PATH);
   return again({ form: ANSWERS[outcome].text }, ANSWERS[outcome].status);

@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import type { Allowance } from '../accounts/attempts.ts';
 import { setPhc } from '../accounts/credentials.ts';
 import { fieldsOf } from '../accounts/form.ts';
+import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import { passwordProblem } from '../accounts/sign-up-form.ts';
 import { passwordChangedMessage } from '../mail/messages.ts';
 import { PATHS } from '../pages/account/account-page.ts';
@@ -21,6 +23,7 @@ type Dependencies = Pick<
   | 'tokens'
   | 'readProfile'
   | 'credentials'
+  | 'attempts'
   | 'limits'
   | 'devices'
   | 'emailHash'
@@ -37,6 +40,9 @@ const Password = z.object({
   everywhere: z.literal('yes').optional(),
 });
 
+/** What estimating and hashing passwords costs, also for whoever knows the current one. */
+const CHANGES: Allowance = { name: 'password-change', burst: 20, intervalMs: 60_000 };
+
 export const password = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.password,
   isSensitive: true,
@@ -47,6 +53,12 @@ export const password = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const form = fieldsOf(Password, visitor.request);
+    const taken = await dependencies.attempts.take(CHANGES, String(visitor.userId));
+    if (!taken.granted) {
+      visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));
+      const problems = { form: `Too many attempts. Try again in ${waitText(taken.waitMs)}.` };
+      return answer(dependencies, visitor, { problems, status: 429 });
+    }
     const { name = '', email = '' } = await dependencies.readProfile(visitor.userId);
     const isWeak = await passwordProblem({ name, email, password: form.password });
     if (isWeak !== undefined) return answer(dependencies, visitor, { problems: { password: isWeak }, status: 422 });

@@ -33,7 +33,7 @@ type Dependencies = Pick<
 /** What was typed is counted, whether or not there is such an account. */
 const PER_ACCOUNT: Allowance = { name: 'reset-account', burst: 5, intervalMs: 600_000 };
 const PER_ADDRESS: Allowance = { name: 'reset-address', burst: 20, intervalMs: 60_000 };
-/** Nobody guesses a link; this is what hashing passwords for strangers costs. */
+/** Nobody guesses a link; this is what estimating and hashing passwords for strangers costs. */
 const USES_PER_ADDRESS: Allowance = { name: 'reset-use-address', burst: 30, intervalMs: 30_000 };
 
 const LINK_MAX = 100;
@@ -126,14 +126,14 @@ const choose = async (dependencies: Dependencies, request: Request, response: Re
     showChoose(dependencies, { request, response }, { link, problems, status });
   const userId = await resets.find(link);
   if (userId === undefined) throw new PageRefusal(resetLinkOverPage);
-  const { name, email } = await readProfile(userId);
-  const isWeak = await passwordProblem({ name: name ?? '', email: email ?? '', password });
-  if (isWeak !== undefined) return again({ password: isWeak }, 422);
   const taken = await attempts.take(USES_PER_ADDRESS, clientAddress(request));
   if (!taken.granted) {
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ form: `Too many attempts. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
+  const { name, email } = await readProfile(userId);
+  const isWeak = await passwordProblem({ name: name ?? '', email: email ?? '', password });
+  if (isWeak !== undefined) return again({ password: isWeak }, 422);
   if (!(await resets.use(link, password, requestIdOf(request)))) throw new PageRefusal(resetLinkOverPage);
   if (email !== undefined) post.send(async () => passwordChangedMessage({ to: email, name, accountUrl: `${issuerUrl}/account` }));
   response.redirect(303, DONE_PATH);
