@@ -1,7 +1,7 @@
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { Position } from '#shared/brands.ts';
-import { parseCursor, UnknownCursor } from '#shared/cursor.ts';
+import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
@@ -25,7 +25,7 @@ const parse = async (log: Log, text: string, option: string): Promise<Position> 
     return positionAt(log, new Date(text));
   }
   try {
-    return parseCursor(log.eventLog.identity, text);
+    return parseOwnCursor(log.eventLog, text);
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
     throw new StartRefused(

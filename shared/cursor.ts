@@ -5,11 +5,12 @@ export type Cursor = string & { readonly __cursor: never };
 
 /** A cursor is malformed, or belongs to another log. */
 export class UnknownCursor extends Error {
-  readonly code = 'unknown_cursor';
+  readonly code: 'unknown_cursor' | 'cursor_of_lost_history';
 
-  constructor(message: string) {
+  constructor(message: string, code: UnknownCursor['code'] = 'unknown_cursor') {
     super(message);
     this.name = 'UnknownCursor';
+    this.code = code;
   }
 }
 
@@ -23,6 +24,16 @@ const prefixOf = (identity: LogIdentity): string => identity.slice(0, 8);
 
 export const formatCursor = (identity: LogIdentity, position: Position): Cursor =>
   `${prefixOf(identity)}-${position.toString(RADIX)}` as Cursor;
+
+/** Whose cursors are taken, and those that it was called before it lost events. */
+type Own = { readonly identity: LogIdentity; readonly lost?: readonly LogIdentity[] | undefined };
+
+/** As `parseCursor`; one from before events were lost is refused by a code of its own. */
+export const parseOwnCursor = ({ identity, lost = [] }: Own, text: string): Position => {
+  if (lost.some((former) => former !== identity && text.startsWith(`${prefixOf(former)}-`)))
+    throw new UnknownCursor('the log has lost events since this cursor was given', 'cursor_of_lost_history');
+  return parseCursor(identity, text);
+};
 
 export const parseCursor = (identity: LogIdentity, text: string): Position => {
   const [, log, digits] = CURSOR.exec(text) ?? [];

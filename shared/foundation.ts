@@ -57,6 +57,7 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   observePool(metrics, 'annals', pool);
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });
   const guarded = resources.use(guardHistory(openedLog, { log }));
+  demandNothingLost(openedLog);
   const eventLog = traceAppends(guarded, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
@@ -75,6 +76,15 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
 
 /** The embedded database has an address that no setting can know. */
 const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string => (/^postgres(ql)?:$/.test(url) ? databaseUrl : url);
+
+/** Its end would be taken for what was there before, by all who have cursors of that. */
+const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
+  if (!lost?.includes(identity)) return;
+  throw new StartRefused(
+    'The event log has lost events that were here, and nobody has decided how it goes on: ' +
+      'do as docs/runbooks.md says under “The log went back”. `npm run annals -- log renew` goes on with what is there.',
+  );
+};
 
 const refuseStart = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });

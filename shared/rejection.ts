@@ -43,6 +43,7 @@ export const REJECTIONS = {
   unauthenticated: 'This needs a signed-in caller.',
   insufficient_scope: 'The token lacks the scope for this.',
   forbidden: 'The caller may not do this.',
+  cursor_of_lost_history: 'The event log has lost events since this cursor was given: read again, and begin from now.',
   invalid_command: 'The command is malformed.',
 } as const satisfies Record<string, string>;
 

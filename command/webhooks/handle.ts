@@ -82,7 +82,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
     ReplayWebhook: {
       ...handling(async ({ from, to, ...command }, sent) => ({
         ...command,
-        ...spanOf(log.identity, { from, to }),
+        ...spanOf(log, { from, to }),
         log: log.identity,
         head: await log.head(),
         requestId: requestIdOf(sent),

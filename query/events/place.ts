@@ -1,5 +1,5 @@
 import type { Position } from '#shared/brands.ts';
-import { parseCursor, UnknownCursor } from '#shared/cursor.ts';
+import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
@@ -13,7 +13,7 @@ export const placeOf = async (
     eventLog,
     known,
     parameter,
-  }: { readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly known: Position; readonly parameter: string },
+  }: { readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head'>; readonly known: Position; readonly parameter: string },
 ): Promise<Position> => {
   const position = parse(text, eventLog, parameter);
   if (position > known && position > (await eventLog.head()))
@@ -23,11 +23,11 @@ export const placeOf = async (
 
 const ADVICE = 'Send one as it came with an event, or none.';
 
-const parse = (text: string, { identity }: Pick<EventLog, 'identity'>, parameter: string): Position => {
+const parse = (text: string, eventLog: Pick<EventLog, 'identity' | 'lost'>, parameter: string): Position => {
   try {
-    return parseCursor(identity, text);
+    return parseOwnCursor(eventLog, text);
   } catch (cause) {
     if (!(cause instanceof UnknownCursor)) throw cause;
-    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: ${cause.message}. ${ADVICE}`, cause });
+    throw new HttpProblem(cause.code, { detail: `${parameter}: ${cause.message}. ${ADVICE}`, cause });
   }
 };

@@ -99,6 +99,7 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   return [
     'invalid_parameter',
     'unknown_cursor',
+    'cursor_of_lost_history',
     'not_yet_visible',
     ...then,
     ...absent,

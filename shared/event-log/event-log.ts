@@ -11,6 +11,15 @@ export type EventLog = AsyncDisposable & {
   /** Says which log this is. It is part of every cursor, so that a checkpoint is never used on another log. */
   readonly identity: LogIdentity;
 
+  /** What it was called while it had events that it has lost. Its own identity is among them until the operator has decided how it goes on. */
+  readonly lost?: readonly LogIdentity[];
+
+  /**
+   * From now on no process starts on it until it has another identity, where the engine can remember that. It does so only if the event is
+   * missing where it writes.
+   */
+  markLost?(seen: Seen): Promise<void>;
+
   /**
    * Appends all events or none, durably, and answers with the version and position of the last one.
    * Repeating an append with the same event ids and the same expectation answers as the first time did.

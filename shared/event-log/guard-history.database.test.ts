@@ -34,7 +34,7 @@ const openWorld = async () => {
   const eventLog = opening.use(await open());
   const other = opening.use(await openEventLog({ url: database.url }));
   const resources = opening.move();
-  return { pool, eventLog, other, told, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { pool, open, eventLog, other, told, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 test('an append is refused, and stores nothing, once the log has lost what its process has seen', async () => {
@@ -101,4 +101,31 @@ test('a follower is told where the event that it goes on after is another', asyn
   const id = await world.other.eventAt(position);
   expect((await follow(id as EventId)).value).toHaveLength(1);
   expect(await world.other.eventAt((position + 2) as Position)).toBeUndefined();
+});
+
+const writtenDown = async ({ pool }: Pick<Awaited<ReturnType<typeof openWorld>>, 'pool'>) =>
+  (await pool.query<{ log: string }>('select log from event_log.lost_history')).rows.map(({ log }) => log);
+
+test('a loss is written down in the log, and from then on every process knows of it', async () => {
+  await using world = await openWorld();
+  const kept = await append(world.eventLog);
+  await append(world.eventLog, 2);
+  await cutLog(world.pool, kept.position);
+  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  await until(
+    () => writtenDown(world),
+    (logs) => logs.includes(world.eventLog.identity),
+  );
+});
+
+test('a checkpoint of another history stops its process, and is written down nowhere while the log has all that the process has seen', async () => {
+  await using world = await openWorld();
+  {
+    await using doubted = await world.open();
+    const { position } = await append(doubted);
+    const following = Array.fromAsync(doubted.follow(position, AbortSignal.timeout(60_000), randomUUID() as EventId));
+    await expect(following).rejects.toMatchObject({ code: 'log_went_back' });
+  }
+  expect(world.told).toHaveLength(1);
+  expect(await writtenDown(world)).toEqual([]);
 });

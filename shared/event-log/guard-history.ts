@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { EventId } from '#shared/brands.ts';
 import type { Log } from '#shared/log.ts';
 import { LogWentBack } from './errors.ts';
 import { type EventLog, type Seen, START } from './event-log.ts';
@@ -71,6 +72,7 @@ export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<L
     async [Symbol.asyncDispose]() {
       closed.abort();
       await looking;
+      await history.marked;
       await eventLog[Symbol.asyncDispose]();
     },
   };
@@ -83,6 +85,7 @@ class History {
   #lost: LogWentBack | undefined;
   #asking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
+  #marked: Promise<void> | undefined;
 
   constructor(eventLog: EventLog, log: Pick<Log, 'error'>) {
     this.#eventLog = eventLog;
@@ -101,11 +104,19 @@ class History {
     return this.#last;
   }
 
+  /** Resolves once what was noticed is written down, or was not confirmed. */
+  get marked(): Promise<void> {
+    return this.#marked ?? Promise.resolve();
+  }
+
   /** The error as it was; where it says that the log went back, the operator is told once. */
   tell(error: unknown): unknown {
     if (error instanceof LogWentBack && !this.#lost) {
       this.#lost = error;
       this.#log.error({ err: error }, WENT_BACK);
+      this.#marked = this.#mark(this.#last).catch((err: unknown) =>
+        this.#log.error({ err }, 'Nobody else is told that the event log has lost events.'),
+      );
     }
     return error;
   }
@@ -150,12 +161,25 @@ class History {
   async #look(): Promise<void> {
     const seen = this.#last;
     if (!seen) return;
-    let found = await this.#eventLog.eventAt(seen.position);
-    for (const deadlineMs = performance.now() + LATE_MAX_MS; found === undefined && performance.now() < deadlineMs; ) {
-      await delay(ASK_AGAIN_MS);
-      found = await this.#eventLog.eventAt(seen.position);
-    }
+    const found = await this.#find(seen, (id) => id !== undefined);
     if (found !== seen.id) throw this.tell(new LogWentBack(seen, found));
+  }
+
+  /** It keeps every process from starting, so only what this one has seen in this log itself counts, and only if it stays away. */
+  async #mark(seen: Seen | undefined): Promise<void> {
+    if (!seen || !this.#eventLog.markLost) return;
+    const found = await this.#find(seen, (id) => id === seen.id);
+    if (found !== seen.id) await this.#eventLog.markLost(seen);
+  }
+
+  /** Asks again for a while until the answer is good enough. */
+  async #find({ position }: Seen, isEnough: (found: EventId | undefined) => boolean): Promise<EventId | undefined> {
+    let found = await this.#eventLog.eventAt(position);
+    for (const deadlineMs = performance.now() + LATE_MAX_MS; !isEnough(found) && performance.now() < deadlineMs; ) {
+      await delay(ASK_AGAIN_MS);
+      found = await this.#eventLog.eventAt(position);
+    }
+    return found;
   }
 }
 

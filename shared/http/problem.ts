@@ -61,6 +61,7 @@ const REJECTION_STATUS = {
   unauthenticated: 401,
   insufficient_scope: 403,
   forbidden: 403,
+  cursor_of_lost_history: 400,
   invalid_command: 422,
 } as const satisfies Record<RejectionCode, number>;
 

@@ -191,7 +191,7 @@ withStandby(
     await writer.more(3);
     await writer.end();
     const refused = await asked.ask('GET', `/events?after=${last}`, { token: asked.token });
-    expect([refused.status, refused.body]).toEqual([400, expect.objectContaining({ code: 'unknown_cursor' })]);
+    expect([refused.status, refused.body]).toEqual([400, expect.objectContaining({ code: 'cursor_of_lost_history' })]);
   },
   120_000,
 );

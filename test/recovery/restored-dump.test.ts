@@ -92,7 +92,7 @@ restored('a cursor of what was lost is refused, also when the log is longer agai
   await writer.end();
   const after = lost.at(-1)?.cursor ?? '';
   const answer = await asking.ask('GET', `/events?limit=1&after=${after}`, { token: asking.token });
-  expect(answer).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
+  expect(answer).toMatchObject({ status: 400, body: { code: 'cursor_of_lost_history' } });
   expect(await titlesOf(asking, writer.acknowledged, writer.acknowledged.at(-1)?.cursor)).toHaveLength(writer.acknowledged.length);
 });
 

@@ -41,8 +41,10 @@ const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
   throw new Refused([new GraphQLError(message, { extensions: { code: 'subscription_too_large', max: CHARACTERS_MAX, found } })]);
 };
 
+const CURSOR_CODES: ReadonlySet<string> = new Set(['unknown_cursor', 'cursor_of_lost_history']);
+
 /** As a value that is not right, which it is to GraphQL. */
 const refuse = (error: unknown): never => {
-  if (!(error instanceof HttpProblem) || error.code !== 'unknown_cursor') throw error;
+  if (!(error instanceof HttpProblem) || !CURSOR_CODES.has(error.code)) throw error;
   throw new Refused([new GraphQLError(error.message, { extensions: { code: error.code } })]);
 };

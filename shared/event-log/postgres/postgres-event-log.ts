@@ -11,7 +11,7 @@ import { appendBatch, findRepeat, LOST_HISTORY, VERSION_MAX } from './append.ts'
 import { follow } from './follow.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { createLogReader, readEventAt, readHead, readIdentity, readStreamPages } from './read.ts';
+import { createLogReader, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -21,7 +21,7 @@ const STATEMENT_TIMEOUT_MS = 3_000;
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
 export const openPostgresEventLog = async ({ url }: { url: string }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
-  const identity = await prepare(url);
+  const { identity, lost } = await prepare(url);
   const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
   const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
@@ -41,6 +41,8 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
   const resources = opening.move();
   return {
     identity,
+    lost,
+    markLost: async ({ position, id }) => void (await readers.query(MARK_LOST, [identity, position, id])),
     async append(stream, expected, events, seen) {
       const proposed = { stream, expected, events: checkAppend(stream, expected, events), seen };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
@@ -56,11 +58,17 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
 };
 
 /** Brings the tables up to date and says which log they hold. A migration may take longer than anything later. */
-const prepare = async (url: string): Promise<LogIdentity> => {
+const prepare = async (url: string): Promise<{ readonly identity: LogIdentity; readonly lost: readonly LogIdentity[] }> => {
   await using pool = openPool({ url, applicationName: 'annals-log-migrate', connectionsMax: 1 });
   await migrate(pool, 'event-log', new URL('./migrations/', import.meta.url));
-  return await readIdentity(pool);
+  return { identity: await readIdentity(pool), lost: await readLost(pool) };
 };
+
+/** One statement, so that the server that takes it is the primary, and looks for the event itself. */
+const MARK_LOST = `insert into event_log.lost_history (log)
+  select i.id from event_log.identity i
+  where i.id = $1 and not exists (select from event_log.event e where e.position = $2 and e.id = $3)
+  on conflict do nothing`;
 
 /** A refused append may be the repeat of one that was stored, whose answer was lost. */
 const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: unknown): Promise<Appended> => {

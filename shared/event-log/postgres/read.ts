@@ -109,6 +109,11 @@ export const readHead = async (pool: pg.Pool): Promise<Position> => {
   return (rows[0]?.head ?? START) as Position;
 };
 
+export const readLost = async (pool: pg.Pool): Promise<readonly LogIdentity[]> => {
+  const { rows } = await pool.query<{ log: LogIdentity }>('select log from event_log.lost_history');
+  return rows.map(({ log }) => log);
+};
+
 export const readIdentity = async (pool: pg.Pool): Promise<LogIdentity> => {
   const { rows } = await pool.query<{ id: string }>('select id from event_log.identity');
   const [row] = rows;

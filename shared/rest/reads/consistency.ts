@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import type { LogIdentity, Position } from '#shared/brands.ts';
-import { parseCursor, UnknownCursor } from '#shared/cursor.ts';
+import type { Position } from '#shared/brands.ts';
+import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head'>;
   readonly waitMaxMs: number;
 };
 
@@ -24,7 +24,7 @@ export const awaitConsistency =
     response.vary(CONSISTENCY_TOKEN);
     const token = request.get(CONSISTENCY_TOKEN);
     if (token === undefined) return next();
-    const position = positionOf(eventLog.identity, token);
+    const position = positionOf(eventLog, token);
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
@@ -55,12 +55,11 @@ const isVisibleLater = async (
 
 const BEYOND = Symbol('beyond the end of the log');
 
-const positionOf = (identity: LogIdentity, token: string): Position => {
+const positionOf = (eventLog: Pick<EventLog, 'identity' | 'lost'>, token: string): Position => {
   try {
-    return parseCursor(identity, token);
+    return parseOwnCursor(eventLog, token);
   } catch (cause) {
-    if (cause instanceof UnknownCursor)
-      throw new HttpProblem('unknown_cursor', { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
+    if (cause instanceof UnknownCursor) throw new HttpProblem(cause.code, { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
     throw cause;
   }
 };
