@@ -85,7 +85,7 @@ const show = async ({ tokens, cookie, pending }: SignUpRouteDependencies, { requ
 };
 
 const submit = async (dependencies: SignUpRouteDependencies, request: Request, response: Response): Promise<void> => {
-  const { tokens, cookie, attempts, pending, credentials, pool, signUp: role } = dependencies;
+  const { tokens, cookie, attempts, pending, credentials, pool, signUp: role, emailHash } = dependencies;
   const { token, link, password } = fieldsOf(Confirm, request);
   const known = cookie.read(request);
   if (known === undefined || !tokens.verify(token, 'confirm-sign-up', [known])) throw new PageRefusal(FORGED);
@@ -102,7 +102,7 @@ const submit = async (dependencies: SignUpRouteDependencies, request: Request, r
   const applicant = { formId, name, email, password, role, requestId: requestIdOf(request), trace: traceparentOf(request) };
   const result = await signUp(dependencies, applicant);
   if (result.outcome !== 'done') return again({ form: ANSWERS[result.outcome].text }, ANSWERS[result.outcome].status);
-  await confirm(pool, result.person.userId);
+  await confirm(pool, { userId: result.person.userId, emailHash: emailHash(email) });
   await pending.end(link);
   response.redirect(303, '/sign-up/done');
 };

@@ -19,6 +19,12 @@ export type ConfirmedDependencies = { readonly pool: Queryable; readonly post: P
 export const mustConfirm = async ({ pool, post }: ConfirmedDependencies, userId: UserId): Promise<boolean> =>
   post.reachesPeople && !(await isConfirmed(pool, userId));
 
-export const confirm = async (database: Queryable, userId: UserId): Promise<void> => {
-  await database.query('update auth.person set confirmed_at = now() where user_id = $1 and confirmed_at is null', [userId]);
+/** The address that the mail went to: it does nothing where the account has another one meanwhile. */
+export type ConfirmedAddress = { readonly userId: UserId; readonly emailHash: string };
+
+export const confirm = async (database: Queryable, { userId, emailHash }: ConfirmedAddress): Promise<void> => {
+  await database.query('update auth.person set confirmed_at = now() where user_id = $1 and email_hash = $2 and confirmed_at is null', [
+    userId,
+    emailHash,
+  ]);
 };

@@ -4,6 +4,7 @@ import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { createDatabase } from '../../test/engines/database.ts';
+import { confirm, isConfirmed } from './confirmed.ts';
 import { writePerson } from './person-table.ts';
 
 test('a new person whom several write at once is there once, and nobody is refused', async () => {
@@ -17,4 +18,22 @@ test('a new person whom several write at once is there once, and nobody is refus
   }
   const { rows } = await pool.query('select count(distinct email_hash)::int as hashes, count(*)::int as persons from auth.person');
   expect(rows).toEqual([{ hashes: count, persons: count }]);
+});
+
+test('a link that went to one address confirms no other one that the account has since', async () => {
+  await using database = await createDatabase();
+  await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+  await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+  const userId = 1 as UserId;
+  const write = (version: number, emailHash: string) =>
+    inTransaction(pool, (connection) => writePerson(connection, { userId, version: version as Version, emailHash }));
+  await write(1, 'first');
+  await write(2, 'second');
+  await confirm(pool, { userId, emailHash: 'first' });
+  expect(await isConfirmed(pool, userId)).toBe(false);
+  await confirm(pool, { userId, emailHash: 'second' });
+  await write(2, 'second');
+  expect(await isConfirmed(pool, userId)).toBe(true);
+  await write(3, 'first');
+  expect(await isConfirmed(pool, userId)).toBe(false);
 });

@@ -37,6 +37,14 @@ export const selectPersonById = async (database: Queryable, userId: UserId): Pro
   return rows[0];
 };
 
+export const selectEmailHash = async (database: Queryable, userId: UserId): Promise<string | null> => {
+  const { rows } = await database.query<{ emailHash: string | null }>(
+    `select email_hash as "emailHash" from auth.person where user_id = $1`,
+    [userId],
+  );
+  return rows[0]?.emailHash ?? null;
+};
+
 /**
  * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be heard again.
  * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.

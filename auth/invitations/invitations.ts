@@ -74,7 +74,7 @@ export const createInvitations = (
       const { userId } = signedUp.person;
       // The directory may have done this already, because there is an account with the address now.
       await closeInvitation(pool, id, 'accepted');
-      await confirm(pool, userId);
+      await confirm(pool, { userId, emailHash: dependencies.emailHash(email) });
       const by: SecurityCircumstances = { actor: `user:${userId}`, client: null, requestId };
       await record({ type: 'invitation.accepted', data: { invitationId: id, userId } }, by);
       return signedUp;

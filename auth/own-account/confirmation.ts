@@ -91,6 +91,6 @@ const send = async (dependencies: Dependencies, visitor: Visitor, email: string)
 const take = async (dependencies: Dependencies, visitor: Visitor, { email, link }: Linked & { readonly link: string }): Promise<void> => {
   const content = await dependencies.tickets.use('confirm address', boundTo(dependencies, visitor, email), link);
   if (content === undefined) return answer(dependencies, visitor, { email, link: undefined, problem: OVER, status: 410 });
-  await confirm(dependencies.pool, visitor.userId);
+  await confirm(dependencies.pool, { userId: visitor.userId, emailHash: dependencies.emailHash(email) });
   goTo(visitor, PATHS.security, 'confirmed');
 };

@@ -9,7 +9,6 @@ import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/
 import { setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
 import { until } from '../../test/engines/until.ts';
-import { confirm } from '../accounts/confirmed.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;
@@ -90,7 +89,7 @@ describe('a forgotten password', () => {
     const userId = await site.addPerson({ email, password, isConfirmed: false });
     const thief = await signInToAccount(site, { email, password });
     // As it was possible before an account had to be confirmed for it.
-    await confirm(site.pool, userId);
+    await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
     await setUpCodes(thief);
     await site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
     const { id: webhookId } = await site.gateway.send({ type: 'RegisterWebhook', ...WEBHOOK }, by(as(userId)));

@@ -4,6 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { confirm, isConfirmed } from '../accounts/confirmed.ts';
 import { type Credentials, setPhc } from '../accounts/credentials.ts';
+import { selectEmailHash } from '../accounts/person-table.ts';
 import { removePasskeysOf } from '../passkeys/passkeys.ts';
 import { turnOffSecondFactor } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
@@ -52,18 +53,19 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       // Whoever made the account need not be who reads the mail to its address.
       const isFirst = found.isMailed && !(await isConfirmed(pool, userId));
       if (isFirst) await removeOtherWays(dependencies, userId, by);
-      const isSet = await inTransaction(
-        pool,
-        async (connection) => (await takeReset(connection, digestOf(link))) !== undefined && (await setPhc(connection, userId, phc)),
-      );
-      if (!isSet) return false;
+      const taken = await inTransaction(pool, async (connection) => {
+        const isTaken = (await takeReset(connection, digestOf(link))) !== undefined && (await setPhc(connection, userId, phc));
+        // A link ends with its address, so what the account has here is where the link went.
+        return isTaken ? { emailHash: await selectEmailHash(connection, userId) } : undefined;
+      });
+      if (taken === undefined) return false;
       await endGrantsOfUser(userId);
       if (isFirst) {
         // Once more, because what was signed in until now may have added something.
         await removeOtherWays(dependencies, userId, by);
         // The command role ends webhooks because of it. If the log does not answer, the next link begins again.
         await recordOrFail({ type: 'account.reclaimed', data: { userId } }, by);
-        await confirm(pool, userId);
+        if (taken.emailHash !== null) await confirm(pool, { userId, emailHash: taken.emailHash });
       }
       await record({ type: 'account.password_changed', data: { userId, by: 'link' } }, by);
       return true;

@@ -14,7 +14,6 @@ import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { confirm } from '../../auth/accounts/confirmed.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
@@ -90,7 +89,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
       const userId = await registerUser(gateway, { email, role });
       await auth.persons.register({ userId, version: 1 as never, email, role });
       if (password !== undefined) await credentials.set(userId, password);
-      if (isConfirmed) await confirm(pool, userId);
+      if (isConfirmed) await pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
       return userId;
     },
     async deletePerson(userId) {
