@@ -60,6 +60,17 @@ describe('a cover', () => {
     expect(await world.stored()).toHaveLength(1);
   });
 
+  test('with the same key and a version is set once, and answered again', async () => {
+    const headers = { 'Idempotency-Key': `version${world.article}`, 'If-Match': '"1-x"' };
+    const content = picture('image/png', 2_000);
+    const first = await world.put(content, 'image/png', { headers });
+    expect(first).toMatchObject({ status: 200, body: { version: 2 } });
+    expect(await world.put(content, 'image/png', { headers })).toMatchObject({ status: 200, body: first.body });
+    const late = await world.put(content, 'image/png', { headers: { ...headers, 'Idempotency-Key': `late${world.article}` } });
+    expect(late).toMatchObject({ status: 412 });
+    expect(await world.stored()).toHaveLength(1);
+  });
+
   test('is taken away again by DELETE, however often', async () => {
     await world.put(picture('image/png'), 'image/png');
     for (let each = 0; each < 2; each += 1) {

@@ -25,11 +25,13 @@ export const coverRoutes = ({ gateway, blobs, requireIfMatch }: CoverDependencie
     const context = contextOf(request, putCover, { requireIfMatch });
     const type = demandPicture(request);
     const length = request.get('Content-Length');
-    const { idempotencyKey: _, ...unkeyed } = context;
+    // A repetition finds the version that it made itself: with a key, only the keyed command can tell what must not be changed.
+    const { idempotencyKey, ifVersion, unlessVersion, ...first } = context;
+    const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
     const result = await setCover({
       blobs,
       articleId,
-      check: () => gateway.send({ type: 'EditArticle', articleId }, unkeyed),
+      check: () => gateway.send({ type: 'EditArticle', articleId }, { ...first, ...conditions }),
       receive: () => receiveBody(request, type),
       bytes: length === undefined ? undefined : Number(length),
       // The name of the picture is another each time, so that the key stands for its bytes.
