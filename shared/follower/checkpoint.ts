@@ -4,7 +4,10 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 /** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
 export type Checkpoint = { readonly log: LogIdentity; readonly position: Position; readonly event: EventId | null };
 
-const COLUMNS = 'log, position, case when event_position = position then event end as event';
+/** Whoever reads may be of a later release than the follower that migrates the table: a column that is not there yet counts as null. */
+const EVENT = `to_jsonb(follower_checkpoint)->>'event'`;
+const EVENT_POSITION = `(to_jsonb(follower_checkpoint)->>'event_position')::bigint`;
+const COLUMNS = `log, position, case when ${EVENT_POSITION} = position then ${EVENT} end as event`;
 
 /** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
 class LostCheckpoint extends Error {

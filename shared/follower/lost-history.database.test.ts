@@ -33,6 +33,18 @@ const openWorld = async () => {
   return { pool, eventLog, heard, start, append, isAt, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
+test('a checkpoint that an earlier release keeps without its event can be read', async () => {
+  await using world = await openWorld();
+  await world.append(1);
+  {
+    await using _follower = await world.start();
+    await world.isAt(1);
+  }
+  expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ event: expect.any(String) });
+  await world.pool.query('alter table follower_checkpoint drop column event, drop column event_position');
+  expect(await readCheckpoint(world.pool, 'tried')).toEqual({ log: world.eventLog.identity, position: 1, event: null });
+});
+
 test.each([
   ['with other events in their place', 4],
   ['with nothing in their place', 0],
