@@ -16,14 +16,12 @@ const LIFETIME_S = 86_400;
 const ID_BYTES = 16;
 const LINK_BYTES = 32;
 const KIND = 'sign-up';
-const EXPIRED_AT_ONCE = 100;
 
 export const createPendingSignUps = ({ pool, seal }: { readonly pool: Pool; readonly seal: RecordSeal }): PendingSignUps => ({
   async make(wanted) {
     const link = randomBytes(LINK_BYTES).toString('base64url');
     const digest = seal.hash(KIND, link);
     const id = randomBytes(ID_BYTES).toString('base64url');
-    await deleteExpired(pool);
     await insert(pool, digest, seal.seal(KIND, digest, { ...wanted, id }));
     return link;
   },
@@ -51,11 +49,4 @@ const select = async (pool: Pool, digest: Buffer): Promise<Buffer | undefined> =
     [digest],
   );
   return rows[0]?.sealed;
-};
-
-const deleteExpired = async (pool: Pool): Promise<void> => {
-  await pool.query(
-    `delete from auth.pending_sign_up where digest in
-       (select digest from auth.pending_sign_up where expires_at < now() limit ${EXPIRED_AT_ONCE} for update skip locked)`,
-  );
 };

@@ -5,6 +5,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
 import { createGrantEnder, type EndedGrant } from './end-grants.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
   await migrateRevocations(pool);
   await migrateAuthStorage(pool);
+  await migrateAccounts(pool);
 });
 beforeEach(async () => {
   ended = [];
@@ -185,7 +187,8 @@ test('what has expired is removed after a while, in batches', async () => {
   await codes.upsert('just-expired', code, -60);
   await codes.upsert('alive', code, 60);
   await insertUsedOnce(pool, seal.hash('used once', 'old'), -7_200);
-  expect(await cleanUp(pool, 2)).toBe(8);
+  await pool.query(`insert into auth.pending_sign_up values ('one', 'sealed', now() - interval '2 hours'), ('other', 'sealed', now())`);
+  expect(await cleanUp(pool, 2)).toBe(9);
   expect(await codes.find('just-expired')).toBeDefined();
   expect(await codes.find('alive')).toBeDefined();
   expect(await cleanUp(pool, 2)).toBe(0);
