@@ -5,6 +5,7 @@ import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
+import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
@@ -70,7 +71,7 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
     await pool.query('select 1');
   });
   health.add('event log', () => eventLog.check());
-  health.add('event log history', () => guarded.demandHistory());
+  health.add('event log history', () => guarded.demandHistory().catch(refuseLostHistory));
   return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 
@@ -84,6 +85,11 @@ const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost
     'The event log has lost events that were here, and nobody has decided how it goes on: ' +
       'do as docs/runbooks.md says under “The log went back”. `npm run annals -- log renew` goes on with what is there.',
   );
+};
+
+const refuseLostHistory = (cause: unknown): never => {
+  if (cause instanceof LogWentBack) throw new NotReady('The event log has lost events.', { cause });
+  throw cause;
 };
 
 const refuseStart = (error: unknown): never => {
