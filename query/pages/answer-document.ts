@@ -12,7 +12,14 @@ const DOCUMENT_VERSION = 0;
 export const answerDocument = ({ type, text, headers = {} }: Document): RequestHandler => {
   const content = compressible(Buffer.from(text));
   // Strong tags stand for bytes, and compressed they are others.
-  const tagOf = (coding: Coding): string => entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), text].join('\n'));
+  const tags = new Map<Coding, string>();
+  const tagOf = (coding: Coding): string => {
+    const known = tags.get(coding);
+    if (known !== undefined) return known;
+    const tag = entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), text].join('\n'));
+    tags.set(coding, tag);
+    return tag;
+  };
   return async (request, response) => {
     const coding = codingFor(request, response);
     const entityTag = tagOf(coding);

@@ -11,8 +11,12 @@ export const compressible = (bytes: Buffer): Compressible => {
   const made = new Map<Coding, Promise<Buffer>>();
   return {
     in(coding) {
-      const content = made.get(coding) ?? compressAs(coding, bytes, THOROUGH);
+      const known = made.get(coding);
+      if (known !== undefined) return known;
+      const content = compressAs(coding, bytes, THOROUGH);
       made.set(coding, content);
+      // A failure is told to those who asked until now; the next one tries anew.
+      content.catch(() => made.delete(coding));
       return content;
     },
   };
