@@ -15,7 +15,8 @@ import type { EmailClaims } from './users/email-claims.ts';
 
 /** What a command changed, and how far its stream and the log were then. */
 export type Outcome = Appended & {
-  readonly id: number /** Whether an earlier request with the same key did it. */;
+  readonly id: number;
+  /** Whether an earlier request with the same key did it. */
   readonly isRepeat?: boolean;
 };
 

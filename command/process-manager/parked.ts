@@ -56,7 +56,7 @@ export const listParkedTasks = async (pool: Pool): Promise<readonly ParkedTask[]
   return rows;
 };
 
-/** How many are retried, and for how long at the most they have been. */
+/** How many are retried. */
 export const countParkedTasks = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>('select count(*) as count from process_manager.parked where skipped_at is null');
   return rows[0]?.count ?? 0;
