@@ -6,6 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
 import { createGrantEnder, endGrantsOfClient } from './end-grants.ts';
@@ -24,6 +25,7 @@ beforeAll(async () => {
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
   await migrateRevocations(pool);
   await migrateAuthStorage(pool);
+  await migrateAccounts(pool);
 });
 beforeEach(async () => {
   await pool.query('truncate auth.record, auth.device_poll, auth.used_once, auth.revoked');
