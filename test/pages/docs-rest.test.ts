@@ -23,8 +23,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       await page.goto(`${docs.url}/docs/rest`);
       const shown = await page.locator('details.operation .summary').allInnerTexts();
       expect(shown).toEqual(expect.arrayContaining(Object.values(DESCRIBED).map(({ summary }) => summary)));
-      // Beside the resources, the pictures.
-      expect(await page.locator('details.operation').count()).toBe(Object.keys(DESCRIBED).length + 1);
+      // Beside the resources, the pictures and their signed addresses.
+      expect(await page.locator('details.operation').count()).toBe(Object.keys(DESCRIBED).length + 2);
       await page.getByText('Change an article', { exact: true }).click();
       const operation = operationIn(page, 'editArticle');
       await operation.getByText('If-Match', { exact: true }).waitFor();
