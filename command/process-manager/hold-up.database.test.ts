@@ -117,7 +117,7 @@ test('operators skip what can never be ended, and nobody skips an erasure', asyn
 test('an erasure that a read model refuses is parked, the key is gone, and others are erased', async () => {
   const [refused, other] = [await registerUser(side), await registerUser(side)];
   await side.pool.query(`create schema refusing;
-    create table refusing.users (id bigint, name text, version integer, created_at timestamptz, updated_at timestamptz);
+    create table refusing.users (id bigint, name text, seal text, version integer, created_at timestamptz, updated_at timestamptz);
     insert into refusing.users (id, name) values (${refused}, 'Ada');
     create function refusing.refuse() returns trigger language plpgsql as $$ begin raise 'never'; end $$;
     create trigger refuse before update on refusing.users for each row execute function refusing.refuse()`);

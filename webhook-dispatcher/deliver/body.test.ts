@@ -92,6 +92,9 @@ test('the body has what the feed has', async () => {
   );
 });
 
+/** Of the owner's own draft. */
+const ofDraft: Change = { ...commentAdded, right: 'article.read', resource: { ownerId: ADA, articleStatus: 'draft' } };
+
 test('the first attempt tells as much as is asked for and may be told', async () => {
   expect(await compose({})).toEqual(inFull);
   expect(await compose({ payload: 'thin' })).toEqual(byIds);
@@ -113,19 +116,19 @@ test('what nobody can read for the time being waits where more than its ids was 
   const away = { isReadable: false, standsStill: true };
   for (const shape of ['full', 'public'] as const) expect(await compose({ ...away, shape })).toBe('waiting');
   for (const shape of ['ids', null] as const) expect(await compose({ ...away, shape })).toEqual(byIds);
-  expect(await compose({ ...away, scopes: [], shape: 'full' })).toBe('withheld');
+  expect(await compose({ ...away, change: ofDraft, scopes: [], shape: 'full' })).toBe('withheld');
 });
 
 test('who may not even know of it any more is told nothing', async () => {
-  const draft: Change = { ...commentAdded, right: 'article.read', resource: { ownerId: ADA, articleStatus: 'draft' } };
-  expect(await compose({ change: draft })).toEqual(inFull);
-  for (const shape of [null, 'full', 'ids'] as const) expect(await compose({ change: draft, role: 'reader', shape })).toBe('withheld');
+  expect(await compose({ change: ofDraft })).toEqual(inFull);
+  for (const shape of [null, 'full', 'ids'] as const) expect(await compose({ change: ofDraft, role: 'reader', shape })).toBe('withheld');
 });
 
-test('nothing is told but what the scopes allow', async () => {
-  expect(await compose({ scopes: ['read:comments'] })).toEqual(inFull);
+test('what is not public is told as far as the scopes allow', async () => {
+  expect(await compose({ change: ofDraft, scopes: ['read:articles'] })).toEqual(inFull);
   for (const shape of [null, 'full', 'ids'] as const)
-    expect(await compose({ scopes: ['read:users', 'read:articles', 'manage:webhooks'], shape })).toBe('withheld');
+    expect(await compose({ change: ofDraft, scopes: ['read:users', 'read:comments', 'manage:webhooks'], shape })).toBe('withheld');
+  expect(await compose({ scopes: [] }), 'public').toEqual(inFull);
 });
 
 test('what is private of a profile goes to administrators alone, and stays out where it was left out at first', async () => {
