@@ -22,7 +22,9 @@ const OPERATION_READS = Object.entries(OPERATIONS)
       (things) => {
         // Only what was public can have comments.
         const places: Places = id === 'listComments' ? { articleId: things.withdrawn } : placesOf(things);
-        return { path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places[name])) };
+        const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places[name]));
+        // Others may have filled the first pages of the log.
+        return { path: id === 'listEvents' ? `${filled}?after=${things.begin}` : filled };
       },
     ],
   );
