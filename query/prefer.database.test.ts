@@ -108,11 +108,12 @@ describe('return=representation', () => {
 });
 
 describe('return=minimal', () => {
-  test('answers without a body, and with all headers', async () => {
+  test('answers a change without a body, a creation with its id, and both with all headers', async () => {
     const made = await write('POST', '/articles', { body: ARTICLE, prefer: MINIMAL });
     const article = String(made.headers.get('location'));
     const changed = await write('PATCH', article, { body: { title: 'Two' }, prefer: ' Return = "minimal"' });
-    expect([made.status, made.text, changed.status, changed.text]).toEqual([201, '', 204, '']);
+    expect([made.status, changed.status, changed.text]).toEqual([201, 204, '']);
+    expect(Object.keys(JSON.parse(made.text))).toEqual(['id', 'version', 'cursor', '_links']);
     for (const { headers } of [made, changed]) {
       expect(headers.get('preference-applied')).toBe(MINIMAL);
       expect(headers.get('vary')).toContain('Prefer');

@@ -37,7 +37,7 @@ export const HEADER_PARAMETERS = {
     name: 'Prefer',
     in: 'header',
     description:
-      'How the write is answered (RFC 7240): `return=minimal` without a body; `return=representation` with the item, as GET answers it, where the operation changes one item and you may read it. `Preference-Applied` says whether it was.',
+      'How the write is answered (RFC 7240): `return=minimal` with 204 instead of 200 and a body, or with the id of what was created; `return=representation` with the item, as GET answers it, where the operation changes one item and you may read it. `Preference-Applied` says whether it was.',
     schema: { type: 'string', examples: ['return=representation', 'return=minimal'] },
   },
 } as const satisfies Record<string, JsonObject>;

@@ -38,14 +38,15 @@ export const answerWritten = (request: Request, response: Response, { operation,
   response.set('ETag', versionTagOf(version));
   if (preferenceOf(request, operation.answer) === 'minimal') {
     response.set(PREFERENCE_APPLIED, 'return=minimal');
-    return void response.status(statusOfMinimal(status)).end();
+    const minimal = statusOfMinimal(status);
+    if (minimal !== status) return void response.status(minimal).end();
   }
   const links = { self: { href: self }, ...(location && href !== undefined && { [location.rel]: { href } }) };
   const text = JSON.stringify({ id, version, cursor, ...(secret !== undefined && { secret }), _links: links });
   response.type(mediaTypeFor(request)).send(text);
 };
 
-/** 201 and 202 say more than that nothing is in it. */
+/** 201 and 202 keep their status, and with it the few bytes that name what was made. */
 export const statusOfMinimal = (status: number): number => (status === 200 ? 204 : status);
 
 /** Nothing where one of the ids is not known. */
