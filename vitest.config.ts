@@ -13,7 +13,7 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 const limits = (test: number, hook = 30_000) => ({ provide: { limitsMs: { test, hook } }, setupFiles: ['test/engines/scale-limits.ts'] });
 /** They start processes. */
 const patient = limits(120_000, 120_000);
-const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-line,shared}';
+const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
 
 /**
  * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of

@@ -6,7 +6,9 @@ import { findViolations } from './boundaries.ts';
 const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
-  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,audit,command-line,shared}/**/*.ts', { cwd: root });
+  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}/**/*.ts', {
+    cwd: root,
+  });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };
 
@@ -27,6 +29,9 @@ test.each([
   ['a role for its side effects', 'shared/x.ts', `import '../command/x.ts';`],
   ['the audit from within a role', 'projector/service.ts', `import { x } from '../audit/x.ts';`],
   ['the audit from shared', 'shared/main.ts', `import { x } from '../audit/x.ts';`],
+  ['the domain from a role', 'query/x.ts', `import { x } from '#domain/x.ts';`],
+  ['the domain from the kernel', 'kernel/x.ts', `import { x } from '#domain/x.ts';`],
+  ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['a driver in a role', 'command/send.ts', `import pg from 'pg';`],
   ['a type of a driver in a role', 'command/send.ts', `import type pg from 'pg';`],

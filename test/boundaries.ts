@@ -5,7 +5,7 @@ export type Sources = ReadonlyMap<string, string>;
 
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
-const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'audit', 'command-line', 'shared'];
+const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'audit', 'command-line', 'shared', 'kernel', 'domain'];
 
 /** What an operator does by hand is done by the parts of the roles themselves, and a proof holds the roles against each other. */
 const COMPOSING = new Set(['command-line', 'audit']);
@@ -31,7 +31,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
-const PURE_FOLDERS = ['shared/events/', 'shared/commands/'];
+const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
 const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fast-check']);
 const DECIDER = /^export const \w+: Decider</m;
 
@@ -50,6 +50,8 @@ const violationsOf = (path: string, sources: Sources): string[] => [
 ];
 
 const crossings = (path: string, specifier: string): string[] => {
+  if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain')
+    return [`${path} imports ${specifier}: the domain is given to the roles, and no role knows it.`];
   if (!specifier.startsWith('.') || COMPOSING.has(folderOf(path))) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
@@ -89,7 +91,7 @@ const impurities = (start: string, sources: Sources): string[] => {
 };
 
 const localTarget = (path: string, specifier: string): string | undefined => {
-  if (specifier.startsWith('#shared/')) return specifier.slice(1);
+  if (/^#(?:shared|kernel|domain)\//.test(specifier)) return specifier.slice(1);
   return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
 };
 

@@ -1,0 +1,41 @@
+import { instant, line, markdown, picture, ref, set, states, word } from '#kernel/declare/fields.ts';
+import { aggregate, user } from './base.ts';
+
+const content = ['title', 'body', 'tags', 'cover'] as const;
+
+export const article = aggregate('article', {
+  names: { graphql: 'Post' },
+  owner: 'author',
+  fields: {
+    author: ref(user),
+    title: line(200).search('A'),
+    body: markdown(100_000).search('D'),
+    tags: set(word(/^[a-z0-9-]{1,40}$/), 10)
+      .default([])
+      .filter('tag'),
+    cover: picture().optional(),
+    status: states('draft', 'published').filter(),
+    publishedAt: instant().optional().sort(),
+  },
+  events: {
+    drafted: { creates: content },
+    edited: { changes: content },
+    published: { sets: { status: 'published', publishedAt: 'now' }, subscribe: true },
+    unpublished: { sets: { status: 'draft', publishedAt: null } },
+    deleted: { ends: true },
+  },
+  commands: {
+    create: { emits: 'drafted', next: ['publish'] },
+    edit: { emits: 'edited' },
+    publish: { emits: 'published' },
+    unpublish: { emits: 'unpublished' },
+    delete: { emits: 'deleted' },
+  },
+  rights: {
+    read: { anyone: 'published', author: ['published', 'own'] },
+    write: { author: 'own' },
+    publish: { scope: 'publish', author: 'own' },
+    unpublish: { scope: 'publish', author: 'own' },
+  },
+  reactions: { author: { deleted: { run: 'delete', when: 'draft' } } },
+});

@@ -1,0 +1,6 @@
+import { assemble } from '#kernel/registry/registry.ts';
+import { article } from './article.ts';
+import * as base from './base.ts';
+import { comment } from './comment.ts';
+
+export const publishing = assemble(base, [article, comment]);

@@ -1,0 +1,171 @@
+import { column, itemDefs, snake, targetOf } from '../registry/names.ts';
+import type { Kind, Registry, Row } from '../registry/registry.ts';
+
+/** A condition, resolved: the one form from which a check in memory and an SQL condition are made. */
+export type Expression =
+  | { readonly op: 'const'; readonly value: boolean }
+  | { readonly op: 'and' | 'or'; readonly of: readonly Expression[] }
+  | { readonly op: 'not'; readonly of: Expression }
+  | { readonly op: 'is'; readonly field: string; readonly value: unknown }
+  | { readonly op: 'min' | 'max'; readonly field: string; readonly than: number | string }
+  | { readonly op: 'caller'; readonly field: string }
+  | { readonly op: 'at'; readonly field: string; readonly kind: string; readonly of: Expression }
+  | { readonly op: 'some'; readonly list: string; readonly of: Expression };
+
+export const always = { op: 'const', value: true } as const;
+export const never = { op: 'const', value: false } as const;
+
+export const and = (...of: readonly Expression[]): Expression => {
+  const left = of.flatMap((each) => (each.op === 'and' ? each.of : [each])).filter((each) => !(each.op === 'const' && each.value));
+  if (left.some((each) => each.op === 'const')) return never;
+  return left.length > 1 ? { op: 'and', of: left } : (left[0] ?? always);
+};
+export const or = (...of: readonly Expression[]): Expression => {
+  const left = of.flatMap((each) => (each.op === 'or' ? each.of : [each])).filter((each) => each.op !== 'const' || each.value);
+  if (left.some((each) => each.op === 'const')) return always;
+  const different = [...new Map(left.map((each) => [JSON.stringify(each), each])).values()];
+  return different.length > 1 ? { op: 'or', of: different } : (different[0] ?? never);
+};
+const negate = (of: Expression): Expression => (of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of });
+/** What lies behind a reference; of alternatives, each by itself, so that each can be granted by itself. */
+const at = (field: string, kind: string, of: Expression): Expression =>
+  of.op === 'or'
+    ? or(...of.of.map((each) => at(field, kind, each)))
+    : of.op === 'const' && !of.value
+      ? never
+      : { op: 'at', field, kind, of };
+
+/** What an author wrote, resolved against an aggregate. */
+export const resolve = (registry: Registry, kind: Kind, condition: unknown): Expression => {
+  if (typeof condition === 'boolean') return condition ? always : never;
+  if (typeof condition === 'string') return factOf(registry, kind, condition);
+  if (Array.isArray(condition)) return or(...condition.map((each) => resolve(registry, kind, each)));
+  return and(...Object.entries(condition as Row).map(([name, value]) => entryOf(registry, kind, name, value)));
+};
+
+const factOf = (registry: Registry, kind: Kind, fact: string): Expression => {
+  if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
+  if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
+  if (!(fact in kind.facts)) throw new Error(`${kind.name} has no fact ${fact}`);
+  return resolve(registry, kind, kind.facts[fact]);
+};
+
+const entryOf = (registry: Registry, kind: Kind, name: string, value: unknown): Expression => {
+  if (typeof value === 'boolean' && !(name in kind.fields))
+    return value ? factOf(registry, kind, name) : negate(factOf(registry, kind, name));
+  const def = kind.fields[name];
+  if (def?.kind === 'ref' && value !== null && typeof value !== 'number' && !isOther(value)) {
+    const target = registry.kinds[targetOf(def)] as Kind;
+    if (target.name === 'user' && value === 'caller') return { op: 'caller', field: name };
+    if (target.name === 'user' && typeof value === 'object' && 'caller' in value) {
+      const isCaller: Expression = { op: 'caller', field: name };
+      return value.caller === true ? isCaller : negate(isCaller);
+    }
+    return at(name, target.name, resolve(registry, target, value));
+  }
+  if (def?.kind === 'list') {
+    const item = {
+      ...kind,
+      name: `${kind.name}.${name}`,
+      fields: itemDefs(def),
+      facts: {},
+      owner: undefined,
+    };
+    return { op: 'some', list: name, of: resolve(registry, item, (value as { some: unknown }).some) };
+  }
+  return matches(name, value);
+};
+const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
+const matches = (field: string, value: unknown): Expression => {
+  if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));
+  if (typeof value !== 'object' || value === null) return { op: 'is', field, value };
+  if ('not' in value) return negate(matches(field, value.not));
+  if ('min' in value) return { op: 'min', field, than: value.min as number };
+  return { op: 'max', field, than: (value as { max: number }).max };
+};
+
+// ── In memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+export type State = Readonly<Record<string, unknown>>;
+export type Find = (kind: string, id: unknown) => State | undefined;
+/** Made once per condition; `find` has what references lead to, as of when it is asked. */
+export const holds = (expression: Expression, state: State, callerId: number | null, find: Find): boolean => {
+  switch (expression.op) {
+    case 'const':
+      return expression.value;
+    case 'and':
+      return expression.of.every((each) => holds(each, state, callerId, find));
+    case 'or':
+      return expression.of.some((each) => holds(each, state, callerId, find));
+    case 'not':
+      return !holds(expression.of, state, callerId, find);
+    case 'is':
+      return (state[expression.field] ?? null) === expression.value;
+    case 'min':
+      return Number(state[expression.field] ?? Number.NaN) >= Number(expression.than);
+    case 'max':
+      return Number(state[expression.field] ?? Number.NaN) <= Number(expression.than);
+    case 'caller':
+      return callerId !== null && state[expression.field] === callerId;
+    case 'at':
+      return isThere(find(expression.kind, state[expression.field]), (found) => holds(expression.of, found, callerId, find));
+    case 'some':
+      return ((state[expression.list] ?? []) as readonly State[]).some((item) => holds(expression.of, item, callerId, find));
+  }
+};
+
+/** What is not there meets no condition, as in SQL. */
+const isThere = (found: State | undefined, check: (found: State) => boolean): boolean => found !== undefined && check(found);
+
+// ── In SQL ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`);
+/** `$viewer` is null for those who are not signed in. */
+export const toSql = (registry: Registry, kind: Kind, expression: Expression, alias: string): string => {
+  const sql = (each: Expression): string => toSql(registry, kind, each, alias);
+  switch (expression.op) {
+    case 'const':
+      return String(expression.value);
+    case 'and':
+      return `(${expression.of.map(sql).join(' and ')})`;
+    case 'or':
+      return `(${expression.of.map(sql).join(' or ')})`;
+    case 'not':
+      // Null is not true: the same as in memory.
+      return `(${sql(expression.of)}) is not true`;
+    case 'is':
+      return expression.value === null
+        ? `${alias}.${column(expression.field, kind.fields[expression.field])} is null`
+        : `${alias}.${column(expression.field, kind.fields[expression.field])} = ${literal(expression.value)}`;
+    case 'min':
+      return `${alias}.${snake(expression.field)} >= ${literal(expression.than)}`;
+    case 'max':
+      return `${alias}.${snake(expression.field)} <= ${literal(expression.than)}`;
+    case 'caller':
+      return `${alias}.${expression.field === 'id' ? 'id' : column(expression.field, kind.fields[expression.field])} = $viewer`;
+    case 'at': {
+      const target = registry.kinds[expression.kind] as Kind;
+      const inner = `${alias}_${expression.field}`;
+      return `exists (select from ${target.plural} ${inner} where ${inner}.id = ${alias}.${column(expression.field, kind.fields[expression.field])}${expression.of.op === 'const' ? '' : ` and ${toSql(registry, target, expression.of, inner)}`})`;
+    }
+    case 'some': {
+      const def = kind.fields[expression.list];
+      const item = { ...kind, fields: def ? itemDefs(def) : {} };
+      return `exists (select from ${kind.name}_${expression.list} i where i.${kind.name}_id = ${alias}.id and ${toSql(registry, item, expression.of, 'i')})`;
+    }
+  }
+};
+
+/** What is left of it where a field is known: lists are cut into parts by this, each of which one index holds in order. */
+export const knowing = (expression: Expression, field: string, value: unknown): Expression => {
+  switch (expression.op) {
+    case 'is':
+      return expression.field === field ? (expression.value === value ? always : never) : expression;
+    case 'and':
+      return and(...expression.of.map((each) => knowing(each, field, value)));
+    case 'or':
+      return or(...expression.of.map((each) => knowing(each, field, value)));
+    case 'not':
+      return negate(knowing(expression.of, field, value));
+    default:
+      return expression;
+  }
+};

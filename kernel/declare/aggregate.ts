@@ -1,0 +1,229 @@
+import type { Asked, Condition } from './conditions.ts';
+import type { Choice, Field, Fields, Instant, List, Ref, States, ValueOf, ValuesOf } from './fields.ts';
+
+// ── Which fields are what ────────────────────────────────────────────────────────────────────────────────────────────────────
+type KeysOf<F, Type> = { [K in keyof F]: F[K] extends Type ? K : never }[keyof F] & string;
+type RefKey<F> = Keys<F, unknown>['reference'];
+type ListKey<F> = KeysOf<F, List<Fields>>;
+type NumberKey<F> = KeysOf<F, Field<number>>;
+/** An interface, so that messages spell the names out. */
+interface Keys<F, D> {
+  /** What forms can say. */
+  readonly content: {
+    [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K;
+  }[keyof F & string];
+  readonly list: { [K in keyof F & string]: F[K] extends List<Fields> ? K : never }[keyof F & string];
+  readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F & string];
+  readonly any: (keyof F | keyof D) & string;
+}
+
+/** Numbers that follow from lists. */
+export type DerivedOf<F> = {
+  readonly [name: string]: { readonly count: ListKey<F> } | { readonly sum: SumPath<F> };
+};
+type SumPath<F> = {
+  [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${NumberKey<I>}` : never;
+}[ListKey<F>];
+
+// ── Events: what has happened, and what it does to the state ─────────────────────────────────────────────────────────────────
+/** By names alone, so that messages are short. */
+type Common<Sets, Carried> = {
+  readonly says?: string;
+  /** Values as they are when it happens, recorded in the event, for views. */
+  readonly carries?: readonly Carried[];
+  readonly sets?: Sets;
+  /** Has a subscription of its own. */
+  readonly subscribe?: true;
+  /** Nobody outside sees it. */
+  readonly internal?: true;
+  readonly version?: number;
+  /** From an earlier version to the next. */
+  readonly upcast?: {
+    readonly [version: number]: (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  };
+};
+type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
+type SetValue<X> = X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
+export type EventSpec<Content, Listed, Sets, Carried> = Common<Sets, Carried> &
+  (
+    | { readonly creates: readonly Content[] }
+    | { readonly changes: readonly Content[] }
+    | { readonly adds: Listed }
+    | { readonly updates: Listed }
+    | { readonly moves: Listed }
+    | { readonly removes: Listed }
+    | { readonly ends: true }
+    | { readonly sets: Sets }
+    /** Changes nothing, and is there to be known. */
+    | { readonly notes: true }
+  );
+export type EventsOf<F, D> = {
+  readonly [name: string]: EventSpec<Keys<F, D>['content'], Keys<F, D>['list'], SetsOf<F>, Keys<F, D>['any']>;
+};
+
+/** The names of what an event holds beyond the ids. */
+export type DataKey<E> =
+  | (E extends { readonly creates: readonly (infer K)[] } ? K : never)
+  | (E extends { readonly changes: readonly (infer K)[] } ? K : never)
+  | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
+
+// ── Commands: what can be asked for ──────────────────────────────────────────────────────────────────────────────────────────
+type CommandSpec<EventName, Cond, FieldName, Decision> = {
+  readonly says?: string;
+  /** Otherwise it is refused, and no link leads to it. */
+  readonly when?: Cond;
+  /** Of the form: may not be null. */
+  readonly requires?: readonly FieldName[];
+  /** Only timers, reactions and code give it. */
+  readonly internal?: true;
+  /** Commands without a form that the form can ask for at once. */
+  readonly next?: readonly string[];
+} & (
+  | { readonly emits: EventName }
+  /** One of several events: the one thing that data cannot say, so a pure function does. */
+  | { readonly emits: readonly EventName[]; readonly decide: (given: Decision) => readonly EventName[] }
+);
+/** What a decision can depend on. */
+export type Given<F extends Fields, D> = {
+  readonly state: { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
+  readonly form: Readonly<Record<string, unknown>>;
+  readonly callerId: number | null;
+  readonly now: string;
+};
+/** What a form can ask for at once are commands too. */
+type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
+export type CommandsOf<F extends Fields, D, E, Cond> = {
+  readonly [name: string]: CommandSpec<keyof E & string, Cond, keyof F & string, Given<F, D>>;
+};
+
+// ── Rights ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+/** Nobody who is not named may; administrators may unless it is said. `true`, `false`, or on what it depends. */
+type Row<Role extends string, Cond, Parent = never> = { readonly [R in Role | 'admin']?: boolean | Cond } & {
+  /** Everybody, signed in or not, for whom there is no cell. */
+  readonly anyone?: boolean | Cond;
+  /** Everybody signed in for whom there is no cell. */
+  readonly signedIn?: boolean | Cond;
+  /** All as of the aggregate that this reference leads to. */
+  readonly as?: Parent;
+  /** The first word of the scope, if it is not `read` or `write`. */
+  readonly scope?: string;
+};
+export type RightsOf<Role extends string, F, C, Cond> = {
+  readonly read: Row<Role, Cond, RefKey<F>>;
+  /** Every command that has no row of its own. */
+  readonly write?: Row<Role, Cond, RefKey<F>>;
+} & { readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>> };
+type FieldRight<Role extends string, F, Cond> = Row<Role, Cond> & {
+  readonly reads?: readonly ((keyof F & string) | 'createdAt' | 'updatedAt')[];
+  readonly writes?: readonly (keyof F & string)[];
+};
+
+// ── What follows from what ───────────────────────────────────────────────────────────────────────────────────────────────────
+/** When what I refer to has this event, I am given this command. Of items: `items.article`. */
+type Reactions<F, C, Cond> = { readonly [K in RefPath<F>]?: OfTarget<At<F, K>, C, Cond> };
+type RefPath<F> = RefKey<F> | { [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${RefKey<I>}` : never }[ListKey<F>];
+type At<F, K> = K extends keyof F
+  ? F[K]
+  : K extends `${infer L extends keyof F & string}.${infer R}`
+    ? F[L] extends List<infer I>
+      ? At<I, R>
+      : never
+    : never;
+type OfTarget<X, C, Cond> =
+  X extends Ref<infer A, unknown>
+    ? {
+        readonly [N in A extends { readonly events: infer E } ? keyof E & string : string]?: {
+          readonly run: keyof C & string;
+          readonly when?: Cond;
+        };
+      }
+    : never;
+type Timer<E, C> = {
+  readonly after: keyof E & string;
+  readonly days: number;
+  readonly run: keyof C & string;
+};
+
+// ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+/** Whether `own` is a fact. */
+type Own<O> = [O] extends [string] ? 'own' : never;
+/** An interface, so that messages spell the words out. */
+interface Facts<F, K, O> {
+  readonly fact: { [N in keyof F]: F[N] extends Choice<infer V> ? V : never }[keyof F] | Own<O> | (keyof K & string);
+}
+
+export type Declaration<
+  Role extends string,
+  F extends Fields,
+  D,
+  E,
+  K,
+  C,
+  O,
+  P,
+  Cond = Condition<Facts<F, NoInfer<K>, O>['fact'], F, NoInfer<D>>,
+> = {
+  readonly names?: { readonly plural?: string; readonly graphql?: string };
+  readonly says?: string;
+  /** The user whose it is: whoever creates it, unless they may name somebody else. */
+  readonly owner?: O;
+  /** What it stands under: it is created and listed there. */
+  readonly parent?: P;
+  /** What representations of others show of it beside the id. */
+  readonly label?: keyof F & string;
+  readonly order?: 'oldest' | 'newest';
+  readonly fields: F;
+  readonly derived?: D;
+  readonly events: E;
+  /** Conditions with a name. The words of choices and states are facts already, and so is `own`. */
+  readonly facts?: K;
+  /** Hold after every command. */
+  readonly invariants?: { readonly [name: string]: Cond };
+  readonly commands: C & Followed<C>;
+  readonly rights: RightsOf<Role, F, C, Cond>;
+  /** Fields that fewer may read, or write. */
+  readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };
+  readonly reactions?: Reactions<F, C, Cond>;
+  /** Given by the kernel so many days after the latest such event. A command that does not fit any more is dropped. */
+  readonly timers?: readonly Timer<E, C>[];
+};
+
+export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C> extends Asked<Condition<Fact, F, D>> {
+  readonly kind: Kind;
+  readonly fields: F;
+  readonly derived: D;
+  readonly events: E;
+  readonly commands: C;
+  readonly declaration: AnyDeclaration;
+}
+/** As the registry reads it: the one place where types end. */
+export type AnyDeclaration = Declaration<string, Fields, Record<string, never>, unknown, unknown, unknown, unknown, unknown>;
+export type AnyAggregate = {
+  readonly kind: string;
+  readonly fields: Fields;
+  readonly declaration: AnyDeclaration;
+};
+
+/** What authors of one domain declare with: it knows their roles. */
+export const declareFor =
+  <Role extends string>() =>
+  <
+    const Kind extends string,
+    F extends Fields,
+    const E extends EventsOf<F, D>,
+    const C extends CommandsOf<F, D, E, Condition<Facts<F, K, O>['fact'], F, D>>,
+    const D extends DerivedOf<F> = Record<never, never>,
+    const K extends { readonly [name: string]: Condition<Facts<F, unknown, O>['fact'], F, D> } = Record<never, never>,
+    const O extends Keys<F, unknown>['reference'] | undefined = undefined,
+    const P extends Keys<F, unknown>['reference'] | undefined = undefined,
+  >(
+    kind: Kind,
+    declaration: Declaration<Role, F, D, E, K, C, O, P>,
+  ): Aggregate<Kind, F, D, E, Facts<F, K, O>['fact'], C> => ({
+    kind,
+    fields: declaration.fields,
+    derived: declaration.derived ?? ({} as D),
+    events: declaration.events,
+    commands: declaration.commands,
+    declaration: declaration as unknown as AnyDeclaration,
+  });

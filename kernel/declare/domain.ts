@@ -1,0 +1,76 @@
+import { type Aggregate, type Declaration, declareFor } from './aggregate.ts';
+import type { Condition } from './conditions.ts';
+import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
+
+type UserFields<Role extends string> = {
+  readonly name: Field<string>;
+  readonly email: Field<string | null>;
+  readonly role: Choice<Role | 'admin'>;
+};
+type UserEvent = { readonly changes: readonly string[] };
+type UserEvents = {
+  readonly registered: UserEvent;
+  readonly updated: UserEvent;
+  readonly deleted: UserEvent;
+};
+export type User<Role extends string, F extends Fields> = Aggregate<
+  'user',
+  UserFields<Role> & F,
+  Record<never, never>,
+  UserEvents,
+  'caller',
+  never
+>;
+
+type Options<Role extends string, F extends Fields> = {
+  readonly name: string;
+  /** Of the domain; `admin` is the kernel's. */
+  readonly roles: readonly [Role, ...Role[]];
+  /** Of people who register themselves. */
+  readonly signup?: NoInfer<Role>;
+  /** What the domain adds to users. */
+  readonly user?: {
+    readonly fields: F;
+    readonly fieldRights?: Declaration<
+      Role,
+      F,
+      unknown,
+      unknown,
+      unknown,
+      unknown,
+      undefined,
+      undefined,
+      Condition<'caller', F, unknown>
+    >['fieldRights'];
+  };
+};
+
+/** The roles of a domain and its users, with which its aggregates are declared. */
+export const domain = <const Role extends string, F extends Fields = Record<never, never>>({
+  name,
+  roles,
+  user: added,
+}: Options<Role, F>) => {
+  const aggregate = declareFor<Role>();
+  const content = ['name', 'email', 'role', ...Object.keys(added?.fields ?? {})] as readonly string[] as readonly never[];
+  const user = aggregate('user', {
+    label: 'name',
+    fields: {
+      name: line(100).personal({ erased: 'Deleted user' }),
+      email: email().optional().unique().personal(),
+      role: choice<string>(...roles, 'admin')
+        .named('Role')
+        .default(roles[0]),
+      ...added?.fields,
+    } as Fields,
+    events: { registered: { creates: content }, updated: { changes: content }, deleted: { ends: true } },
+    commands: { create: { emits: 'registered' }, edit: { emits: 'updated' }, delete: { emits: 'deleted' } },
+    rights: { read: { anyone: true }, create: {}, write: { signedIn: 'caller' } } as never,
+    fieldRights: {
+      readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },
+      changeRole: { writes: ['role'] },
+      ...added?.fieldRights,
+    } as never,
+  });
+  return { name, roles, aggregate, user: user as unknown as User<Role, F> };
+};

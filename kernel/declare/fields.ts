@@ -1,0 +1,196 @@
+import * as z from 'zod';
+
+/** What the kernel knows of a field at run time. Everything that interpreters derive is derived from this. */
+export type FieldDef = {
+  readonly kind: 'text' | 'choice' | 'states' | 'instant' | 'date' | 'integer' | 'boolean' | 'set' | 'ref' | 'upload' | 'list';
+  /** What events may hold: may be loosened later, never tightened. */
+  readonly recorded: z.ZodType;
+  /** What forms must satisfy. At least as strict as `recorded`. */
+  readonly demanded: z.ZodType;
+  readonly column: string;
+  readonly graphql: string;
+  readonly optional?: boolean;
+  readonly initial?: unknown;
+  readonly values?: readonly string[];
+  readonly enumName?: string;
+  readonly search?: 'A' | 'B' | 'C' | 'D';
+  readonly filter?: string | true;
+  readonly sort?: boolean;
+  readonly unique?: boolean;
+  readonly personal?: { readonly of: string | undefined; readonly erased: string | undefined };
+  /** Of references: the aggregate, or its kind where it is declared later. */
+  readonly target?: { readonly kind: string } | string;
+  readonly item?: Fields;
+  readonly key?: string | undefined;
+  readonly ordered?: boolean;
+  readonly max?: number;
+  readonly publicFile?: boolean;
+};
+
+declare const VALUE: unique symbol;
+declare const TARGET: unique symbol;
+
+/** A field whose value in the state is a `T`. */
+export interface Field<out T> {
+  readonly def: FieldDef;
+  readonly [VALUE]?: T;
+  /** Null until it is set. */
+  optional(): Field<T | null>;
+  /** Of forms that do not name it. */
+  default(value: T): Field<T>;
+  /** Lists can be asked for one value of it, by this name. */
+  filter(name?: string): this;
+  /** Lists can be ordered by it. */
+  sort(): this;
+  search(weight: 'A' | 'B' | 'C' | 'D'): this;
+  /** No two aggregates have the same, whatever its case. */
+  unique(): this;
+  /** Belongs to a person: the owner, unless a reference is named. `erased` is shown once the person was erased. */
+  personal(options?: { of?: string; erased?: string }): this;
+}
+/** One of some words. Each word is a fact. */
+export interface Choice<V extends string> extends Field<V> {
+  /** Of the GraphQL enum. */
+  named(name: string): this;
+  default(value: V): Choice<V>;
+}
+/** A choice that only events change; begins as the first. */
+export interface States<V extends string> extends Choice<V> {
+  readonly isStates: true;
+}
+/** The id of another aggregate. */
+export interface Ref<out A, out N = never> extends Field<number | N> {
+  readonly [TARGET]?: A;
+  optional(): Ref<A, null>;
+}
+/** Items with ids of their own: rows of a child table. */
+export interface List<out I extends Fields> extends Field<readonly ItemOf<I>[]> {
+  readonly item: I;
+}
+/** A moment; events set it to theirs by `now`. */
+export interface Instant<N = never> extends Field<string | N> {
+  readonly isInstant: true;
+  optional(): Instant<null>;
+}
+export interface Upload<N = never> extends Field<string | N> {
+  readonly isUpload: true;
+  optional(): Upload<null>;
+}
+
+export type Fields = { readonly [name: string]: Field<unknown> };
+export type ValueOf<X> = X extends Field<infer T> ? T : never;
+export type ValuesOf<F> = { readonly [K in keyof F]: ValueOf<F[K]> };
+export type ItemOf<I> = { readonly id: number } & ValuesOf<I>;
+export type TargetOf<X> = X extends Ref<infer A, unknown> ? A : never;
+
+const field = <X>(def: FieldDef): X => {
+  const but = (change: Partial<FieldDef>) => field<X>({ ...def, ...change });
+  return {
+    def,
+    ...(def.item && { item: def.item }),
+    optional: () => but({ optional: true }),
+    default: (initial: unknown) => but({ initial }),
+    filter: (name?: string) => but({ filter: name ?? true }),
+    sort: () => but({ sort: true }),
+    search: (search: 'A') => but({ search }),
+    unique: () => but({ unique: true }),
+    personal: ({ of, erased }: { of?: string; erased?: string } = {}) => but({ personal: { of, erased } }),
+    named: (enumName: string) => but({ enumName }),
+  } as X;
+};
+
+const storable = (max: number) => z.string().max(max).meta({ maxLength: max, pattern: '^[^\\u0000]*$' });
+const visible = (max: number) =>
+  storable(max)
+    .refine((v) => /\S/.test(v))
+    .meta({ minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
+const plain = (kind: FieldDef['kind'], [column, graphql]: readonly [string, string], recorded: z.ZodType, demanded = recorded) =>
+  ({ kind, column, graphql, recorded, demanded }) as const;
+
+const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+
+/** One line with something to see in it. */
+export const line = (max: number): Field<string> =>
+  field(
+    plain(
+      'text',
+      ['text', 'String'],
+      visible(max),
+      visible(max).refine((v) => !MISLEADING.test(v)),
+    ),
+  );
+/** Lines with something to see in them. */
+export const prose = (max: number): Field<string> => field(plain('text', ['text', 'String'], visible(max)));
+/** Markdown, which may be empty. */
+export const markdown = (max: number): Field<string> => field(plain('text', ['text', 'String'], storable(max)));
+export const word = (pattern: RegExp): Field<string> => field(plain('text', ['text', 'String'], z.string().regex(pattern)));
+export const email = (): Field<string> =>
+  field(
+    plain(
+      'text',
+      ['text', 'String'],
+      z
+        .string()
+        .min(3)
+        .max(254)
+        .regex(/^[^\s@]+@[^\s@]+$/)
+        .meta({ format: 'email', pattern: undefined }),
+    ),
+  );
+export const date = (): Field<string> => field(plain('date', ['date', 'Date'], z.iso.date()));
+export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], z.iso.datetime({ precision: 3 })));
+export const integer = (min: number, max: number): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
+/** In the smallest unit of the currency. */
+export const money = (): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
+export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
+export const choice = <const V extends string>(...values: readonly [V, ...V[]]): Choice<V> =>
+  field({ ...plain('choice', ['text', ''], z.enum(values)), values });
+export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
+  field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
+/** Different words, in the order in which they were given. */
+export const set = (of: Field<string>, max: number): Field<readonly string[]> => {
+  const schema = z
+    .array(of.def.recorded)
+    .max(max)
+    .refine((v) => new Set(v).size === v.length)
+    .meta({ uniqueItems: true });
+  return field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], schema), max });
+};
+const PICTURE =
+  /^(https?:\/\/[A-Za-z0-9._~:/?#[\]@!$&()*+,;=%-]+|\/uploads\/([1-9]\d{0,15})-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif))$/;
+/** A picture, uploaded or elsewhere, that everybody can see who knows its address. */
+export const picture = (): Upload => {
+  const recorded = z
+    .string()
+    .max(2048)
+    .regex(/^(?:https?:\/\/|\/uploads\/)[^\s]+$/)
+    .meta({ pattern: '^(https?://|/uploads/)[^\\s]+$' });
+  const demanded = z.string().max(2048).regex(PICTURE).meta({ pattern: PICTURE.source });
+  return field({ ...plain('upload', ['text', 'String'], recorded, demanded), publicFile: true });
+};
+/** A file that whoever may read the aggregate may read. */
+export const upload = (): Upload => field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
+
+const id = z.int().positive();
+/** Another aggregate; its kind as a word only where it is declared later. */
+export function ref<A extends { readonly kind: string }>(target: A): Ref<A>;
+export function ref<const Name extends string>(later: Name): Ref<unknown> & { readonly later: Name };
+export function ref(target: { readonly kind: string } | string): Ref<unknown> {
+  return field({ ...plain('ref', ['bigint', 'ID'], id), target });
+}
+
+export type ListOptions<I> = {
+  readonly max: number;
+  /** No two items have the same of this, and it stands for the item in paths. */
+  readonly key?: keyof I & string;
+  /** Items can be moved. */
+  readonly ordered?: true;
+};
+export const list = <I extends Fields>(item: I, { max, key, ordered }: ListOptions<I>): List<I> =>
+  field({
+    ...plain('list', ['', ''], z.array(z.unknown()).max(max)),
+    item,
+    max,
+    key,
+    ...(ordered && { ordered }),
+  });

@@ -1,0 +1,104 @@
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import { capital } from './names.ts';
+import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, Row } from './registry.ts';
+
+const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
+const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
+  creates: 'create',
+  changes: 'edit',
+  adds: 'addItem',
+  updates: 'changeItem',
+  moves: 'moveItem',
+  removes: 'removeItem',
+  ends: 'end',
+  sets: 'action',
+  notes: 'action',
+};
+
+/** What follows from the declaration of one aggregate. */
+export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
+  const fields: Defs = Object.fromEntries(Object.entries(declared).map(([field, { def }]) => [field, def]));
+  const { owner, parent } = declaration as { owner?: string; parent?: string };
+  const events = eventsOf(name, fields, declaration.events as Record<string, Row>);
+  const type = declaration.names?.graphql ?? capital(name);
+  return {
+    name,
+    fields,
+    owner,
+    parent,
+    events,
+    type,
+    plural: declaration.names?.plural ?? `${name}s`,
+    field: type.charAt(0).toLowerCase() + type.slice(1),
+    label: declaration.label as string | undefined,
+    identity: [parent, owner].filter((each) => each !== undefined),
+    derived: declaration.derived ?? {},
+    facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
+    commands: mapped(declaration.commands as Record<string, Row>, (command, spec) => commandOf(name, events, command, spec)),
+    rights: declaration.rights as Record<string, Row>,
+    fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
+    invariants: declaration.invariants ?? {},
+    reactions: (declaration.reactions ?? {}) as Kind['reactions'],
+    timers: declaration.timers ?? [],
+    oldestFirst: declaration.order === 'oldest',
+  };
+};
+
+const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
+
+/** A claim of a unique value that was given up before it was used is an event too. */
+const eventsOf = (aggregate: string, fields: Defs, declared: Record<string, Row>): Kind['events'] => {
+  const unique = Object.keys(fields).filter((field) => fields[field]?.unique);
+  const claims = Object.fromEntries(unique.map((field) => [`${field}_abandoned`, { notes: true, internal: true, claim: true }]));
+  return mapped({ ...declared, ...claims }, (name, spec) => eventOf(aggregate, name, spec));
+};
+
+const eventOf = (aggregate: string, name: string, spec: Row): EventInfo => {
+  const effect = EFFECTS.find((each) => each in spec) ?? 'notes';
+  const given = spec[effect];
+  return {
+    name,
+    type: `${aggregate}.${name}`,
+    effect,
+    spec,
+    list: typeof given === 'string' ? given : undefined,
+    content: Array.isArray(given) ? given : [],
+    carries: (spec.carries ?? []) as readonly string[],
+    sets: (spec.sets ?? {}) as Row,
+  };
+};
+
+const commandOf = (aggregate: string, events: Kind['events'], name: string, spec: Row): CommandInfo => {
+  const emitted = [spec.emits]
+    .flat()
+    .map((event) => events[String(event)])
+    .filter((event) => event !== undefined);
+  const [first] = emitted;
+  if (!first) throw new Error(`${aggregate}: the command ${name} emits no event that is declared`);
+  // A change that also sets a state is an action with a form: rejecting with a reason.
+  const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
+  return {
+    name,
+    kind: isAction ? 'action' : KIND_OF[first.effect],
+    events: emitted,
+    list: first.list,
+    form: first.content,
+    requires: (spec.requires ?? []) as readonly string[],
+    next: (spec.next ?? []) as readonly string[],
+    internal: spec.internal === true,
+    when: spec.when,
+    decide: spec.decide as CommandInfo['decide'],
+  };
+};
+
+/** Each word of a choice is a fact. */
+const wordsOf = (aggregate: string, fields: Defs): Row => {
+  const facts: Record<string, unknown> = {};
+  for (const [field, { values = [] }] of Object.entries(fields))
+    for (const value of values) {
+      if (value in facts) throw new Error(`${aggregate}: two fields have the word ${value}, so that it is no fact; ask for the field`);
+      facts[value] = { [field]: value };
+    }
+  return facts;
+};

@@ -1,0 +1,79 @@
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { kindOf } from './kind-of.ts';
+
+/** The declaration as interpreters read it: every name derived once, every reference resolved. */
+export type Defs = Readonly<Record<string, FieldDef>>;
+export type Effect = 'creates' | 'changes' | 'adds' | 'updates' | 'moves' | 'removes' | 'ends' | 'sets' | 'notes';
+export type EventInfo = {
+  readonly name: string;
+  readonly type: string;
+  readonly effect: Effect;
+  readonly list: string | undefined;
+  /** Given by forms. */
+  readonly content: readonly string[];
+  readonly carries: readonly string[];
+  readonly sets: Readonly<Record<string, unknown>>;
+  readonly spec: Readonly<Record<string, unknown>>;
+};
+export type CommandKind = 'create' | 'edit' | 'action' | 'end' | 'addItem' | 'changeItem' | 'moveItem' | 'removeItem';
+export type CommandInfo = {
+  readonly name: string;
+  readonly kind: CommandKind;
+  readonly events: readonly EventInfo[];
+  readonly list: string | undefined;
+  readonly form: readonly string[];
+  readonly requires: readonly string[];
+  readonly next: readonly string[];
+  readonly internal: boolean;
+  readonly when: unknown;
+  readonly decide: ((given: never) => readonly string[]) | undefined;
+};
+export type Row = Readonly<Record<string, unknown>>;
+export type Kind = {
+  readonly name: string;
+  readonly plural: string;
+  /** Of GraphQL. */
+  readonly type: string;
+  readonly field: string;
+  readonly fields: Defs;
+  readonly owner: string | undefined;
+  readonly parent: string | undefined;
+  readonly label: string | undefined;
+  /** References that every event names, so that nothing has to be looked up. */
+  readonly identity: readonly string[];
+  readonly derived: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly events: Readonly<Record<string, EventInfo>>;
+  readonly commands: Readonly<Record<string, CommandInfo>>;
+  readonly rights: Readonly<Record<string, Row>>;
+  readonly fieldRights: Readonly<Record<string, Row>>;
+  readonly invariants: Readonly<Record<string, unknown>>;
+  readonly reactions: Readonly<Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>>;
+  readonly timers: readonly { readonly after: string; readonly days: number; readonly run: string }[];
+  readonly oldestFirst: boolean;
+};
+export type Registry = {
+  readonly name: string;
+  /** With `anonymous` and `admin`. */
+  readonly roles: readonly string[];
+  readonly kinds: Readonly<Record<string, Kind>>;
+};
+
+type Base = { readonly name: string; readonly roles: readonly string[]; readonly user: AnyAggregate };
+/** References by name must lead to an aggregate that is there. */
+type Later<A> = A extends { readonly fields: infer F }
+  ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
+  : never;
+type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[number]['kind']>] extends [never]
+  ? unknown
+  : {
+      readonly 'refers to an aggregate that is not in the domain': Exclude<Later<A[number]>, A[number]['kind']>;
+    };
+
+/** The domain as a whole: what `start` takes. */
+export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Registry => ({
+  name: base.name,
+  roles: ['anonymous', ...base.roles, 'admin'],
+  kinds: Object.fromEntries([base.user, ...aggregates].map((each) => [each.kind, kindOf(each)])),
+});
