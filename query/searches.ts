@@ -16,6 +16,8 @@ export type Searches = {
 };
 
 const CONNECTIONS_MAX = 2;
+/** Compiled expressions never pay in statements this short. */
+export const UNCOMPILED = { jit: 'off' };
 const STATEMENT_TIMEOUT_MS = 1_000;
 
 /** How many units more than another read a search is charged. */
@@ -30,7 +32,7 @@ export const openSearches = ({
   readonly databaseUrl: string;
   readonly metrics: Registry;
 }): Searches & AsyncDisposable => {
-  const limits = { connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const limits = { connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS, settings: UNCOMPILED };
   const pool = openPool({ url: databaseUrl, applicationName: 'annals-search', ...limits });
   observePool(metrics, 'annals-search', pool);
   return { ...searchesOn(pool), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };

@@ -9,7 +9,7 @@ import { openPool } from '#shared/database/pool.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import type { Searches } from '../searches.ts';
+import { type Searches, UNCOMPILED } from '../searches.ts';
 import type { CompositionOptions } from './composition/composition.ts';
 import { createDocuments, type Documents } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';
@@ -62,7 +62,9 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
-  const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX }));
+  const pool = opening.use(
+    openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED }),
+  );
   observePool(dependencies.metrics, 'annals-graphql', pool);
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });

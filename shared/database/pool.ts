@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { PoolExhausted } from './failures.ts';
+import { clientWith, type SessionSettings, settle } from './session.ts';
 
 export type PoolOptions = {
   readonly url: string;
@@ -9,6 +10,8 @@ export type PoolOptions = {
   readonly connectionsMax: number;
   /** How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken to be away. */
   readonly statementTimeoutMs?: number;
+  /** What else the server is told before the first statement. */
+  readonly settings?: SessionSettings;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -53,7 +56,8 @@ export class Pool extends pg.Pool implements AsyncDisposable {
   }
 }
 
-export const openPool = ({ url, applicationName, connectionsMax, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PoolOptions): Pool => {
+export const openPool = (options: PoolOptions): Pool => {
+  const { url, applicationName, connectionsMax, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings } = options;
   const answerWithinMs = statementTimeoutMs + SILENCE_MS;
   const pool = new Pool({
     connectionString: url,
@@ -61,7 +65,8 @@ export const openPool = ({ url, applicationName, connectionsMax, statementTimeou
     max: connectionsMax,
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerWithinMs),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
+    Client: clientWith({ statement_timeout: String(statementTimeoutMs), ...settings }),
+    onConnect: settle,
     // The server's own limit is none where the server, or the network to it, has fallen silent.
     query_timeout: answerWithinMs,
     keepAlive: true,

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { isThroughPooler } from '#shared/database/session.ts';
 
 type Statement = { readonly name: string; readonly text: string; readonly isPlannedAnew: boolean };
 export type Run = (statement: Statement, values: readonly unknown[]) => Promise<Rows>;
@@ -8,11 +9,14 @@ type Rows = readonly (readonly unknown[])[];
 const PREPARED_MAX = 256;
 const PREPARED_CHARACTERS_MAX = 500_000;
 
-/** One plan serves every caller and all values; compiled expressions never pay in statements this short. */
-const SETTINGS = 'set plan_cache_mode = force_generic_plan; set jit = off';
+/** One plan serves every caller and all values. */
+const SETTINGS = 'set plan_cache_mode = force_generic_plan';
 const PLANNED_ANEW = 'set plan_cache_mode = auto';
 
-/** Runs statements that each connection prepares from the second time on that they are run, so that one that is run once costs no memory. */
+/**
+ * Runs statements that each connection prepares from the second time on that they are run, so that one that is run once costs no memory.
+ * Through a pooler nothing is prepared, because the next statement may meet another session.
+ */
 export const createRunner = (pool: Pool): Run => {
   const prepared = new WeakMap<Connection, Prepared>();
   const seen = new WeakSet<Statement>();
@@ -20,6 +24,11 @@ export const createRunner = (pool: Pool): Run => {
     const connection = await pool.connect();
     let isSpent = true;
     try {
+      if (isThroughPooler(connection)) {
+        const rows = await runOnce(connection, { text: statement.text }, values);
+        isSpent = false;
+        return rows;
+      }
       const held = prepared.get(connection) ?? { names: new Set(), characters: 0 };
       if (!prepared.has(connection)) await connection.query(SETTINGS);
       prepared.set(connection, held);

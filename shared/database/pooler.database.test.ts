@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { type PgBouncer, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
+import { startRelay } from '../../test/engines/relay.ts';
+import { inDatabase } from '../../test/engines/search-everywhere.ts';
+import { until } from '../../test/engines/until.ts';
+import { openPool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
+
+if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
+
+describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('through PgBouncer in %s mode', (mode) => {
+  let database: TestDatabase;
+  let pgBouncer: PgBouncer;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    pgBouncer = await startPgBouncer(inject('postgresUrl'), mode);
+    url = pgBouncer.through(database.url);
+  });
+
+  afterAll(async () => {
+    await pgBouncer?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
+  });
+
+  const open = (given: Partial<Parameters<typeof openPool>[0]> = {}) =>
+    openPool({ url, applicationName: 'test', connectionsMax: 4, ...given });
+
+  test('a statement has its timeout and its settings, alone and in a transaction', async () => {
+    await using pool = open({ statementTimeoutMs: 1_234, settings: { search_path: 'elsewhere' } });
+    const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
+    const expected = [{ timeout: '1234ms', path: 'elsewhere' }];
+    expect((await pool.query(asked)).rows).toEqual(expected);
+    expect(await inTransaction(pool, async (connection) => (await connection.query(asked)).rows)).toEqual(expected);
+    expect((await pool.query(`${asked} where $1`, [true])).rows).toEqual(expected);
+  });
+
+  test('a statement takes one round trip, settings and all', async () => {
+    await using relay = await startRelay(url);
+    await using pool = open({ url: relay.url, connectionsMax: 1 });
+    await pool.query('select 1');
+    const answers = relay.withhold();
+    const asked = pool.query('select $1::integer as n', [7]);
+    await until(relay.asked, (sent) => sent.includes('statement_timeout') && sent.includes('::integer') && sent.includes('commit'));
+    answers.release();
+    expect((await asked).rows).toEqual([{ n: 7 }]);
+  });
+
+  test('no setting of one reaches another', async () => {
+    await using pool = open({ connectionsMax: 1, statementTimeoutMs: 1_234, settings: { search_path: 'elsewhere' } });
+    await pool.query('select 1');
+    await pool.query('select 1 / 0').catch(() => {});
+    await inTransaction(pool, async (connection) => connection.query('select 1'));
+    const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
+    expect(await inDatabase(url, async (client) => (await client.query(asked)).rows)).toEqual([{ timeout: '0', path: '"$user", public' }]);
+  });
+
+  test('a statement that fails leaves nothing behind, and the next is well', async () => {
+    await using pool = open({ connectionsMax: 1 });
+    await pool.query('create table if not exists kept (id integer primary key)');
+    await expect(pool.query('insert into kept select 1 / (2 - n) from generate_series(1, 2) n')).rejects.toThrow('division by zero');
+    expect((await pool.query('insert into kept values ($1) returning id', [7])).rows).toEqual([{ id: 7 }]);
+    await expect(pool.query('insert into kept values ($1)', [7])).rejects.toMatchObject({ code: '23505' });
+    expect((await pool.query('select count(*) from kept')).rows).toEqual([{ count: 1 }]);
+  });
+
+  test('the same name may stand for different statements of two processes', async () => {
+    await using one = open({ connectionsMax: 2 });
+    await using two = open({ connectionsMax: 2 });
+    const named = (pool: typeof one, text: string) => pool.query({ name: 'same', text, values: [1] });
+    const asked = Array.from({ length: 20 }, () => [named(one, 'select $1::integer as n'), named(two, 'select $1::text as n')]).flat();
+    const answers = (await Promise.all(asked)).map(({ rows }) => rows[0]?.n);
+    expect(new Set(answers)).toEqual(new Set([1, '1']));
+  });
+});

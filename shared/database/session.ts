@@ -1,0 +1,83 @@
+import pg from 'pg';
+
+/** What the server is told of a session before its first statement, by the names of its parameters. */
+export type SessionSettings = Readonly<Record<string, string>>;
+
+type Query = Record<string, unknown> & { readonly text: string; readonly name?: string };
+type Answer = pg.QueryResult | readonly pg.QueryResult[];
+type Callback = (error: Error | null, answer?: Answer) => void;
+
+/** Whether a connection leads to a pooler, which may lend it another session of the server for each transaction. */
+export const isThroughPooler = (connection: pg.ClientBase): boolean => connection instanceof SessionClient && connection.isThroughPooler;
+
+/**
+ * Gives a new connection its settings, by a statement: poolers refuse them in the startup packet. A session of the server that is ours
+ * alone keeps them. A pooler is known by the process number that it gives its clients, which is not the server's; its sessions are
+ * lent to others in between, so each transaction brings its settings along.
+ */
+export const settle = async (connection: pg.ClientBase): Promise<void> => {
+  if (connection instanceof SessionClient) await connection.settle();
+};
+
+/** The class of connections with these settings, which the pool makes itself. */
+export const clientWith = (settings: SessionSettings) =>
+  class extends SessionClient {
+    protected override readonly settings = settings;
+  };
+
+const BEGINS = /^\s*(?:begin|start transaction)[^;]*/i;
+const ENDS = /^\s*(?:commit|rollback)\b/i;
+
+abstract class SessionClient extends pg.Client {
+  protected abstract readonly settings: SessionSettings;
+  isThroughPooler = false;
+  #setLocally = '';
+
+  async settle(): Promise<void> {
+    const { processID } = this as unknown as { processID: number };
+    const ours = await super.query(
+      `select count(set_config(name, value, false)) as number from jsonb_each_text($2) as setting (name, value)
+       where pg_backend_pid() = $1 having pg_backend_pid() = $1`,
+      [processID, JSON.stringify(this.settings)],
+    );
+    if (ours.rowCount !== 0) return;
+    const calls = Object.entries(this.settings).map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, true)`);
+    this.#setLocally = calls.length > 0 ? `;select ${calls.join(', ')}` : '';
+    this.isThroughPooler = true;
+    // Several statements are sent at once from then on, so that the settings cost no round trip.
+    Object.assign(this, { pipeline: true });
+  }
+
+  /** The driver has nine forms of it. */
+  override query(...given: unknown[]): never {
+    if (!this.isThroughPooler) return super.query(...(given as [string])) as never;
+    const send = super.query.bind(this) as unknown as (...sent: unknown[]) => Promise<Answer>;
+    const callback = given.find((each) => typeof each === 'function') as Callback | undefined;
+    const [query, values] = given.filter((each) => each !== callback) as [string | Query, unknown];
+    const answer = this.#askThroughPooler(typeof query === 'string' ? query : unnamed(query), values, send);
+    if (callback === undefined) return answer as never;
+    answer.then(
+      (found) => callback(null, found),
+      (error: Error) => callback(error),
+    );
+    return undefined as never;
+  }
+
+  #askThroughPooler(query: string | Query, values: unknown, send: (...sent: unknown[]) => Promise<Answer>): Promise<Answer> {
+    const text = typeof query === 'string' ? query : query.text;
+    if (this.getTransactionStatus() !== 'I' || ENDS.test(text)) return send(query, values);
+    if (BEGINS.test(text)) return send(text.replace(BEGINS, (begin) => `${begin}${this.#setLocally}`));
+    return inOne([send(`begin${this.#setLocally}`), send(query, values), send('commit')]);
+  }
+}
+
+/** The next statement may meet another session, which has not prepared it. */
+const unnamed = ({ name: _, ...query }: Query): Query => query;
+
+/** The statement's own failure says more than those that follow from it; without one, what could not be committed was not done. */
+const inOne = async ([begun, asked, committed]: readonly [Promise<unknown>, Promise<Answer>, Promise<unknown>]): Promise<Answer> => {
+  const [beginning, answer, end] = await Promise.allSettled([begun, asked, committed]);
+  const failure = [answer, beginning, end].find((each) => each.status === 'rejected');
+  if (answer.status === 'rejected' || failure) throw failure?.reason;
+  return answer.value;
+};
