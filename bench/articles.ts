@@ -62,7 +62,7 @@ const untilProjected = async (databaseUrl: string): Promise<void> => {
   await using pool = openBenchPool(databaseUrl);
   const isBehind = async (): Promise<boolean> => {
     const { rows } = await pool.query(
-      `select coalesce((select position from follower_checkpoint where follower = 'projector'), 0) < (select max(position) from event_log.event) as behind`,
+      `select coalesce((select position from public.follower_checkpoint where follower = 'projector'), 0) < (select max(position) from event_log.event) as behind`,
     );
     return rows[0].behind;
   };

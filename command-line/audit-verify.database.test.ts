@@ -85,15 +85,15 @@ test('what could not be verified has a code of its own', async () => {
   const report = await call('--no-read-model', '--report', '/nowhere/report.json');
   expect(report).toMatchObject({ exit: 2, complaints: '--report: /nowhere/report.json does not exist.' });
   expect(await call('--nothing')).toMatchObject({ exit: 64 });
-  await side.pool.query(`update follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`);
+  await side.pool.query(`update public.follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`);
   expect(await call()).toMatchObject({ exit: 2, complaints: expect.stringContaining('has followed the event log') });
-  await side.pool.query(`update follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`);
+  await side.pool.query(`update public.follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`);
 });
 
 /** One in a process of its own, held up when it is about to compare. */
 const verifyHeldUp = async () => {
   const holder = await side.pool.connect();
-  await holder.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+  await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
   const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], { ...world.settings, AUDIT_DIR: folder });
   await until(scratches, (found) => found === 1, 60_000);
   const letGo = async () => {

@@ -31,7 +31,7 @@ const writeIn = async (world: CommandWorld): Promise<void> => {
 
 const checkpointsOf = (world: CommandWorld) =>
   inDatabase(world.settings.DATABASE_URL ?? '', async (client) => {
-    const { rows } = await client.query<{ log: LogIdentity; position: string }>('select log, position from follower_checkpoint');
+    const { rows } = await client.query<{ log: LogIdentity; position: string }>('select log, position from public.follower_checkpoint');
     return rows.map(({ log, position }) => ({ log, position: Number(position) }));
   });
 

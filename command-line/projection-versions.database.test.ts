@@ -64,7 +64,7 @@ test('there is no way back before there was a rebuild', async () => {
 /** A rebuild in a process of its own, held up just before its swap. */
 const rebuildHeldUp = async () => {
   const holder = await side.pool.connect();
-  await holder.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+  await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
   const annals = spawnAnnals(['annals.ts', 'projection', 'rebuild'], world.settings);
   await until(
     async () =>
@@ -149,7 +149,7 @@ test(
 
 test('a log that ends before the read model is refused, instead of waited for', async () => {
   const move = (by: number) =>
-    side.pool.query(`update follower_checkpoint set position = position + $1 where follower = 'projector'`, [by]);
+    side.pool.query(`update public.follower_checkpoint set position = position + $1 where follower = 'projector'`, [by]);
   await projector[Symbol.asyncDispose]();
   await move(1_000);
   for (const command of ['rebuild', 'rollback'])

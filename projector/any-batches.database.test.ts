@@ -163,9 +163,9 @@ const streamOf = ({ data }: AnnalsEvent) => {
 };
 
 const skipOnly = async (events: readonly RecordedEvent[]): Promise<void> => {
-  await pool.query('truncate projection_skip');
+  await pool.query('truncate public.projection_skip');
   for (const { stream, version, position } of events)
-    await pool.query(`insert into projection_skip values ($1, $2, $3, 'a test')`, [stream, version, position]);
+    await pool.query(`insert into public.projection_skip values ($1, $2, $3, 'a test')`, [stream, version, position]);
 };
 
 /** Projects into an empty read model, with a batch up to each cut. */

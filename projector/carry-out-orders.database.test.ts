@@ -41,7 +41,7 @@ const parkedArticle = async (): Promise<StreamName> => {
 
 /** What parks it is gone, as with a release that knows the event. */
 const mend = (stream: StreamName) =>
-  side.pool.query(`insert into projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`, [stream]);
+  side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`, [stream]);
 
 const ask = (order: NewOrder) =>
   askFor(side.pool, order, { by: 'user:1', client: 'console', request: randomUUID(), key: undefined }, async () => {});

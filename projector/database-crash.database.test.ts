@@ -15,7 +15,9 @@ test(`what was seen in the read model is still there after kill -9 of the databa
   await using side = await world.open();
   const author = await registerUser(side);
   const placeOfReadModel = async (): Promise<number | undefined> => {
-    const { rows } = await side.pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'projector'`);
+    const { rows } = await side.pool.query<{ position: number }>(
+      `select position from public.follower_checkpoint where follower = 'projector'`,
+    );
     return rows[0]?.position;
   };
   for (let crash = 0; crash < CRASHES; crash += 1) {

@@ -69,7 +69,7 @@ test('it is kept over parking, retrying, rebuilding and rolling back', async () 
     (count) => count === 1,
   );
   await expectKept();
-  await world.side.pool.query(`insert into projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`, [stream]);
+  await world.side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`, [stream]);
   await retry(world.work(), stream as never);
   await expectKept();
   await rebuild(world.work());

@@ -90,13 +90,13 @@ export const readKeptDigest = async (
   database: Pick<Pool | Connection, 'query'>,
 ): Promise<{ readonly position: Position; readonly digests: Digests; readonly definition: string } | undefined> => {
   const found = await database.query<{ isThere: boolean }>(
-    `select to_regclass('${LIVE_SCHEMA}.digest') is not null and to_regclass('follower_checkpoint') is not null as "isThere"`,
+    `select to_regclass('${LIVE_SCHEMA}.digest') is not null and to_regclass('public.follower_checkpoint') is not null as "isThere"`,
   );
   if (!found.rows[0]?.isThere) return undefined;
   const { rows } = await database.query<{ position: Position; digests: Digests | null; definition: string | null }>(
     `select position, obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as definition,
        (select json_object_agg(name, ${TEXT}) from ${LIVE_SCHEMA}.digest) as digests
-     from follower_checkpoint where follower = $1`,
+     from public.follower_checkpoint where follower = $1`,
     [PROJECTOR],
   );
   const [row] = rows;

@@ -22,7 +22,7 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
     help: 'Events that are left out of the read model for good, by “projection release”.',
     registers: [metrics],
     async collect() {
-      this.set(await orUnknown(() => counted('projection_skip')));
+      this.set(await orUnknown(() => counted('public.projection_skip')));
     },
   });
   return new Counter({ name: 'annals_projector_parkings_total', help: 'Aggregates that were parked.', registers: [metrics] });

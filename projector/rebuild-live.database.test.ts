@@ -67,7 +67,7 @@ const startReading = ({ databaseUrl }: CommandSide) => {
       try {
         const { rows } = await client.query({
           name: 'where-and-what',
-          text: `select (select position::float8 from follower_checkpoint where follower = 'projector') as position, a.id::float8 as id, a.version, u.name,
+          text: `select (select position::float8 from public.follower_checkpoint where follower = 'projector') as position, a.id::float8 as id, a.version, u.name,
                    (select count(*) from read_model.comments c where c.article_id = a.id) as comments
                  from read_model.articles a join read_model.users u on u.id = a.author_id order by a.id limit 4`,
         });

@@ -20,7 +20,7 @@ export const beginNext = async (pool: Pool, log: LogIdentity): Promise<Held> => 
   const definition = await readDefinition();
   return inTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ epoch: number }>(
-      `insert into follower_checkpoint as held (follower, log, position, epoch) values ($1, $2, $3, 1)
+      `insert into public.follower_checkpoint as held (follower, log, position, epoch) values ($1, $2, $3, 1)
        on conflict (follower) do update set log = $2, position = $3, epoch = held.epoch + 1
        returning epoch`,
       [NEXT.follower, log, START],
@@ -34,7 +34,7 @@ export const beginNext = async (pool: Pool, log: LogIdentity): Promise<Held> => 
 /** Takes the previous version in hand, if there is one. */
 export const takePrevious = async (pool: Pool): Promise<(Held & { readonly position: Position }) | undefined> => {
   const { rows } = await pool.query<{ epoch: number; log: LogIdentity; position: Position }>(
-    `update follower_checkpoint set epoch = epoch + 1
+    `update public.follower_checkpoint set epoch = epoch + 1
      where follower = $1 and to_regnamespace($2) is not null
      returning epoch, log, position`,
     [PREVIOUS.follower, PREVIOUS.schema],

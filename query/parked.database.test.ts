@@ -97,7 +97,7 @@ test('what was projected again is the same to the byte, tag and all', async () =
   ];
   const tags = async () => Promise.all(paths.map(async (path) => (await world.ask(path)).headers.get('etag')));
   const before = await tags();
-  await world.side.pool.query(`drop schema read_model cascade; delete from follower_checkpoint where follower = 'projector'`);
+  await world.side.pool.query(`drop schema read_model cascade; delete from public.follower_checkpoint where follower = 'projector'`);
   expect(await world.ask('/articles')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   await world.startProjector();
   await until(tags, (seen) => seen.join() === before.join());

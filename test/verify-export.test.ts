@@ -51,8 +51,8 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
   beforeAll(async () => {
     world = resources.use(await createAuditWorld());
-    await world.pool.query('create table person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
-    await world.pool.query(`insert into person_key values (7, '\\x01', null), (8, null, now())`);
+    await world.pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await world.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
     await world.append(20);
     for (const data of ODD)
       await world.eventLog.append('thing-odd' as StreamName, 'any', [
@@ -176,7 +176,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
 
   test('finds that all of it was made anew, by heads that were published before', async () => {
     await using forged = await createAuditWorld();
-    await forged.pool.query('create table person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await forged.pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
     await forged.append(42);
     await forged.prove();
     const path = join(resources.use(await temporaryDataDir()).path, 'export');

@@ -25,7 +25,8 @@ const untilPlanned = async () => {
   const head = await given.eventLog.head();
   await until(
     async () =>
-      (await world.rows<{ position: number }>('select position from follower_checkpoint where follower = $1', [PLANNER]))[0]?.position ?? 0,
+      (await world.rows<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [PLANNER]))[0]
+        ?.position ?? 0,
     (position) => position >= head,
   );
 };

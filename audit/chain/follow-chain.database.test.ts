@@ -66,7 +66,7 @@ test('is not continued where its end was removed', async () => {
   await world.tamper('delete from audit.block');
   await world.append(1);
   await using _chain = await world.startChain();
-  const failing = async () => (await world.pool.query(`select 1 from lease where name = 'chain' and epoch > 2`)).rowCount;
+  const failing = async () => (await world.pool.query(`select 1 from public.lease where name = 'chain' and epoch > 2`)).rowCount;
   await until(failing, (count) => count === 1);
   expect(await readChainEnd(world.pool)).toMatchObject({ count: 0 });
 });

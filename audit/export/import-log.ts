@@ -108,7 +108,7 @@ const takeInKeys = async ({ pool, withoutKeys }: Importing, opened: OpenedExport
   const without = new Set(subjects);
   for await (const persons of readPersons(opened)) for (const { subject } of persons) without.delete(subject);
   const { rows } = await pool.query<{ subject: UserId }>(
-    'select subject from unnest($1::bigint[]) subject where not exists (select from person_key where person_key.subject = subject.subject)',
+    'select subject from unnest($1::bigint[]) subject where not exists (select from public.person_key where person_key.subject = subject.subject)',
     [[...without]],
   );
   if (rows.length > 0 && !withoutKeys)

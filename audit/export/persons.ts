@@ -26,7 +26,7 @@ export const exportPersons = async (pool: Pool, folder: string): Promise<Manifes
   let keys = 0;
   for (let after = 0; ; ) {
     const { rows } = await pool.query<{ subject: UserId; wrapped: Buffer | null; destroyedAt: Date | null }>(
-      `select subject, wrapped, destroyed_at as "destroyedAt" from person_key where subject > $1 order by subject limit ${PAGE}`,
+      `select subject, wrapped, destroyed_at as "destroyedAt" from public.person_key where subject > $1 order by subject limit ${PAGE}`,
       [after],
     );
     const persons = rows.map(
@@ -48,7 +48,7 @@ export const exportPersons = async (pool: Pool, folder: string): Promise<Manifes
 export const takeInPersons = (pool: Pool, persons: readonly Person[]): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(
-      `insert into person_key as present (subject, wrapped, destroyed_at)
+      `insert into public.person_key as present (subject, wrapped, destroyed_at)
        select subject, decode(wrapped, 'base64'), destroyed_at from unnest($1::bigint[], $2::text[], $3::timestamptz[]) given (subject, wrapped, destroyed_at)
        on conflict (subject) do update set wrapped = null, destroyed_at = excluded.destroyed_at
          where present.destroyed_at is null and excluded.destroyed_at is not null`,

@@ -54,7 +54,7 @@ const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Prom
   await work(world);
   const head = await world.side.eventLog.head();
   await until(
-    () => world.rows<{ position: number }>('select position from follower_checkpoint'),
+    () => world.rows<{ position: number }>('select position from public.follower_checkpoint'),
     (rows) => rows.every(({ position }) => position >= head),
     30_000,
   );
@@ -95,7 +95,7 @@ const demandAllMoved = async () => {
   for (const { id, position, told: inside } of told.rows) expect([position, inside]).toEqual([at.get(id), at.get(id)]);
   const deliveries = await pool.query<{ id: string; position: number }>('select event_id as id, position from webhook_ledger.delivery');
   for (const { id, position } of deliveries.rows) expect(position).toBe(at.get(id));
-  const followers = await pool.query<{ position: number }>('select position from follower_checkpoint');
+  const followers = await pool.query<{ position: number }>('select position from public.follower_checkpoint');
   expect(new Set(followers.rows.map(({ position }) => position))).toEqual(new Set([end]));
   const blocks = await pool.query<{ last: number }>('select last_position as last from audit.block order by count desc limit 1');
   expect(blocks.rows[0]?.last).toBe(end);
@@ -108,13 +108,11 @@ test('every table with positions of the log is taken along', async () => {
     `select table_schema || '.' || table_name || '.' || column_name as place from information_schema.columns
      where column_name ~ 'position' and data_type = 'bigint' and table_schema !~ '^(pg_|event_log|replay_)'`,
   );
-  const known = POSITIONS.flatMap(({ table, columns }) =>
-    columns.map((column) => `${table.includes('.') ? '' : 'public.'}${table}.${column}`),
-  );
+  const known = POSITIONS.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`));
   const alone = ['webhook_ledger.message.position', 'audit.block.first_position', 'audit.block.last_position'];
   expect(rows.map(({ place }) => place).filter((place) => !known.includes(place) && !alone.includes(place))).toEqual([]);
   const naming = await pool.query<{ place: string }>(
-    `select replace(table_schema || '.' || table_name, 'public.', '') as place from information_schema.columns
+    `select table_schema || '.' || table_name as place from information_schema.columns
      where column_name = 'log' and table_schema !~ '^(pg_|event_log|replay_)'`,
   );
   expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);

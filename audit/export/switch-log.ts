@@ -12,8 +12,8 @@ export type Moved = { readonly from: Position; readonly to: Position };
  * of an event, `told` where its reason names it as well.
  */
 export const POSITIONS: readonly Held[] = [
-  { table: 'follower_checkpoint', columns: ['position', 'event_position'], how: 'at or before' },
-  { table: 'projection_skip', columns: ['position'], how: 'told' },
+  { table: 'public.follower_checkpoint', columns: ['position', 'event_position'], how: 'at or before' },
+  { table: 'public.projection_skip', columns: ['position'], how: 'told' },
   { table: 'read_model.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_next.parked', columns: ['position'], how: 'told' },
@@ -24,14 +24,14 @@ export const POSITIONS: readonly Held[] = [
   { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
 ];
 /** Which tables name the log that their positions are of. */
-export const IDENTITIES = ['follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
+export const IDENTITIES = ['public.follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
 
 type Held = { readonly table: string; readonly columns: readonly string[]; readonly how: 'exact' | 'told' | 'at or before' };
 
 /** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
 export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
-  if (!(await exists(database, 'lease'))) return;
-  const { rows } = await database.query<{ name: string }>(`select name from lease where ${isHeld('lease')} order by name`);
+  if (!(await exists(database, 'public.lease'))) return;
+  const { rows } = await database.query<{ name: string }>(`select name from public.lease where ${isHeld('lease')} order by name`);
   if (rows[0])
     throw new StartRefused(
       `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} at work. Stop all of it, wait ten seconds, and begin again.`,

@@ -75,7 +75,7 @@ test('a log that holds anything else is refused before anything is written, in a
   const [destroyed] = theirs.filter(({ destroyed_at }) => destroyed_at !== null);
   const [living] = theirs.filter(({ destroyed_at }) => destroyed_at === null);
   // Numbers of persons may well be the same here and there.
-  await pool.query('insert into person_key (subject, wrapped) values ($1, $2)', [destroyed?.subject, living?.wrapped]);
+  await pool.query('insert into public.person_key (subject, wrapped) values ($1, $2)', [destroyed?.subject, living?.wrapped]);
   const before = await contentOf(pool);
   expect(Object.keys(before)).toEqual(expect.arrayContaining(['public.person_key', 'webhook_ledger.quiet']));
   const refused = await callLine(other.settings, ['log', 'import', path]);
@@ -114,7 +114,7 @@ test('an export is taken in from whom it is expected, and without that its key i
 
 const personsOf = async (url: string) => {
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
-  return (await pool.query<{ subject: string; wrapped: Buffer | null; destroyed_at: Date | null }>('select * from person_key')).rows;
+  return (await pool.query<{ subject: string; wrapped: Buffer | null; destroyed_at: Date | null }>('select * from public.person_key')).rows;
 };
 
 /** What is in each table, as text. */

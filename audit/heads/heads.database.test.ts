@@ -84,7 +84,7 @@ const CUT = [
   'delete from event_log.event where position > 3',
   'delete from audit.head where count > 3',
   'delete from audit.block where count > 3',
-  'update follower_checkpoint set position = 3',
+  'update public.follower_checkpoint set position = 3',
 ];
 
 test.each([

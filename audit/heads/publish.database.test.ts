@@ -89,7 +89,7 @@ test('a head that two processes have put outside is one', async () => {
 });
 
 test('while the chain is being built up to what is outside, no problem is told', async () => {
-  for (const table of ['audit.head', 'audit.block', 'follower_checkpoint']) await world.tamper(`delete from ${table}`);
+  for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint']) await world.tamper(`delete from ${table}`);
   let asked = 0;
   const { identity } = world.eventLog;
   const head = () => {

@@ -45,7 +45,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     const live = async () => ({
       head: await eventLog.head(),
       digest: await digestOf(pool, 'read_model'),
-      checkpoints: (await pool.query('select * from follower_checkpoint order by follower')).rows,
+      checkpoints: (await pool.query('select * from public.follower_checkpoint order by follower')).rows,
       rows: (await pool.query('select id, xmin::text as written from read_model.articles order by id')).rows,
       versions: (await pool.query(`select nspname from pg_namespace where nspname like 'read_model%' order by 1`)).rows,
     });
@@ -54,7 +54,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     listener.on('notification', ({ channel }) => rung.push(channel));
     await listener.connect();
     // Once every follower is there, nothing else is on its way.
-    const checkpoints = 'select follower from follower_checkpoint where position < $1';
+    const checkpoints = 'select follower from public.follower_checkpoint where position < $1';
     const head = await eventLog.head();
     await until(
       async () => (await pool.query(checkpoints, [head])).rows,

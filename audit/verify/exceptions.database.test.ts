@@ -25,7 +25,7 @@ test('an event that was left out and could be taken in is found, although all ro
   await side.send({ type: 'EditArticle', articleId, title: 'Meant to vanish' }, by(as(author)));
   await untilProjected(side);
   const stream = `article-${articleId}`;
-  const skip = `insert into projection_skip (stream, version, position, reason) values ($1, 3, 999999, 'It could not be read')`;
+  const skip = `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 999999, 'It could not be read')`;
   await side.pool.query(skip, [stream]);
   // Rows and digests that go with it are made as anybody can make them.
   await rebuild(world.work());
@@ -35,8 +35,8 @@ test('an event that was left out and could be taken in is found, although all ro
     listed: [{ stream, version: 3, type: 'article.edited', position: expect.any(Number), reason: 'It could not be read' }],
     total: 1,
   });
-  expect(summaryOf(report).join('\n')).toContain('delete its row from projection_skip');
-  await side.pool.query('delete from projection_skip');
+  expect(summaryOf(report).join('\n')).toContain('delete its row from public.projection_skip');
+  await side.pool.query('delete from public.projection_skip');
   await rebuild(world.work());
   expect((await world.verify()).outcome).toBe('proven');
 });
@@ -75,7 +75,7 @@ test('whose key is gone as they were deleted after what is verified is no differ
 test('a key that was destroyed of somebody who was not deleted is found, and so is what was changed under that', async () => {
   const { side, authors } = world;
   const forged = authors[3] as UserId;
-  await side.pool.query('update person_key set destroyed_at = now(), wrapped = null where subject = $1', [forged]);
+  await side.pool.query('update public.person_key set destroyed_at = now(), wrapped = null where subject = $1', [forged]);
   await side.pool.query(`update read_model.users set name = 'Forged' where id = $1`, [forged]);
   const { findings } = reportSchema.parse(await world.verify());
   expect(findings.listed).toContainEqual({ kind: 'key_destroyed_without_deletion', userId: forged, destroyedAt: expect.any(String) });

@@ -56,7 +56,7 @@ const linesOf = (finding: Finding): readonly string[] => {
 
 /** It may be no forgery: there are releases that know what former ones did not. */
 const RETRIED =
-  '    Was it left out under a release that could not read it? Then take it in: delete its row from projection_skip, and run “projection rebuild”.';
+  '    Was it left out under a release that could not read it? Then take it in: delete its row from public.projection_skip, and run “projection rebuild”.';
 
 const isOfRow = (finding: Finding): finding is RowFinding => /^(row|fold)_/.test(finding.kind);
 

@@ -73,18 +73,18 @@ test('an event that was given another version leaves a gap, and one that was rem
     expect.objectContaining({ kind: 'version_gap', stream: `article-${world.article}`, before: 3, version: 9 }),
   );
   const removed = await verifyTampered(
-    `create table removed as select * from event_log.event where ${last} = 4; delete from event_log.event where ${last} = 4`,
-    `insert into event_log.event select * from removed; drop table removed`,
+    `create table public.removed as select * from event_log.event where ${last} = 4; delete from event_log.event where ${last} = 4`,
+    `insert into event_log.event select * from public.removed; drop table public.removed`,
   );
   expect(kindsOf(removed)).toEqual(expect.arrayContaining(['position_gap', 'version_gap', 'event_missing']));
 });
 
 test('an event that was emptied is found', async () => {
   const { pool } = world.side;
-  await pool.query(`create table emptied as select * from event_log.event where position in (2, 3)`);
+  await pool.query(`create table public.emptied as select * from event_log.event where position in (2, 3)`);
   const report = await verifyTampered(
     `update event_log.event set data = 'null' where position = 2; update event_log.event set metadata = 'null' where position = 3`,
-    'update event_log.event e set data = k.data, metadata = k.metadata from emptied k where k.position = e.position; drop table emptied',
+    'update event_log.event e set data = k.data, metadata = k.metadata from public.emptied k where k.position = e.position; drop table public.emptied',
   );
   expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_missing', 'event_changed']));
 });
@@ -120,8 +120,8 @@ test('a log whose end was cut off is found, whatever was cut off with it', async
   const { rows } = await world.side.pool.query<{ position: number }>('select max(position) as position from event_log.event');
   const head = rows[0]?.position ?? 0;
   const { findings } = await verifyTampered(
-    `create table cut as select * from event_log.event where position = ${head}; delete from event_log.event where position = ${head}`,
-    `insert into event_log.event select * from cut; drop table cut`,
+    `create table public.cut as select * from event_log.event where position = ${head}; delete from event_log.event where position = ${head}`,
+    `insert into event_log.event select * from public.cut; drop table public.cut`,
   );
   expect(findings.listed).toContainEqual({ kind: 'log_shorter_than_read_model', head: head - 1, readModel: head });
   expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'log_cut', source: 'file' }));

@@ -67,7 +67,7 @@ const fold = async ({ eventLog, codec }: RowDependencies, table: TableName, { st
   return { state, last, isDamaged, owners: [...owners].filter((owner) => Number.isSafeInteger(owner)) as number[] };
 };
 
-const LEFT_OUT = 'array(select version from projection_skip where stream = $1 order by version)';
+const LEFT_OUT = 'array(select version from public.projection_skip where stream = $1 order by version)';
 
 const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`;
 
@@ -96,7 +96,7 @@ const readRow = async (
   const { rows } = await pool.query<Seen>({
     name: `audit-watch-${table}`,
     text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table} t where id = $2) as row,
-       (select position from follower_checkpoint where follower = '${PROJECTOR}') as position,
+       (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
        ${LEFT_OUT} as "leftOut",
        array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed`,

@@ -34,7 +34,7 @@ const personOf = async ({ eventLog }: RowDependencies, stream: StreamName): Prom
 const readErased = async ({ pool, eventLog }: RowDependencies, person: UserId): Promise<{ readonly isDeparted: boolean } | undefined> => {
   const { rows } = await pool.query<{ isDeparted: boolean }>(
     `select exists (select from ${LIVE_SCHEMA}.departed where user_id = $1) as "isDeparted"
-     from person_key where subject = $1 and destroyed_at is not null`,
+     from public.person_key where subject = $1 and destroyed_at is not null`,
     [person],
   );
   return rows[0] && (await isDeletionRecorded(eventLog, person)) ? rows[0] : undefined;

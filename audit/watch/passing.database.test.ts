@@ -85,7 +85,7 @@ test('whose key is gone while the projector has not come to their deletion is ta
   const projector = await side.pool.connect();
   try {
     // It stands before the deletion, with rows in its hands, which whoever erases leaves to it.
-    await projector.query(`begin; select from follower_checkpoint where follower = 'projector' for update`);
+    await projector.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
     await projector.query('select from read_model.comments where author_id = $1 for update', [leaving]);
     await appendRaw(side, `user-${leaving}`, { type: 'user.deleted', data: { userId: leaving } }, length);
     const found = await untilEnd();

@@ -84,7 +84,7 @@ const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly
   const { rows } = await pool.query<{ stream: StreamName; version: Version; isParked: boolean }>(
     `select stream, version, true as "isParked" from ${LIVE_SCHEMA}.parked where stream = any($1)
      union all
-     select stream, version, false from projection_skip where stream = any($1)`,
+     select stream, version, false from public.projection_skip where stream = any($1)`,
     [damaged.map(({ stream }) => stream)],
   );
   const isKnown = ({ stream, version }: { readonly stream: StreamName; readonly version: Version }): boolean =>

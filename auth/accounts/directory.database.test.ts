@@ -213,9 +213,9 @@ test('a damaged event holds up nobody else', async () => {
 });
 
 test('a checkpoint beyond the end of the log refuses to start', async () => {
-  await pool.query(`update follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`);
+  await pool.query(`update public.follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`);
   await expect(open()).rejects.toThrow('beyond the end of the event log');
-  await pool.query(`update follower_checkpoint set position = position - 1000000 where follower = 'auth-directory'`);
+  await pool.query(`update public.follower_checkpoint set position = position - 1000000 where follower = 'auth-directory'`);
 });
 
 test('a password hashed with other parameters is hashed anew at the next sign-in', async () => {

@@ -45,7 +45,7 @@ test('a comment whose author’s key is lost is deleted with its article, and ho
   const [author, reader, unrelated] = [await registerUser(side), await registerUser(side), await registerUser(side)];
   const articleId = await draftArticle(side, author);
   const commentId = await addComment(side, reader, articleId);
-  await side.pool.query('delete from person_key where subject = $1', [reader]);
+  await side.pool.query('delete from public.person_key where subject = $1', [reader]);
   await restart();
   await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
   await erase(unrelated);

@@ -93,7 +93,7 @@ test('a lost key and a damaged event hold up nothing that comes after them', asy
   const [author, reader] = [await registerUser(first), await registerUser(first)];
   const articleId = await draftArticle(first, author);
   const commentId = await addComment(first, reader, articleId);
-  await first.pool.query('delete from person_key where subject = $1', [reader]);
+  await first.pool.query('delete from public.person_key where subject = $1', [reader]);
   await first.eventLog.append('comment-99' as StreamName, NO_STREAM, [
     { id: crypto.randomUUID() as EventId, type: 'comment.added', data: { articleId: 'x' }, metadata: {} },
   ]);
@@ -161,15 +161,15 @@ test('what follows is carried out once, whichever of two processes has the lease
 });
 
 test.each([
-  ['of another log', `update follower_checkpoint set log = gen_random_uuid()`, /has followed the event log/],
-  ['beyond the end of the log', 'update follower_checkpoint set position = 1000000', /beyond the end of the event log/],
+  ['of another log', `update public.follower_checkpoint set log = gen_random_uuid()`, /has followed the event log/],
+  ['beyond the end of the log', 'update public.follower_checkpoint set position = 1000000', /beyond the end of the event log/],
 ])('a process whose checkpoint is %s refuses to start', async (_what, damage, sentence) => {
   await using damaged = await createCommandWorld();
   {
     await using first = await damaged.open();
     await registerUser(first);
     await until(
-      () => first.pool.query(`select from follower_checkpoint where follower = 'process-manager'`),
+      () => first.pool.query(`select from public.follower_checkpoint where follower = 'process-manager'`),
       ({ rowCount }) => rowCount === 1,
     );
     await first.pool.query(damage);

@@ -33,20 +33,20 @@ test('every migration is taken once, in order, and remembered', async () => {
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
   const { rows } = await fixture.pool.query(
-    'select component, number, name, length(checksum) as digits from annals_migration order by number',
+    'select component, number, name, length(checksum) as digits from public.annals_migration order by number',
   );
   expect(rows).toEqual([
     { component: 'things', number: 1, name: 'thing', digits: 64 },
     { component: 'things, added', number: 2, name: 'more', digits: 64 },
   ]);
-  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+  expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
 test('components are numbered each for itself', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await migrate(fixture.pool, 'others', await fixture.folder({ '0001-other.sql': 'create table other (id int);' }));
-  expect((await fixture.pool.query('select count(*) from annals_migration')).rows).toEqual([{ count: 2 }]);
+  expect((await fixture.pool.query('select count(*) from public.annals_migration')).rows).toEqual([{ count: 2 }]);
 });
 
 test('several processes at once take every migration exactly once', async () => {
@@ -57,16 +57,16 @@ test('several processes at once take every migration exactly once', async () => 
     await migrate(pool, 'things', folder);
   });
   await Promise.all(starts);
-  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+  expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
 test('a failing migration leaves nothing of itself and is tried again', async () => {
   await using fixture = await openFixture();
   const broken = { ...FIRST, '0002-more.sql': 'insert into thing values (1); insert into nowhere values (2);' };
   await expect(migrate(fixture.pool, 'things', await fixture.folder(broken))).rejects.toThrow('nowhere');
-  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 0 }]);
+  expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 0 }]);
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
-  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+  expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
 test('a migration that was changed after it was applied is refused', async () => {
@@ -82,7 +82,7 @@ test('what a newer version has only added, or what this one does not use any mor
   const unused = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
   await migrate(fixture.pool, 'things', await fixture.folder(unused));
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
-  expect((await fixture.pool.query('select max(number) as last from annals_migration')).rows).toEqual([{ last: 3 }]);
+  expect((await fixture.pool.query('select max(number) as last from public.annals_migration')).rows).toEqual([{ last: 3 }]);
 });
 
 test('a database from which a newer version has taken what this one needs is refused', async () => {
@@ -97,9 +97,9 @@ test('a database from which a newer version has taken what this one needs is ref
 test('the first release, which refuses what it does not know, is shown only what takes something away', async () => {
   await using fixture = await openFixture();
   const shown = async () =>
-    (await fixture.pool.query<{ number: number }>(`select number from annals_migration where component = 'things' order by 1`)).rows.map(
-      ({ number }) => number,
-    );
+    (
+      await fixture.pool.query<{ number: number }>(`select number from public.annals_migration where component = 'things' order by 1`)
+    ).rows.map(({ number }) => number);
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
   expect(await shown()).toEqual([1]);
   const contracted = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
@@ -110,10 +110,10 @@ test('the first release, which refuses what it does not know, is shown only what
 test('migrations that an earlier release has noted down are known', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
-  await fixture.pool.query('alter table annals_migration drop column unused_since');
+  await fixture.pool.query('alter table public.annals_migration drop column unused_since');
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
-  expect((await fixture.pool.query('select count(*) from thing')).rows).toEqual([{ count: 2 }]);
+  expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
 test.each([
@@ -129,5 +129,5 @@ test('a migration may take longer than a statement may', async () => {
   await using fixture = await openFixture();
   await using pool = openPool({ url: fixture.url, applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 100 });
   await migrate(pool, 'things', await fixture.folder({ '0001-slow.sql': 'create table slow (id int); select pg_sleep(1.5);' }));
-  expect((await pool.query('select count(*) from slow')).rows).toEqual([{ count: 0 }]);
+  expect((await pool.query('select count(*) from public.slow')).rows).toEqual([{ count: 0 }]);
 });

@@ -95,7 +95,7 @@ export const unusedSinceOf = (sql: string): string | null => /^-- Unused since (
 export const isOlder = (version: string, than: string): boolean => version.localeCompare(than, 'en', { numeric: true }) < 0;
 
 const CREATE_TABLE = `
-  create table if not exists annals_migration (
+  create table if not exists public.annals_migration (
     component  text        not null,
     number     integer     not null,
     name       text        not null,
@@ -103,17 +103,17 @@ const CREATE_TABLE = `
     applied_at timestamptz not null default now(),
     primary key (component, number)
   );
-  alter table annals_migration add column if not exists unused_since text`;
+  alter table public.annals_migration add column if not exists unused_since text`;
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
 const readApplied = async (database: Queryable, component: string): Promise<readonly Applied[]> => {
-  const table = await database.query<{ found: boolean }>(`select to_regclass('annals_migration') is not null as found`);
+  const table = await database.query<{ found: boolean }>(`select to_regclass('public.annals_migration') is not null as found`);
   if (table.rows[0]?.found !== true) return [];
   const applied = await database.query<Applied>(
     // The column is not there yet where an earlier release has made the table.
     `select number, name, checksum, to_jsonb(annals_migration)->>'unused_since' as "unusedSince"
-     from annals_migration where component in ($1, $2) order by number`,
+     from public.annals_migration where component in ($1, $2) order by number`,
     [component, additionsOf(component)],
   );
   return applied.rows;
@@ -123,7 +123,7 @@ const apply = async (client: Queryable, component: string, { number, name, sql, 
   await client.query(patient(sql));
   const unusedSince = unusedSinceOf(sql);
   const isAddition = unusedSince === null && number > (LAST_OF_FIRST_RELEASE[component] ?? 1);
-  await client.query('insert into annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)', [
+  await client.query('insert into public.annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)', [
     isAddition ? additionsOf(component) : component,
     number,
     name,
@@ -149,7 +149,8 @@ const patient = (text: string): Patient => ({ text, query_timeout: MIGRATION_TIM
 const inLockedTransaction = async (client: Queryable, work: () => Promise<unknown>): Promise<void> => {
   await client.query('begin');
   try {
-    await client.query(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
+    // A migration that names no schema means this one, whatever the server's search path is.
+    await client.query(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}; set local search_path = public`);
     await client.query(patient(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
     await work();
     await client.query('commit');

@@ -18,7 +18,7 @@ class LostCheckpoint extends Error {
 }
 
 export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await pool.query<Checkpoint>(`select ${COLUMNS} from follower_checkpoint where follower = $1`, [follower]);
+  const { rows } = await pool.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1`, [follower]);
   return rows[0];
 };
 
@@ -28,7 +28,7 @@ export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string
  */
 export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number): Promise<Checkpoint | undefined> => {
   const { rows } = await pool.query<Checkpoint>(
-    `update follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning ${COLUMNS}`,
+    `update public.follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning ${COLUMNS}`,
     [follower, epoch],
   );
   if (!rows[0] && (await readCheckpoint(pool, follower))) throw new LostCheckpoint(follower);
@@ -37,7 +37,7 @@ export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number
 
 /** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
 export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await connection.query<Checkpoint>(`select ${COLUMNS} from follower_checkpoint where follower = $1 for update`, [
+  const { rows } = await connection.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1 for update`, [
     follower,
   ]);
   return rows[0];
@@ -54,7 +54,7 @@ type Move = {
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
 export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
   const { rowCount } = await connection.query(
-    `insert into follower_checkpoint as held (follower, log, position, epoch, event, event_position) values ($1, $2, $4, $5, $6, $7)
+    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position) values ($1, $2, $4, $5, $6, $7)
      on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position
        where held.log = $2 and held.position = $3 and held.epoch <= $5`,
     [follower, log, from, to, epoch, event ?? null, event === undefined ? null : to],

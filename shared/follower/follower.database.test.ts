@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await createDatabase();
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
   eventLog = await openEventLog({ url: database.url });
-  await pool.query('create table heard (follower text, position bigint)');
+  await pool.query('create table public.heard (follower text, position bigint)');
 });
 afterAll(async () => {
   await eventLog?.[Symbol.asyncDispose]();
@@ -42,12 +42,12 @@ const listen = (name: string, { act = atOnce, beforeWrite = atOnce }: { act?: Wa
     async write(events, connection) {
       await beforeWrite();
       const positions = events.map(({ position }) => position);
-      await connection.query('insert into heard select $1, unnest($2::bigint[])', [name, positions]);
+      await connection.query('insert into public.heard select $1, unnest($2::bigint[])', [name, positions]);
     },
   });
 
 const heardBy = async (name: string): Promise<readonly number[]> => {
-  const { rows } = await pool.query<{ position: number }>('select position from heard where follower = $1', [name]);
+  const { rows } = await pool.query<{ position: number }>('select position from public.heard where follower = $1', [name]);
   return rows.map(({ position }) => position);
 };
 
@@ -104,7 +104,7 @@ test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and ov
   await pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
   );
-  await pool.query(`update lease set expires_at = '-infinity' where name = $1`, [name]);
+  await pool.query(`update public.lease set expires_at = '-infinity' where name = $1`, [name]);
   await using _successor = await listen(name);
   await hasHeardAll(name);
   letGo();
@@ -116,16 +116,16 @@ test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and ov
 test('a successor shuts the former owner out before anything is there to write', async () => {
   const name = 'takes over in silence';
   await append(1);
-  const epoch = async (table: 'lease' | 'follower_checkpoint', column: 'name' | 'follower') =>
+  const epoch = async (table: 'public.lease' | 'public.follower_checkpoint', column: 'name' | 'follower') =>
     (await pool.query<{ epoch: number }>(`select epoch from ${table} where ${column} = $1`, [name])).rows[0]?.epoch ?? 0;
   {
     await using _former = await listen(name);
     await hasHeardAll(name);
   }
-  const before = await epoch('lease', 'name');
+  const before = await epoch('public.lease', 'name');
   await using _successor = await listen(name);
   await until(
-    () => epoch('follower_checkpoint', 'follower'),
+    () => epoch('public.follower_checkpoint', 'follower'),
     (now) => now > before,
   );
   const move = { log: eventLog.identity, from: await eventLog.head(), to: ((await eventLog.head()) + 1) as Position, epoch: before };

@@ -41,7 +41,7 @@ test('a checkpoint that an earlier release keeps without its event can be read',
     await world.isAt(1);
   }
   expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ event: expect.any(String) });
-  await world.pool.query('alter table follower_checkpoint drop column event, drop column event_position');
+  await world.pool.query('alter table public.follower_checkpoint drop column event, drop column event_position');
   expect(await readCheckpoint(world.pool, 'tried')).toEqual({ log: world.eventLog.identity, position: 1, event: null });
 });
 
@@ -85,7 +85,7 @@ test('a checkpoint that an earlier release has moved names no event, and is beli
     await world.isAt(3);
   }
   await world.append(2);
-  await world.pool.query('update follower_checkpoint set position = 4');
+  await world.pool.query('update public.follower_checkpoint set position = 4');
   expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ position: 4, event: null });
   await using _follower = await world.start();
   await world.isAt(5);

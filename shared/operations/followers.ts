@@ -39,12 +39,12 @@ export const readFollowers = async (pool: Pool, eventLog: Pick<EventLog, 'identi
 /** Versions of the read model that are not in use have checkpoints, too, and follow nothing. */
 const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
   const found = await pool.query<{ isThere: boolean }>(
-    `select to_regclass('follower_checkpoint') is not null and to_regclass('lease') is not null as "isThere"`,
+    `select to_regclass('public.follower_checkpoint') is not null and to_regclass('public.lease') is not null as "isThere"`,
   );
   if (!found.rows[0]?.isThere) return [];
   const { rows } = await pool.query<Row>(
     `select follower as name, log, position, coalesce(${isHeld('l')}, false) as "isRunning"
-     from follower_checkpoint c left join lease l on l.name = c.follower
+     from public.follower_checkpoint c left join public.lease l on l.name = c.follower
      where follower <> all ($1) order by follower`,
     [[NEXT.follower, PREVIOUS.follower]],
   );

@@ -52,7 +52,7 @@ export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identit
 /** What is parked, and what operators have left out for good. */
 export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: number; readonly skipped: number }> => {
   const { rows } = await pool.query<{ parked: number; skipped: number }>(
-    `select (select count(*) from ${LIVE_SCHEMA}.parked) as parked, (select count(*) from projection_skip) as skipped`,
+    `select (select count(*) from ${LIVE_SCHEMA}.parked) as parked, (select count(*) from public.projection_skip) as skipped`,
   );
   return rows[0] ?? { parked: 0, skipped: 0 };
 };

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const moveTo = async (position: number, log = LOG) => {
   await pool.query(
-    `insert into follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set log = $1, position = $2`,
+    `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set log = $1, position = $2`,
     [log, position],
   );
 };

@@ -90,7 +90,7 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
 
 const READ_REACHED = {
   name: 'read-position',
-  text: 'select position from follower_checkpoint where follower = $1 and log = $2',
+  text: 'select position from public.follower_checkpoint where follower = $1 and log = $2',
   query_timeout: ANSWER_WITHIN_MS,
 };
 

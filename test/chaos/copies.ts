@@ -35,7 +35,8 @@ const NOTICE_MS = 2_000;
 
 export const startCopies = async (from?: Root): Promise<Copies> => {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
+  // The previous release finds its tables by the search path.
+  const database = opening.use(await createDatabase(from === undefined ? {} : { settings: {} }));
   const dataDir = opening.use(await temporaryDataDir());
   const secret = randomUUID();
   const nginx = opening.use(await startNginx({ secret }));

@@ -165,7 +165,9 @@ const LEAVES: Readonly<Record<string, string>> = {
 };
 
 const reached = async (pool: Pool, follower: string): Promise<number> => {
-  const { rows } = await pool.query<{ position: number }>('select position from follower_checkpoint where follower = $1', [follower]);
+  const { rows } = await pool.query<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [
+    follower,
+  ]);
   return rows[0]?.position ?? 0;
 };
 
@@ -180,16 +182,16 @@ const untilSettled = ({ pool, eventLog }: CommandSide) =>
 /** From now on, every move of the projector's checkpoint is kept with what it was written with. */
 const recordMoves = (pool: Pool) =>
   pool.query(`
-    create table checkpoint_move (n bigint generated always as identity, came_from bigint, went_to bigint);
-    create function record_move() returns trigger language plpgsql as $$
+    create table public.checkpoint_move (n bigint generated always as identity, came_from bigint, went_to bigint);
+    create function public.record_move() returns trigger language plpgsql as $$
       begin insert into public.checkpoint_move (came_from, went_to) values (old.position, new.position); return null; end $$;
-    create trigger record_move after update of position on follower_checkpoint
-      for each row when (new.follower = 'projector') execute function record_move()`);
+    create trigger record_move after update of position on public.follower_checkpoint
+      for each row when (new.follower = 'projector') execute function public.record_move()`);
 
 /** Where what was taken in was not exactly what came after what had been: anything left out, or taken in twice. */
 const leaps = async (pool: Pool): Promise<readonly unknown[]> => {
   const { rows } = await pool.query(`
-    select * from (select came_from, went_to, lag(went_to) over (order by n) as was_at from checkpoint_move) moves
+    select * from (select came_from, went_to, lag(went_to) over (order by n) as was_at from public.checkpoint_move) moves
     where went_to <= came_from or came_from <> was_at`);
   return rows;
 };

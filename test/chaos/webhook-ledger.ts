@@ -24,7 +24,7 @@ type Progress = { readonly planned: number; readonly replays: number; readonly d
 /** How far the planner has come, and what is still to be done: of which webhook how much. */
 export const readProgress = async (pool: Pool): Promise<Progress | undefined> => {
   const { rows } = await pool.query<Progress>(
-    `select (select position from follower_checkpoint where follower = 'webhook-planner')::float8 as planned,
+    `select (select position from public.follower_checkpoint where follower = 'webhook-planner')::float8 as planned,
        (select count(*) from webhook_ledger.replay where state = 'running')::integer as replays,
        array(select format('%s × %s', count(*), webhook_id) from webhook_ledger.delivery where state = 'due' group by webhook_id) as due`,
   );

@@ -97,7 +97,7 @@ const describeReadiness = (world: () => ChangeWorld): void => {
     const writing = write(world(), 20);
     let upTo = head;
     for await (const page of stream.follow(head, leaving.signal)) {
-      const { rows } = await side.pool.query(`select position from follower_checkpoint where follower = 'projector'`);
+      const { rows } = await side.pool.query(`select position from public.follower_checkpoint where follower = 'projector'`);
       expect(rows[0]?.position).toBeGreaterThanOrEqual(page.upTo);
       upTo = page.upTo;
       await writing;

@@ -89,7 +89,7 @@ test('nothing follows from it that has not happened already', async () => {
   const head = await side.eventLog.head();
   const reached = async () => {
     const { rows } = await side.pool.query<{ position: number }>(
-      `select position from follower_checkpoint where follower = 'process-manager'`,
+      `select position from public.follower_checkpoint where follower = 'process-manager'`,
     );
     return rows[0]?.position ?? 0;
   };

@@ -129,7 +129,7 @@ describe('the PostgreSQL key store', () => {
     const subject = newSubject();
     const key = await store.obtain(subject);
     const stored = async () => {
-      const { rows } = await pool.query<{ wrapped: Buffer | null }>('select wrapped from person_key where subject = $1', [subject]);
+      const { rows } = await pool.query<{ wrapped: Buffer | null }>('select wrapped from public.person_key where subject = $1', [subject]);
       return rows[0]?.wrapped;
     };
     expect((await stored())?.toString('hex')).not.toContain(bytesOf(key));
@@ -145,10 +145,11 @@ describe('the PostgreSQL key store', () => {
     const taken = newSubject();
     const other = await pool.connect();
     await other.query('begin');
-    await other.query('insert into person_key (subject, wrapped) select $1, wrapped from person_key where wrapped is not null limit 1', [
-      taken,
-    ]);
-    await other.query(`update person_key set wrapped = null, destroyed_at = now() where subject = $1`, [taken]);
+    await other.query(
+      'insert into public.person_key (subject, wrapped) select $1, wrapped from public.person_key where wrapped is not null limit 1',
+      [taken],
+    );
+    await other.query(`update public.person_key set wrapped = null, destroyed_at = now() where subject = $1`, [taken]);
     const refused = expect(store.obtain(taken)).rejects.toThrow(KeyDestroyed);
     const { pool: watching } = await openProcess();
     const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -174,10 +175,10 @@ describe('the PostgreSQL key store', () => {
     const [subject, victim] = [newSubject(), newSubject()];
     await store.obtain(subject);
     await store.obtain(victim);
-    await pool.query('update person_key set wrapped = (select wrapped from person_key where subject = $1) where subject = $2', [
-      subject,
-      victim,
-    ]);
+    await pool.query(
+      'update public.person_key set wrapped = (select wrapped from public.person_key where subject = $1) where subject = $2',
+      [subject, victim],
+    );
     const { store: fresh } = await openProcess();
     await expect(fresh.obtain(victim)).rejects.toThrow(`MASTER_KEY does not fit the key of person ${victim}`);
   });

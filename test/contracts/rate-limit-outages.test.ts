@@ -44,7 +44,7 @@ const openPostgres = async (): Promise<Engine> => {
     },
     start: async () => void (await server.query(`alter database ${name} allow_connections true`)),
     // One connection, so that the second statement ends what the first began.
-    pause: async () => void (await database.query('begin; lock table rate_limit in access exclusive mode')),
+    pause: async () => void (await database.query('begin; lock table public.rate_limit in access exclusive mode')),
     resume: async () => void (await database.query('rollback')),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -70,7 +70,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       const { pool } = world.side;
       await pool.query(`insert into read_model.articles select 7 as id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at
       from read_model.articles where id = ${world.article}`);
-      await pool.query(`create table kept as select * from read_model.webhooks where id = ${world.webhook}`);
+      await pool.query(`create table public.kept as select * from read_model.webhooks where id = ${world.webhook}`);
       await pool.query(`delete from read_model.webhooks where id = ${world.webhook}`);
       const { findings } = await world.verify();
       expect(findings).toMatchObject({
@@ -80,7 +80,9 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
           { kind: 'row_missing', table: 'webhooks', key: String(world.webhook), eventsTotal: 5 },
         ],
       });
-      await pool.query('insert into read_model.webhooks select * from kept; drop table kept; delete from read_model.articles where id = 7');
+      await pool.query(
+        'insert into read_model.webhooks select * from public.kept; drop table public.kept; delete from read_model.articles where id = 7',
+      );
       expect((await world.verify()).outcome).toBe('proven');
     });
 

@@ -63,7 +63,7 @@ beforeAll(async () => {
     () => inDatabase(database.url.replace(database.name, 'postgres'), (client) => client.query(OTHERS, [database.name])),
     ({ rows }) => rows.length === 0,
   );
-  backup = resources.use(await createDatabase(database.name));
+  backup = resources.use(await createDatabase({ template: database.name }));
   await using installation = await startInstallation({ settings, admin });
   const token = await tokenOf(installation);
   await restSessionOver(restClientOf(installation)).write('DELETE', `/users/${erased}`, { token });

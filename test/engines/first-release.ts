@@ -48,9 +48,9 @@ const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }
   await using pool = openPool({ url: settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
   await using _store = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(masterKey) });
   await using _log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
-  await pool.query(`update master_key_check set wrapped = decode($1, 'base64')`, [check]);
+  await pool.query(`update public.master_key_check set wrapped = decode($1, 'base64')`, [check]);
   await pool.query(
-    `insert into person_key (subject, wrapped, destroyed_at)
+    `insert into public.person_key (subject, wrapped, destroyed_at)
      select subject, decode(wrapped, 'base64'), case when wrapped is null then now() end
      from json_to_recordset($1) as p (subject bigint, wrapped text)`,
     [JSON.stringify(persons)],

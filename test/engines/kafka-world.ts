@@ -165,6 +165,7 @@ export const closeLogInStep = async (world: KafkaWorld, stream: HeardStream, lis
 export const untilPublished = async ({ side: { eventLog, pool } }: KafkaWorld): Promise<void> => {
   const head = await eventLog.head();
   const published = async () =>
-    (await pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'publisher'`)).rows[0]?.position;
+    (await pool.query<{ position: number }>(`select position from public.follower_checkpoint where follower = 'publisher'`)).rows[0]
+      ?.position;
   await until(published, (position = 0) => position >= head, DEADLINE_MS);
 };

@@ -18,7 +18,7 @@ export const startProjecting = ({ pool, eventLog, keys }: CommandSide, metrics =
 export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {
   const head = await eventLog.head();
   const position = async () => {
-    const { rows } = await pool.query<{ position: number }>(`select position from follower_checkpoint where follower = 'projector'`);
+    const { rows } = await pool.query<{ position: number }>(`select position from public.follower_checkpoint where follower = 'projector'`);
     return rows[0]?.position ?? 0;
   };
   await until(position, (reached) => reached >= head, deadlineMs);

@@ -66,7 +66,7 @@ export const tellStory = async (world: ReadWorld): Promise<Story> => {
 const untilSettled = async ({ side }: ReadWorld): Promise<void> => {
   const followers = () =>
     side.pool
-      .query<{ position: number }>('select position from follower_checkpoint')
+      .query<{ position: number }>('select position from public.follower_checkpoint')
       .then(({ rows }) => rows.map(({ position }) => position));
   let before = -1;
   await until(

@@ -53,7 +53,7 @@ beforeAll(async () => {
     () => inDatabase(database.url.replace(database.name, 'postgres'), (client) => client.query(OTHERS, [database.name])),
     ({ rows }) => rows.length === 0,
   );
-  backup = resources.use(await createDatabase(database.name));
+  backup = resources.use(await createDatabase({ template: database.name }));
   {
     await using second = await startInstallation({ settings, admin });
     const asked = await askAs(second);

@@ -63,7 +63,7 @@ export const forgetErased = async (pool: Pool, within: 'a short time' | 'all tim
   const { rowCount } = await pool.query(
     `with told as materialized (
        select attempt.webhook_id, attempt.event_id, number
-       from person_key join webhook_ledger.message on message.person_id = person_key.subject
+       from public.person_key join webhook_ledger.message on message.person_id = person_key.subject
          join webhook_ledger.delivery on delivery.event_id = message.event_id
          join webhook_ledger.attempt on attempt.webhook_id = delivery.webhook_id and attempt.event_id = delivery.event_id
        where destroyed_at > $1::timestamptz and (response_body is not null or response_headers <> '{}' or attempt.error is not null)

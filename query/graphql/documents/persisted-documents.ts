@@ -42,7 +42,7 @@ export const openPersistedDocuments = async (pool: Pool): Promise<PersistedDocum
 const select = async (pool: Pool, id: string): Promise<string | undefined> => {
   const { rows } = await pool.query<{ text: string }>({
     name: 'persisted-document',
-    text: 'select text from persisted_document where id = $1',
+    text: 'select text from public.persisted_document where id = $1',
     values: [id.replace(/^sha256:/, '')],
   });
   return rows[0]?.text;
@@ -51,7 +51,7 @@ const select = async (pool: Pool, id: string): Promise<string | undefined> => {
 /** Loads all or none; an id that stands for another text already is overwritten, because it is the operator who says what it stands for. */
 export const savePersistedDocuments = async (pool: Pool, documents: readonly PersistedDocument[]): Promise<void> => {
   await pool.query(
-    `insert into persisted_document (id, text)
+    `insert into public.persisted_document (id, text)
      select id, text from json_to_recordset($1) as d (id text, text text)
      on conflict (id) do update set text = excluded.text, loaded_at = now()`,
     [JSON.stringify(documents)],
@@ -60,12 +60,12 @@ export const savePersistedDocuments = async (pool: Pool, documents: readonly Per
 
 export const listPersistedDocuments = async (pool: Pool): Promise<readonly (PersistedDocument & { readonly loadedAt: Date })[]> => {
   const { rows } = await pool.query<PersistedDocument & { loadedAt: Date }>(
-    'select id, text, loaded_at as "loadedAt" from persisted_document order by id',
+    'select id, text, loaded_at as "loadedAt" from public.persisted_document order by id',
   );
   return rows;
 };
 
 export const removePersistedDocuments = async (pool: Pool, ids: readonly string[]): Promise<number> => {
-  const { rowCount } = await pool.query('delete from persisted_document where id = any($1)', [ids]);
+  const { rowCount } = await pool.query('delete from public.persisted_document where id = any($1)', [ids]);
   return rowCount ?? 0;
 };

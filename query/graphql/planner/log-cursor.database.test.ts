@@ -9,7 +9,8 @@ const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 let opened: PlannedWorld;
 beforeAll(async () => {
   opened = await openPlannedWorld(1);
-  await opened.pool.query(await readFile(new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url), 'utf8'));
+  const table = await readFile(new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url), 'utf8');
+  await opened.pool.query(`set search_path = public; ${table}; reset search_path`);
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
 
@@ -23,7 +24,7 @@ it.each([0, 1, 35, 36, 1_295, 1_296, 46_655, 46_656, 123_456_789, 36 ** 10 - 1, 
   'writes the position %d as every other cursor',
   async (position) => {
     await opened.pool.query(
-      `insert into follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
+      `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
       [IDENTITY, position],
     );
     const cursor = formatCursor(IDENTITY, position as Position);

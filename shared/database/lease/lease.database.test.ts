@@ -72,7 +72,7 @@ test('an owner whose lease was taken is told by its signal', async () => {
   await using owner = startWorker('taken');
   await until(owner.isWorking, Boolean);
   await pool.query(
-    `update lease set owner = gen_random_uuid(), epoch = epoch + 1, expires_at = now() + interval '1 hour' where name = 'taken'`,
+    `update public.lease set owner = gen_random_uuid(), epoch = epoch + 1, expires_at = now() + interval '1 hour' where name = 'taken'`,
   );
   await until(() => !owner.isWorking(), Boolean);
 });
@@ -83,7 +83,7 @@ test('an owner that cannot renew stops by its own clock', async () => {
   await until(owner.isWorking, Boolean);
   const stalled = await pool.connect();
   await stalled.query('begin');
-  await stalled.query(`select from lease where name = 'unreachable' for update`);
+  await stalled.query(`select from public.lease where name = 'unreachable' for update`);
   await until(() => !owner.isWorking(), Boolean, 20 * TTL_MS);
   await stalled.query('rollback');
   stalled.release();
@@ -92,7 +92,7 @@ test('an owner that cannot renew stops by its own clock', async () => {
 });
 
 test('a lease of a dead owner that ends further away than its length is free: the clock was set back', async () => {
-  await pool.query(`insert into lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`);
+  await pool.query(`insert into public.lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`);
   await using worker = startWorker('clock-set-back');
   await until(worker.isWorking, Boolean);
   expect(worker.epochs).toEqual([8]);
@@ -102,10 +102,10 @@ test('a clock that is set back under a living owner leaves one owner, whose leas
   await using owner = startWorker('set-back-while-held');
   await until(owner.isWorking, Boolean);
   await using other = startWorker('set-back-while-held');
-  await pool.query(`update lease set expires_at = clock_timestamp() + interval '1 hour' where name = 'set-back-while-held'`);
+  await pool.query(`update public.lease set expires_at = clock_timestamp() + interval '1 hour' where name = 'set-back-while-held'`);
   const look = async () => {
     const { rows } = await pool.query<{ isHeld: boolean }>(
-      `select ${isHeld('lease', TTL_MS)} as "isHeld" from lease where name = 'set-back-while-held'`,
+      `select ${isHeld('lease', TTL_MS)} as "isHeld" from public.lease where name = 'set-back-while-held'`,
     );
     return { isHeld: rows[0]?.isHeld, working: [owner.isWorking(), other.isWorking()].filter(Boolean).length };
   };

@@ -81,7 +81,7 @@ const renewOrNot = (lease: Lease, epoch: number): Promise<'renewed' | 'lost' | '
 
 const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>(
-    `insert into lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+    `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
      on conflict (name) do update
        set owner = excluded.owner, epoch = held.epoch + 1, expires_at = clock_timestamp() + $3 * interval '1 millisecond'
        where not ${isHeld('held', '$3')}
@@ -93,7 +93,7 @@ const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | un
 
 const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promise<'renewed' | 'lost'> => {
   const { rowCount } = await pool.query(
-    `update lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
+    `update public.lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
     [name, owner, epoch, ttlMs],
   );
   return rowCount === 1 ? 'renewed' : 'lost';
@@ -101,5 +101,5 @@ const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promis
 
 /** Lets the next owner begin at once; the epoch stays, so that it only ever rises. */
 const release = async ({ pool, name, owner }: Lease): Promise<void> => {
-  await pool.query(`update lease set expires_at = '-infinity' where name = $1 and owner = $2`, [name, owner]);
+  await pool.query(`update public.lease set expires_at = '-infinity' where name = $1 and owner = $2`, [name, owner]);
 };

@@ -6,7 +6,7 @@ export type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null
 export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Promise<readonly KeyRow[]> => {
   const { rows } = await pool.query<KeyRow>({
     name: 'select-person-keys',
-    text: 'select subject, wrapped from person_key where subject = any($1::bigint[])',
+    text: 'select subject, wrapped from public.person_key where subject = any($1::bigint[])',
     values: [subjects],
   });
   return rows;
@@ -19,9 +19,9 @@ export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Pr
 export const obtainKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer): Promise<KeyRow | undefined> => {
   const { rows } = await pool.query<KeyRow>({
     name: 'obtain-person-key',
-    text: `with present as (select subject, wrapped from person_key where subject = $1),
+    text: `with present as (select subject, wrapped from public.person_key where subject = $1),
       made as (
-        insert into person_key (subject, wrapped) select $1, $2 where not exists (select from present)
+        insert into public.person_key (subject, wrapped) select $1, $2 where not exists (select from present)
         on conflict (subject) do nothing
         returning subject, wrapped
       )
@@ -34,7 +34,7 @@ export const obtainKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer)
 /** Also leaves the mark for somebody who has no key here, such as after the restore of an older backup. */
 export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> => {
   await pool.query(
-    `insert into person_key (subject, wrapped, destroyed_at) values ($1, null, now())
+    `insert into public.person_key (subject, wrapped, destroyed_at) values ($1, null, now())
      on conflict (subject) do update set wrapped = null, destroyed_at = now() where person_key.destroyed_at is null`,
     [subject],
   );
@@ -45,7 +45,7 @@ export const selectDestroyed = async (
   pool: Pick<pg.Pool, 'query'>,
 ): Promise<readonly { readonly subject: UserId; readonly destroyedAt: Date }[]> => {
   const { rows } = await pool.query<{ subject: UserId; destroyedAt: Date }>(
-    'select subject, destroyed_at as "destroyedAt" from person_key where destroyed_at is not null order by destroyed_at',
+    'select subject, destroyed_at as "destroyedAt" from public.person_key where destroyed_at is not null order by destroyed_at',
   );
   return rows;
 };
@@ -56,7 +56,7 @@ export const selectKeyState = async (
   subject: UserId,
 ): Promise<{ readonly destroyedAt: Date | null } | undefined> => {
   const { rows } = await pool.query<{ destroyedAt: Date | null }>(
-    'select destroyed_at as "destroyedAt" from person_key where subject = $1',
+    'select destroyed_at as "destroyedAt" from public.person_key where subject = $1',
     [subject],
   );
   return rows[0];
@@ -64,7 +64,7 @@ export const selectKeyState = async (
 
 /** The check value of this database: the given one, where there was none yet. */
 export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
-  await pool.query('insert into master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);
-  const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from master_key_check');
+  await pool.query('insert into public.master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);
+  const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from public.master_key_check');
   return rows[0]?.wrapped;
 };

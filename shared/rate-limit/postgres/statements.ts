@@ -12,7 +12,7 @@ const NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
  * tolerance can only come from a clock that was set back or a policy that was larger, and is not held against the key.
  */
 const CHARGE = `
-  insert into rate_limit as known (key, arrival_us, asked_at_us, allowed)
+  insert into public.rate_limit as known (key, arrival_us, asked_at_us, allowed)
   select $1, asked.at_us + $2::bigint, asked.at_us, true from (select ${NOW_US} as at_us) as asked
   on conflict (key) do update set (arrival_us, asked_at_us, allowed) = (
     select case when fits then arrival_us + $2::bigint else arrival_us end, at_us, fits
@@ -38,8 +38,8 @@ export const chargeRow = async (pool: Pool, charge: Charge): Promise<Charged> =>
  */
 export const removeExpiredAfter = async (pool: Pool, after: string, batch: number): Promise<{ last: string; seen: number }> => {
   const { rows } = await pool.query<{ last: string | null; seen: number }>(
-    `with batch as (select key from rate_limit where key > $1 order by key limit $2),
-          gone as (delete from rate_limit as expired using batch where expired.key = batch.key and expired.arrival_us < ${NOW_US})
+    `with batch as (select key from public.rate_limit where key > $1 order by key limit $2),
+          gone as (delete from public.rate_limit as expired using batch where expired.key = batch.key and expired.arrival_us < ${NOW_US})
      select max(key) as last, count(*) as seen from batch`,
     [after, batch],
   );

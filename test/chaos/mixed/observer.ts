@@ -67,7 +67,9 @@ export const openObserver = async ({ engines, settings }: Site): Promise<Observe
 const progressOf = async (pool: Pool) => {
   const [progress, { rows }, { position: chained }] = await Promise.all([
     readProgress(pool),
-    pool.query<{ position: number }>(`select position::float8 as position from follower_checkpoint where follower = any($1)`, [FOLLOWERS]),
+    pool.query<{ position: number }>(`select position::float8 as position from public.follower_checkpoint where follower = any($1)`, [
+      FOLLOWERS,
+    ]),
     readChainEnd(pool),
   ]);
   return { places: rows.map(({ position }) => position), chained, due: progress?.due ?? [], replays: progress?.replays ?? 0 };

@@ -6,22 +6,22 @@ import type { Supervised } from './supervised.ts';
 /** Where each checkpoint is, and from now on each move of one, in the transaction of the move, with how far the read model was then. */
 export const recordMoves = (pool: Pool): Promise<unknown> =>
   pool.query(`
-    lock table follower_checkpoint in share row exclusive mode;
-    create table checkpoint_move (n bigint generated always as identity, follower text, came_from bigint, went_to bigint, projected bigint);
-    insert into checkpoint_move (follower, went_to, projected)
-      select follower, position, (select position from follower_checkpoint where follower = 'projector') from follower_checkpoint;
-    create function record_move() returns trigger language plpgsql as $$
+    lock table public.follower_checkpoint in share row exclusive mode;
+    create table public.checkpoint_move (n bigint generated always as identity, follower text, came_from bigint, went_to bigint, projected bigint);
+    insert into public.checkpoint_move (follower, went_to, projected)
+      select follower, position, (select position from public.follower_checkpoint where follower = 'projector') from public.follower_checkpoint;
+    create function public.record_move() returns trigger language plpgsql as $$
       begin
         insert into public.checkpoint_move (follower, came_from, went_to, projected) values (
           new.follower, case when tg_op = 'UPDATE' then old.position end, new.position,
           (select position from public.follower_checkpoint where follower = 'projector'));
         return null;
       end $$;
-    create trigger record_move after insert or update of position on follower_checkpoint for each row execute function record_move()`);
+    create trigger record_move after insert or update of position on public.follower_checkpoint for each row execute function public.record_move()`);
 
 export const readMoves = async (pool: Pool): Promise<readonly CheckpointMove[]> => {
   const { rows } = await pool.query<CheckpointMove>(
-    `select follower, came_from::float8 as "from", went_to::float8 as "to", projected::float8 as projected from checkpoint_move order by n`,
+    `select follower, came_from::float8 as "from", went_to::float8 as "to", projected::float8 as projected from public.checkpoint_move order by n`,
   );
   return rows;
 };
