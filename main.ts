@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { type FirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
@@ -76,4 +77,4 @@ const banner = (url: string, { author }: FirstMinute): string => `
 
 `;
 
-await run(start);
+await run(start, publishing);

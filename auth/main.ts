@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { openFoundation } from '#shared/foundation.ts';
@@ -14,4 +15,4 @@ const start = async (context: ProcessContext): Promise<void> => {
   await serveClients(context, foundation, { routes: [auth.routes], links: [], isPage: isPagePath, authentication });
 };
 
-await run(start);
+await run(start, publishing);

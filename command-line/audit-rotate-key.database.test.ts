@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { createCommandWorld } from '../test/engines/command-side.ts';
 import { runCommandLine } from './program.ts';
@@ -9,6 +10,7 @@ test('a key for the heads is made, and the next is endorsed by it', async () => 
   const lines: string[] = [];
   const rotate = () =>
     runCommandLine(['audit', 'rotate-key'], {
+      domain: publishing,
       environment: world.settings,
       signal: new AbortController().signal,
       write: async (line) => void lines.push(line),

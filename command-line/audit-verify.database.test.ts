@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { report } from '#shared/audit/verification-report.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
@@ -37,6 +38,7 @@ const call = async (...args: readonly string[]) => {
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(['audit', 'verify', ...args], {
+    domain: publishing,
     environment: { ...world.settings, AUDIT_DIR: folder },
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

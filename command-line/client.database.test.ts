@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -12,6 +13,7 @@ const open = async () => {
   const call = async (...args: readonly string[]) => {
     const [lines, complaints]: [string[], string[]] = [[], []];
     const exit = await runCommandLine(['client', ...args], {
+      domain: publishing,
       environment: { DATABASE_URL: database.url, MASTER_KEY },
       signal: new AbortController().signal,
       write: async (line) => void lines.push(line),

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
 import { runCommandLine } from './program.ts';
 
@@ -20,6 +21,7 @@ const run = async (args: readonly string[], settings: Readonly<Record<string, st
   const written: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
+    domain: publishing,
     environment: { DATABASE_URL: database.url, NODE_ENV: 'test', ...settings },
     signal: new AbortController().signal,
     write: async (line) => void written.push(line),

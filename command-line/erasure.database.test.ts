@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type CommandWorld, createCommandWorld, registerUser } from '../test/engines/command-side.ts';
 import { runCommandLine } from './program.ts';
@@ -17,6 +18,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const call = async (...args: readonly string[]) => {
   const [lines, complaints]: [string[], string[]] = [[], []];
   const exit = await runCommandLine(['erasure', ...args], {
+    domain: publishing,
     environment: world.settings,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

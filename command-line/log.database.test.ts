@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { scaled } from '../test/engines/load.ts';
 import { runCommandLine } from './program.ts';
@@ -13,6 +14,7 @@ const open = async () => {
     const complaints: string[] = [];
     const ending = new AbortController();
     const exit = runCommandLine(args, {
+      domain: publishing,
       environment: { DATABASE_URL: database.url, MASTER_KEY, ...environment },
       signal: ending.signal,
       write: async (line) => void lines.push(line),

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from './program.ts';
 
 const call = async (...args: readonly string[]) => {
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
+    domain: publishing,
     environment: { DATA_DIR: '/nowhere' },
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

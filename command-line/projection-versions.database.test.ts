@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { digestOf } from '../projector/digest.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import {
@@ -36,6 +37,7 @@ const call = async (...args: readonly string[]) => {
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
+    domain: publishing,
     environment: world.settings,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
@@ -15,6 +16,7 @@ const callOn =
     const lines: string[] = [];
     const complaints: string[] = [];
     const exit = await runCommandLine(args, {
+      domain: publishing,
       environment,
       signal: new AbortController().signal,
       write: async (line) => void lines.push(line),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import {
   addComment,
@@ -36,6 +37,7 @@ afterAll(async () => {
 const call = async (...args: readonly string[]) => {
   const lines: string[] = [];
   const exit = await runCommandLine(['replay', ...args], {
+    domain: publishing,
     environment: world.settings,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

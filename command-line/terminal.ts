@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 
-/** Where a command writes, what it reads its settings from, and when it has to end. */
+/** Where a command writes, what it reads its settings from, when it has to end, and the domain of the installation. */
 export type Terminal = {
+  readonly domain: Domain;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe is gone. */
   readonly signal: AbortSignal;
@@ -18,7 +20,7 @@ export type Terminal = {
 /** Of a terminal that does not tell. */
 const COLUMNS = 80;
 
-export const openTerminal = (): Terminal & Disposable => {
+export const openTerminal = (domain: Domain): Terminal & Disposable => {
   const ending = new AbortController();
   const end = () => ending.abort();
   const { stdout, stderr } = process;
@@ -27,6 +29,7 @@ export const openTerminal = (): Terminal & Disposable => {
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   return {
+    domain,
     environment: process.env,
     signal: ending.signal,
     write: async (line) => {

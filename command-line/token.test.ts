@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
 import { runCommandLine } from './program.ts';
 
@@ -16,6 +17,7 @@ const temporaryFolder = async () => {
 const call = async (args: readonly string[], environment: Record<string, string>) => {
   const [lines, complaints]: [string[], string[]] = [[], []];
   const exit = await runCommandLine(['token', ...args], {
+    domain: publishing,
     environment,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

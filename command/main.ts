@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { publishing } from '#domain/publishing.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -50,4 +51,4 @@ const serveRoles = async (
   return server;
 };
 
-await run(start);
+await run(start, publishing);

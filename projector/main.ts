@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
@@ -21,4 +22,4 @@ const start = async (context: ProcessContext): Promise<void> => {
   await serveClients(context, foundation, { routes: [], links: [] });
 };
 
-await run(start);
+await run(start, publishing);

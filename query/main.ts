@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
@@ -37,4 +38,4 @@ const start = async (context: ProcessContext): Promise<void> => {
   });
 };
 
-await run(start);
+await run(start, publishing);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { runCommandLine } from '../command-line/program.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
@@ -26,7 +27,13 @@ const fillAndGoOn = (environment: Readonly<Record<string, string>>, signal: Abor
     const [, email, password] = /Sign in as (\S+), an administrator, with the password (\S+)/.exec(text) ?? [];
     if (email !== undefined && password !== undefined) resolve({ email, password });
   };
-  const ended = runCommandLine(['demo', '--traffic', `${MINUTES + 5}m`], { environment, signal, write, complain: console.error });
+  const ended = runCommandLine(['demo', '--traffic', `${MINUTES + 5}m`], {
+    domain: publishing,
+    environment,
+    signal,
+    write,
+    complain: console.error,
+  });
   ended.then((exit) => reject(new Error(`annals demo ended with ${exit}`)), reject);
   return { administrator: promise, ended };
 };

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#shared/config.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
@@ -26,6 +27,8 @@ import type { Tracing } from '#shared/tracing/tracing.ts';
 
 /** What every role stands on. */
 export type Foundation = {
+  /** What the roles serve. */
+  readonly domain: Domain;
   readonly metrics: Registry;
   readonly health: Health;
   /** Of the database, for connections of one's own. */
@@ -43,7 +46,8 @@ export type Foundation = {
 const CONNECTIONS_MAX = 8;
 
 /** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
-export const openFoundation = async ({ config, log, resources, signal }: ProcessContext, service: string): Promise<Foundation> => {
+export const openFoundation = async (context: ProcessContext, service: string): Promise<Foundation> => {
+  const { config, log, domain, resources, signal } = context;
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;
@@ -72,7 +76,7 @@ export const openFoundation = async ({ config, log, resources, signal }: Process
   });
   health.add('event log', () => eventLog.check());
   health.add('event log history', () => guarded.demandHistory().catch(refuseLostHistory));
-  return { metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
+  return { domain, metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 
 /** The embedded database has an address that no setting can know. */

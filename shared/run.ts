@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Config, loadConfig } from './config.ts';
 import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
@@ -8,11 +9,15 @@ import { StartRefused } from './start-refused.ts';
 export type ProcessContext = {
   readonly config: Config;
   readonly log: Log;
+  /** What this process serves. */
+  readonly domain: Domain;
   /** What is put here is disposed in reverse when the process is told to stop. */
   readonly resources: AsyncDisposableStack;
   /** Aborts when the process is told to stop, also during its start. */
   readonly signal: AbortSignal;
 };
+
+type Start = (context: ProcessContext) => Promise<void>;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const FAILED = 1;
@@ -23,7 +28,7 @@ const SAME_SIGNAL_MS = 300;
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at once, a stop that
  * takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
  */
-export const run = async (start: (context: ProcessContext) => Promise<void>): Promise<never> => {
+export const run = async (start: Start, domain: Domain): Promise<never> => {
   try {
     const answer = answerStartArguments(process.argv.slice(1));
     if (answer !== undefined) {
@@ -32,7 +37,7 @@ export const run = async (start: (context: ProcessContext) => Promise<void>): Pr
     }
     const config = loadConfig();
     const log = createLog({ level: config.logLevel });
-    process.exit(await live(start, config, log));
+    process.exit(await live(start, { config, log, domain }));
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -40,12 +45,13 @@ export const run = async (start: (context: ProcessContext) => Promise<void>): Pr
   }
 };
 
-const live = async (start: (context: ProcessContext) => Promise<void>, config: Config, log: Log): Promise<number> => {
+const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' | 'domain'>): Promise<number> => {
+  const { config, log } = given;
   const told = new AbortController();
   const stopping = watchForStop(log, config.drainMs, told);
   await using resources = new AsyncDisposableStack();
   try {
-    await start({ config, log, resources, signal: told.signal });
+    await start({ ...given, resources, signal: told.signal });
   } catch (error) {
     if (error instanceof StartRefused) throw error;
     const failure = fileFailure(error);

@@ -55,6 +55,7 @@ test.each([
   ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
   ['a role in the audit', 'audit/x.ts', `import { x } from '../projector/x.ts';`],
   ['the audit where a role is started', 'projector/main.ts', `import { x } from '../audit/service.ts';`],
+  ['the domain where a role is started', 'projector/main.ts', `import { x } from '#domain/x.ts';`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);

@@ -49,13 +49,16 @@ const violationsOf = (path: string, sources: Sources): string[] => [
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
 
+/** Where the process of a role begins. */
+const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
+
 const crossings = (path: string, specifier: string): string[] => {
-  if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain')
+  if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain' && path !== entryOf(path))
     return [`${path} imports ${specifier}: the domain is given to the roles, and no role knows it.`];
   if (!specifier.startsWith('.') || COMPOSING.has(folderOf(path))) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
-  if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === `${folderOf(path)}/main.ts`) return [];
+  if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === entryOf(path)) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
 };
 

@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -26,4 +27,4 @@ const start = async (context: ProcessContext): Promise<void> => {
   await serveClients(context, foundation, { routes: [resourcePaths(), routes], links: [], authentication });
 };
 
-await run(start);
+await run(start, publishing);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
@@ -103,6 +104,7 @@ test('what was cut off is gone on with, and ends as if it had not been', { timeo
   const cut = new AbortController();
   const complaints: string[] = [];
   const exit = await runCommandLine(['demo', ...access(), '--seed', '2', '--articles', '6', '--traffic', '0s'], {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...installation.settings },
     signal: cut.signal,
     write: async () => {},

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { FIRST, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { runCommandLine } from '../../command-line/program.ts';
@@ -70,6 +71,7 @@ const METADATA = {
 const annals = async (...args: readonly string[]) => {
   const [lines, complaints]: [string[], string[]] = [[], []];
   const exit = await runCommandLine(['process-manager', ...args], {
+    domain: publishing,
     environment: world.settings,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

@@ -1,5 +1,5 @@
 import { column, itemDefs, snake, targetOf } from '../registry/names.ts';
-import type { Kind, Registry, Row } from '../registry/registry.ts';
+import type { Domain, Kind, Row } from '../registry/registry.ts';
 
 /** A condition, resolved: the one form from which a check in memory and an SQL condition are made. */
 export type Expression =
@@ -36,32 +36,31 @@ const at = (field: string, kind: string, of: Expression): Expression =>
       : { op: 'at', field, kind, of };
 
 /** What an author wrote, resolved against an aggregate. */
-export const resolve = (registry: Registry, kind: Kind, condition: unknown): Expression => {
+export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression => {
   if (typeof condition === 'boolean') return condition ? always : never;
-  if (typeof condition === 'string') return factOf(registry, kind, condition);
-  if (Array.isArray(condition)) return or(...condition.map((each) => resolve(registry, kind, each)));
-  return and(...Object.entries(condition as Row).map(([name, value]) => entryOf(registry, kind, name, value)));
+  if (typeof condition === 'string') return factOf(domain, kind, condition);
+  if (Array.isArray(condition)) return or(...condition.map((each) => resolve(domain, kind, each)));
+  return and(...Object.entries(condition as Row).map(([name, value]) => entryOf(domain, kind, name, value)));
 };
 
-const factOf = (registry: Registry, kind: Kind, fact: string): Expression => {
+const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
   if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
   if (!(fact in kind.facts)) throw new Error(`${kind.name} has no fact ${fact}`);
-  return resolve(registry, kind, kind.facts[fact]);
+  return resolve(domain, kind, kind.facts[fact]);
 };
 
-const entryOf = (registry: Registry, kind: Kind, name: string, value: unknown): Expression => {
-  if (typeof value === 'boolean' && !(name in kind.fields))
-    return value ? factOf(registry, kind, name) : negate(factOf(registry, kind, name));
+const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expression => {
+  if (typeof value === 'boolean' && !(name in kind.fields)) return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
   const def = kind.fields[name];
   if (def?.kind === 'ref' && value !== null && typeof value !== 'number' && !isOther(value)) {
-    const target = registry.kinds[targetOf(def)] as Kind;
+    const target = domain.kinds[targetOf(def)] as Kind;
     if (target.name === 'user' && value === 'caller') return { op: 'caller', field: name };
     if (target.name === 'user' && typeof value === 'object' && 'caller' in value) {
       const isCaller: Expression = { op: 'caller', field: name };
       return value.caller === true ? isCaller : negate(isCaller);
     }
-    return at(name, target.name, resolve(registry, target, value));
+    return at(name, target.name, resolve(domain, target, value));
   }
   if (def?.kind === 'list') {
     const item = {
@@ -71,7 +70,7 @@ const entryOf = (registry: Registry, kind: Kind, name: string, value: unknown): 
       facts: {},
       owner: undefined,
     };
-    return { op: 'some', list: name, of: resolve(registry, item, (value as { some: unknown }).some) };
+    return { op: 'some', list: name, of: resolve(domain, item, (value as { some: unknown }).some) };
   }
   return matches(name, value);
 };
@@ -119,8 +118,8 @@ const isThere = (found: State | undefined, check: (found: State) => boolean): bo
 // ── In SQL ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`);
 /** `$viewer` is null for those who are not signed in. */
-export const toSql = (registry: Registry, kind: Kind, expression: Expression, alias: string): string => {
-  const sql = (each: Expression): string => toSql(registry, kind, each, alias);
+export const toSql = (domain: Domain, kind: Kind, expression: Expression, alias: string): string => {
+  const sql = (each: Expression): string => toSql(domain, kind, each, alias);
   switch (expression.op) {
     case 'const':
       return String(expression.value);
@@ -142,14 +141,14 @@ export const toSql = (registry: Registry, kind: Kind, expression: Expression, al
     case 'caller':
       return `${alias}.${expression.field === 'id' ? 'id' : column(expression.field, kind.fields[expression.field])} = $viewer`;
     case 'at': {
-      const target = registry.kinds[expression.kind] as Kind;
+      const target = domain.kinds[expression.kind] as Kind;
       const inner = `${alias}_${expression.field}`;
-      return `exists (select from ${target.plural} ${inner} where ${inner}.id = ${alias}.${column(expression.field, kind.fields[expression.field])}${expression.of.op === 'const' ? '' : ` and ${toSql(registry, target, expression.of, inner)}`})`;
+      return `exists (select from ${target.plural} ${inner} where ${inner}.id = ${alias}.${column(expression.field, kind.fields[expression.field])}${expression.of.op === 'const' ? '' : ` and ${toSql(domain, target, expression.of, inner)}`})`;
     }
     case 'some': {
       const def = kind.fields[expression.list];
       const item = { ...kind, fields: def ? itemDefs(def) : {} };
-      return `exists (select from ${kind.name}_${expression.list} i where i.${kind.name}_id = ${alias}.id and ${toSql(registry, item, expression.of, 'i')})`;
+      return `exists (select from ${kind.name}_${expression.list} i where i.${kind.name}_id = ${alias}.id and ${toSql(domain, item, expression.of, 'i')})`;
     }
   }
 };

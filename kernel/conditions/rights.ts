@@ -1,5 +1,5 @@
 import { targetOf } from '../registry/names.ts';
-import type { Kind, Registry, Row } from '../registry/registry.ts';
+import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { type Expression, type Find, holds, knowing, never, or, resolve, type State, toSql } from './expression.ts';
 
 export type Caller = { readonly role: string; readonly id: number | null };
@@ -9,19 +9,19 @@ const rowOf = (kind: Kind, operation: string): Row =>
   kind.rights[operation] ?? kind.fieldRights[operation] ?? (operation === 'read' ? {} : (kind.rights.write ?? {}));
 
 /** What somebody with this role must find true of it. */
-export const rightOf = (registry: Registry, kind: Kind, operation: string, role: string): Expression => {
+export const rightOf = (domain: Domain, kind: Kind, operation: string, role: string): Expression => {
   const row = rowOf(kind, operation);
   if (typeof row.as === 'string') {
     const def = kind.fields[row.as];
-    const target = def && registry.kinds[targetOf(def)];
+    const target = def && domain.kinds[targetOf(def)];
     // As of the parent, reading; the condition is asked of the parent.
     return target
-      ? resolve(registry, kind, {
+      ? resolve(domain, kind, {
           [row.as]: asCondition(target, operation === 'read' ? 'read' : 'write', role),
         })
       : never;
   }
-  return resolve(registry, kind, cellOf(row, role));
+  return resolve(domain, kind, cellOf(row, role));
 };
 const cellOf = (row: Row, role: string): unknown =>
   row[role] ?? (role === 'admin' ? true : role === 'anonymous' ? (row.anyone ?? false) : (row.signedIn ?? row.anyone ?? false));
@@ -40,8 +40,8 @@ export const scopeOf = (kind: Kind, operation: string): string => {
 export type Question = { readonly kind: Kind; readonly state: State; readonly caller: Caller; readonly find: Find };
 
 /** One item, in memory. */
-export const may = (registry: Registry, operation: string, { kind, state, caller, find }: Question): boolean =>
-  holds(rightOf(registry, kind, operation, caller.role), state, caller.id, find);
+export const may = (domain: Domain, operation: string, { kind, state, caller, find }: Question): boolean =>
+  holds(rightOf(domain, kind, operation, caller.role), state, caller.id, find);
 
 type Grant = { readonly parameter: string; readonly roles: readonly string[] };
 /**
@@ -49,13 +49,13 @@ type Grant = { readonly parameter: string; readonly roles: readonly string[] };
  * statement: its name stands for the alternative and for the roles that have it.
  */
 export const rightSql = (
-  registry: Registry,
+  domain: Domain,
   { kind, alias, known }: { readonly kind: Kind; readonly alias: string; readonly known?: readonly [string, string] },
   operation: string,
 ): { sql: string; parameters: readonly Grant[] } => {
   const grants = new Map<string, { readonly expression: Expression; readonly roles: string[] }>();
-  for (const role of registry.roles) {
-    const right = rightOf(registry, kind, operation, role);
+  for (const role of domain.roles) {
+    const right = rightOf(domain, kind, operation, role);
     const left = known ? knowing(right, ...known) : right;
     for (const expression of left.op === 'or' ? left.of : [left]) {
       if (expression.op === 'const' && !expression.value) continue;
@@ -70,7 +70,7 @@ export const rightSql = (
     return {
       parameter,
       roles,
-      sql: expression.op === 'const' ? parameter : `(${parameter} and ${toSql(registry, kind, expression, alias)})`,
+      sql: expression.op === 'const' ? parameter : `(${parameter} and ${toSql(domain, kind, expression, alias)})`,
     };
   });
   return {
@@ -81,19 +81,19 @@ export const rightSql = (
 
 /** Lists in parts that have nothing in common, one for each state. */
 export const listParts = (
-  registry: Registry,
+  domain: Domain,
   kind: Kind,
   alias: string,
 ): readonly { readonly where: string; readonly parameters: readonly Grant[] }[] => {
   const states = Object.entries(kind.fields).find(([, def]) => def.kind === 'states');
   if (!states)
-    return [rightSql(registry, { kind, alias }, 'read')].map(({ sql, parameters }) => ({
+    return [rightSql(domain, { kind, alias }, 'read')].map(({ sql, parameters }) => ({
       where: sql,
       parameters,
     }));
   const [field, { values = [] }] = states;
   return values.map((value) => {
-    const { sql, parameters } = rightSql(registry, { kind, alias, known: [field, value] }, 'read');
+    const { sql, parameters } = rightSql(domain, { kind, alias, known: [field, value] }, 'read');
     return { where: `${alias}.${field} = '${value}' and (${sql})`, parameters };
   });
 };
@@ -109,8 +109,8 @@ type Happened = {
  * Streams: who may read it as it was before or after. If fewer may read all the fields that the event changed, they alone. What it
  * refers to is as of the event. Unknown kinds and events are never visible.
  */
-export const mayKnow = (registry: Registry, { kind: name, event, data, before, after }: Happened, caller: Caller, find: Find): boolean => {
-  const kind = registry.kinds[name];
+export const mayKnow = (domain: Domain, { kind: name, event, data, before, after }: Happened, caller: Caller, find: Find): boolean => {
+  const kind = domain.kinds[name];
   const info = kind?.events[event];
   if (!kind || !info || info.spec.internal === true) return false;
   const changed = info.effect === 'changes' ? info.content.filter((field) => field in data) : [];
@@ -118,6 +118,6 @@ export const mayKnow = (registry: Registry, { kind: name, event, data, before, a
     ([, { reads }]) => changed.length > 0 && changed.every((field) => (reads as string[] | undefined)?.includes(field)),
   );
   const operations = guards.length > 0 ? guards.map(([right]) => right) : ['read'];
-  const right = or(...operations.map((operation) => rightOf(registry, kind, operation, caller.role)));
+  const right = or(...operations.map((operation) => rightOf(domain, kind, operation, caller.role)));
   return [before, after].some((state) => state !== undefined && holds(right, state, caller.id, find));
 };

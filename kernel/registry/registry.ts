@@ -53,7 +53,7 @@ export type Kind = {
   readonly timers: readonly { readonly after: string; readonly days: number; readonly run: string }[];
   readonly oldestFirst: boolean;
 };
-export type Registry = {
+export type Domain = {
   readonly name: string;
   /** With `anonymous` and `admin`. */
   readonly roles: readonly string[];
@@ -72,7 +72,7 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
     };
 
 /** The domain as a whole: what `start` takes. */
-export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Registry => ({
+export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => ({
   name: base.name,
   roles: ['anonymous', ...base.roles, 'admin'],
   kinds: Object.fromEntries([base.user, ...aggregates].map((each) => [each.kind, kindOf(each)])),

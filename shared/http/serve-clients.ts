@@ -48,7 +48,7 @@ export type Served = {
 
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
-  { config, log, resources }: Omit<ProcessContext, 'signal'>,
+  { config, log, resources }: Pick<ProcessContext, 'config' | 'log' | 'resources'>,
   { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
   { routes, links, isPage, authentication, shortWay, beside }: Served,
 ): Promise<{ readonly url: string }> => {

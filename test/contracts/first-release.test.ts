@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { runCommandLine } from '../../command-line/program.ts';
@@ -75,6 +76,7 @@ test('is verified', async () => {
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
   const exit = await runCommandLine(['audit', 'verify'], {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...world.settings },
     signal: new AbortController().signal,
     write: async (line) => print(line),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { titleOf } from '../engines/account-visit.ts';
 import { type Asked, openAuthenticator, passkeyFormIn } from '../engines/authenticator.ts';
@@ -28,6 +29,7 @@ afterAll(() => resources.disposeAsync());
 const annals = async (...args: readonly string[]): Promise<string> => {
   const lines: string[] = [];
   const exit = await runCommandLine(args, {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...installation.settings },
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
@@ -64,6 +65,7 @@ const as = (token: string) => ({
 const annals = async (...args: readonly string[]): Promise<string> => {
   const lines: string[] = [];
   const exit = await runCommandLine(args, {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...installation.settings },
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { runAnnals, spawnAnnals } from '../annals-process.ts';
 
+const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/run.ts';`;
+
 /** A process whose work is the given code, with `resources` and `log` in reach. */
 const living = (work: string, environment: Record<string, string> = {}) => {
-  const code = `import { run } from '#shared/run.ts'; await run(async ({ resources, log }) => { ${work} });`;
+  const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, publishing);`;
   return [['--input-type=module', '--eval', code], environment] as const;
 };
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { type Cuttable, openCuttable } from './cuttable.ts';
 import { type Installation, shareInstallation } from './installation.ts';
@@ -69,6 +70,7 @@ const createClient = async (installation: Installation): Promise<Client> => {
   const exit = await runCommandLine(
     words.slice('npm run annals --'.split(' ').length).map((word) => word.replaceAll("'", '')),
     {
+      domain: publishing,
       environment: { NODE_ENV: 'test', ...installation.settings },
       signal: new AbortController().signal,
       write: async (line) => void printed.push(line),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { publishing } from '#domain/publishing.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { temporaryDataDir } from './data-dir.ts';
@@ -119,6 +120,7 @@ export const createAdmin = async (settings: Settings): Promise<Installation['adm
 export const operate = async (args: readonly string[], settings: Settings): Promise<string> => {
   const printed: string[] = [];
   const exit = await runCommandLine([...args], {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...settings },
     signal: new AbortController().signal,
     write: async (line) => void printed.push(line),

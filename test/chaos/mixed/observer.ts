@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -78,6 +79,7 @@ const progressOf = async (pool: Pool) => {
 const prove = async (settings: Site['settings']): Promise<History['proof']> => {
   const said: string[] = [];
   const exit = await runCommandLine(['audit', 'verify'], {
+    domain: publishing,
     environment: { NODE_ENV: 'test', ...settings },
     signal: new AbortController().signal,
     write: async (line) => void said.push(line),
