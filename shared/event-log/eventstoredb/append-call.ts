@@ -33,12 +33,14 @@ export const guardAppendCall = (call: AppendCall, { retired, onEnded }: Guard): 
       // An append that still waits for this answer runs into its own timer.
     }
   });
+  let hasFailed = false;
   replaceListeners(call, 'error', (hear, error) => {
+    hasFailed = true;
     if (!retired.aborted) hear(error);
   });
-  // The client notices a call that fails, but not one that ends: it would go on writing to it.
+  // The client notices a call that fails, and goes where the failure says; but not one that ends: it would go on writing to it.
   call.on('end', () => {
-    if (!retired.aborted) onEnded();
+    if (!retired.aborted && !hasFailed) onEnded();
   });
   return call;
 };

@@ -15,7 +15,9 @@ export const connect = (url: string, onAppendCallEnded: () => void = () => {}): 
   const client = clientFor(url);
   const internals = internalsOf(client);
   const retired = new AbortController();
-  const { GRPCStreamCreator: createCall, getChannel } = internals;
+  const { GRPCStreamCreator: createCall, getChannel, callArguments } = internals;
+  // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads, the client goes there.
+  internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
   internals.GRPCStreamCreator = (service, name, create, cache) => {
     if (name !== APPEND_CALL) return createCall(service, name, create, cache);
     const createGuarded = (grpc: unknown) => guardAppendCall(create(grpc), { retired: retired.signal, onEnded: onAppendCallEnded });
@@ -44,6 +46,8 @@ type Channel = { close(): void };
 type Internals = {
   GRPCStreamCreator(service: unknown, name: string, create: (grpc: unknown) => AppendCall, cache: unknown): () => Promise<AppendCall>;
   getChannel(): Promise<Channel>;
+  /** Of every call, the reading and the appending ones. */
+  callArguments(options: object, ofCall?: object): unknown;
 };
 
 /** The name that the client gives to the call which carries all its appends. */
@@ -58,10 +62,7 @@ const internalsOf = (client: object): Internals => {
 };
 
 const hasInternals = (client: object): client is Internals =>
-  'GRPCStreamCreator' in client &&
-  typeof client.GRPCStreamCreator === 'function' &&
-  'getChannel' in client &&
-  typeof client.getChannel === 'function';
+  ['GRPCStreamCreator', 'getChannel', 'callArguments'].every((name) => typeof Reflect.get(client, name) === 'function');
 
 const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;

@@ -4,7 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX, callAnswerOf, callSuccess, dataBytesIn, expectedInCall, malformationOf, newEventIn } from './append-wire.ts';
 import type { Engine } from './engine.ts';
-import { takesAppends } from './node.ts';
+import { refuseOthers, takesAppends } from './node.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { accessDenied, appendTooLarge, badRequest, deadlineExceeded, notNow, streamDeleted, unavailable } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
@@ -23,6 +23,7 @@ export const append = (engine: Engine) => (call: ServerReadableStream<AppendReq,
   });
   const finish = async () => {
     if (!options) throw badRequest('The first message of an append has options.');
+    refuseOthers(engine, call.metadata);
     return answerTo(engine, { stream: streamNameIn(options.getStreamIdentifier()), expected: expectedInCall(options), events });
   };
   const answered = (answer: Answer) =>
@@ -36,7 +37,7 @@ const answerTo = async (engine: Engine, { stream, expected, events }: Append): P
   const malformation = malformationOf(stream, events);
   if (malformation !== undefined) throw badRequest(malformation);
   if (dataBytesIn(events) > APPEND_BYTES_MAX) throw appendTooLarge();
-  if (!takesAppends(engine.node.state)) throw notNow('Server Is Not Ready');
+  if (!takesAppends(engine)) throw notNow('Server Is Not Ready');
   const fault = engine.faults.takeAppend(stream);
   if (fault?.kind === 'not-now') throw notNow(fault.says);
   if (fault?.kind === 'access-denied') throw accessDenied();

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import {
   APPEND_BYTES_MAX,
   accessDeniedAnswer,
@@ -22,7 +22,7 @@ import {
 import type { Engine } from './engine.ts';
 import type { AppendFault } from './faults.ts';
 import type { AppendOutcome } from './log.ts';
-import { takesAppends } from './node.ts';
+import { refusalByOthers, takesAppends } from './node.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { unavailable } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
@@ -94,7 +94,11 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
   if (dataBytesIn(events) > APPEND_BYTES_MAX) return answer(tooLargeAnswer());
   // A request that waited in a stopped server is past its deadline when the server wakes: refused, not stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());
-  if (!takesAppends(engine.node.state)) return answer(notNowAnswer('Server Is Not Ready'));
+  const refusal = refusalByOthers(engine, call.metadata);
+  // Who leads is told by the end of the call; whatever else keeps it from taking the append, in an answer.
+  if (refusal?.code === status.NOT_FOUND) return void call.emit('error', refusal);
+  if (refusal?.code === status.UNKNOWN) return answer(notNowAnswer('No leader info available in response'));
+  if (!takesAppends(engine)) return answer(notNowAnswer('Server Is Not Ready'));
   const fault = engine.faults.takeAppend(stream);
   if (fault) return injected(engine, call, append, { fault, answer });
   answer(batchAnswerOf(await stored(engine, append), stream, append.expected));

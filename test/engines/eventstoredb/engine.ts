@@ -1,14 +1,14 @@
 import type { FaultsInForce } from './faults.ts';
 import type { Gate } from './gate.ts';
 import type { Log } from './log.ts';
-import type { NodeState } from './node.ts';
+import type { Node } from './node.ts';
 
 /** What every method of the stand-in works on. */
 export type Engine = {
   readonly log: Log;
   readonly faults: FaultsInForce;
   readonly gate: Gate;
-  readonly node: { state: NodeState };
+  readonly node: Node;
   /** How many calls that carry appends were begun. */
   readonly appendCalls: { count: number };
   readonly liveSubscriptions: Set<LiveSubscription>;

@@ -45,7 +45,7 @@ type State = {
 const FIRST_POSITION = 548;
 const FIRST_EVENT_JSON = '{"$maxAge":2592000,"$acl":{"$r":"$ops","$w":[],"$d":[],"$mr":[],"$mw":[]}}';
 
-export const openLog = (opened?: OpenedJournal): Log => {
+export const openLog = (opened?: Partial<OpenedJournal>): Log => {
   const state: State = {
     journal: opened?.journal,
     streams: new Map(),

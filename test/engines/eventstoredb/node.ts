@@ -2,8 +2,9 @@ import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Engine } from './engine.ts';
+import { noLeaderInfo, notLeader, notNow, type Refusal } from './refusals.ts';
 
 /** States of a node as its gossip names them. In those between leader and follower it answers reads and refuses appends. */
 const STATES = {
@@ -16,16 +17,39 @@ const STATES = {
 
 export type NodeState = keyof typeof STATES;
 
+/** What the nodes of a cluster know of each other. */
+export type Member = { readonly port: number; readonly state: NodeState; readonly isAlive: boolean };
+
+export type Node = { state: NodeState; members(): readonly Member[] };
+
+const leaderOf = (node: Node): Member | undefined => node.members().find(({ state, isAlive }) => state === 'leader' && isAlive);
+
 /** What the node does not do for itself, it passes on, or has nobody to pass it on to. */
-export const takesAppends = (state: NodeState): boolean => state === 'leader' || state === 'follower';
+export const takesAppends = ({ node }: Engine): boolean =>
+  node.state === 'leader' || (node.state === 'follower' && leaderOf(node) !== undefined);
+
+/** What whoever requires the leader is told by another node. */
+export const refusalByOthers = ({ node }: Engine, metadata: Metadata): Refusal | undefined => {
+  if (node.state === 'leader' || metadata.get('requires-leader')[0] !== 'true') return undefined;
+  if (node.state !== 'follower') return notNow('Server Is Not Ready');
+  const leader = leaderOf(node);
+  return leader ? notLeader(leader) : noLeaderInfo();
+};
+
+export const refuseOthers = (engine: Engine, metadata: Metadata): void => {
+  const refusal = refusalByOthers(engine, metadata);
+  if (refusal) throw refusal;
+};
 
 /** A node knows at least itself. */
 export const readGossip =
-  (engine: Engine, port: () => number) =>
+  (engine: Engine) =>
   (_call: ServerUnaryCall<Empty, ClusterInfo>, respond: sendUnaryData<ClusterInfo>): void =>
-    engine.gate.pass(() => {
-      const place = new gossip.EndPoint().setAddress('127.0.0.1').setPort(port());
-      const id = new shared.UUID().setString('00000000-0000-4000-8000-000000000000');
-      const self = new gossip.MemberInfo().setInstanceId(id).setState(STATES[engine.node.state]).setIsAlive(true).setHttpEndPoint(place);
-      respond(null, new gossip.ClusterInfo().setMembersList([self]));
-    });
+    engine.gate.pass(() => respond(null, new gossip.ClusterInfo().setMembersList(engine.node.members().map(infoOf))));
+
+const infoOf = ({ port, state, isAlive }: Member) =>
+  new gossip.MemberInfo()
+    .setInstanceId(new shared.UUID().setString('00000000-0000-4000-8000-000000000000'))
+    .setState(STATES[state])
+    .setIsAlive(isAlive)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port));

@@ -59,3 +59,13 @@ export const unavailable = (): Refusal => new Refusal(status.UNAVAILABLE, 'Conne
 
 /** A node that cannot serve just now says so; over this older way it is the call that fails. */
 export const notNow = (says: NotNow): Refusal => new Refusal(status.UNAVAILABLE, says);
+
+/** The client goes there by itself. */
+export const notLeader = ({ port }: { readonly port: number }): Refusal =>
+  new Refusal(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': '127.0.0.1',
+    'leader-endpoint-port': `${port}`,
+  });
+
+export const noLeaderInfo = (): Refusal => new Refusal(status.UNKNOWN, 'No leader info available in response');

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
@@ -9,23 +8,30 @@ import { append } from './append.ts';
 import { batchAppend } from './batch-append.ts';
 import { deleteStream, tombstoneStream } from './delete.ts';
 import type { Engine, SubscriptionEnd } from './engine.ts';
+import { entranceTo } from './entrance.ts';
 import { type Faults, newFaults } from './faults.ts';
 import { newGate } from './gate.ts';
 import { openJournal } from './journal.ts';
-import { openLog } from './log.ts';
-import { type NodeState, readGossip } from './node.ts';
+import { type Log, openLog } from './log.ts';
+import { type Member, type NodeState, readGossip, refuseOthers } from './node.ts';
 import { type ReadCall, readOnce } from './read.ts';
 import { readRequestIn } from './read-request.ts';
 import { subscribe } from './subscribe.ts';
+import { viewOf } from './view.ts';
 import { supportedMethods } from './wire.ts';
 
-export type StandInOptions = {
+type NodeOptions = {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
+  /** Where gossip says that it is, if that is elsewhere. */
+  readonly advertised?: number | undefined;
+  /** How many messages a live subscription may lag behind before it is dropped as too slow. */
+  readonly liveLagMax?: number | undefined;
+};
+
+export type StandInOptions = NodeOptions & {
   /** The file that keeps the log over the end of the process; without one it lives in memory. */
   readonly journal?: string;
-  /** How many messages a live subscription may lag behind before it is dropped as too slow. */
-  readonly liveLagMax?: number;
 };
 
 export type EventStoreStandIn = AsyncDisposable & {
@@ -43,6 +49,14 @@ export type EventStoreStandIn = AsyncDisposable & {
   resume(): void;
   /** From now on its gossip says this state, and it takes appends or not as such a node does. */
   become(state: NodeState): void;
+  /** As the others of its cluster know it. */
+  member(): Member;
+  /** Shows no more than it has now, however much the others have. */
+  lag(): void;
+  /** Shows so many events more, as a node does at its start that took them when no majority did. */
+  standAlone(events: number): void;
+  /** Shows what the others have: it has caught up, and cut off what it alone had. */
+  catchUp(): void;
   /** How many calls that carry appends were begun: each client has one. */
   appendCalls(): number;
   liveSubscriptions(): number;
@@ -54,16 +68,32 @@ const LIVE_LAG_MAX = 256;
 const MESSAGE_BYTES_MAX = 17 * 1_048_576;
 
 /** An EventStoreDB for tests, held to what a real one answered, with faults to order. */
-export const startEventStoreStandIn = async ({
-  port = 0,
-  journal,
-  liveLagMax = LIVE_LAG_MAX,
-}: StandInOptions = {}): Promise<EventStoreStandIn> => {
+export const startEventStoreStandIn = async ({ journal, ...options }: StandInOptions = {}): Promise<EventStoreStandIn> => {
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
   await log.settled();
-  const fresh = { faults: newFaults(), gate: newGate(), node: { state: 'leader' as const }, appendCalls: { count: 0 } };
-  const engine: Engine = { log, ...fresh, liveSubscriptions: new Set(), liveLagMax };
-  const grpc = grpcServerOf(engine, () => bound);
+  const node: EventStoreStandIn = await startNode(log, () => [node], options);
+  const dispose = async (): Promise<void> => {
+    await node[Symbol.asyncDispose]();
+    await log.close();
+  };
+  return { ...node, [Symbol.asyncDispose]: dispose };
+};
+
+/** A node on a log that it may share with others. */
+export const startNode = async (
+  whole: Log,
+  cluster: () => readonly Pick<EventStoreStandIn, 'member'>[],
+  { port = 0, advertised, liveLagMax = LIVE_LAG_MAX }: NodeOptions = {},
+): Promise<EventStoreStandIn> => {
+  const view = viewOf(whole);
+  const engine: Engine = {
+    get log() {
+      return view.log();
+    },
+    ...{ faults: newFaults(), gate: newGate(), appendCalls: { count: 0 }, liveSubscriptions: new Set(), liveLagMax },
+    node: { state: 'leader', members: () => cluster().map((node) => node.member()) },
+  };
+  const grpc = grpcServerOf(engine);
   const entrance = entranceTo(grpc.injectConnection);
   const bound = await entrance.open(port);
   return {
@@ -81,6 +111,10 @@ export const startEventStoreStandIn = async ({
     become(state) {
       engine.node.state = state;
     },
+    member: () => ({ port: advertised ?? bound, state: engine.node.state, isAlive: entrance.isOpen() }),
+    lag: view.lag,
+    standAlone: view.standAlone,
+    catchUp: view.catchUp,
     appendCalls: () => engine.appendCalls.count,
     liveSubscriptions: () => engine.liveSubscriptions.size,
     endSubscriptions(how) {
@@ -91,12 +125,11 @@ export const startEventStoreStandIn = async ({
     async [Symbol.asyncDispose]() {
       await entrance.close();
       grpc.shutdown();
-      await log.close();
     },
   };
 };
 
-const grpcServerOf = (engine: Engine, port: () => number) => {
+const grpcServerOf = (engine: Engine) => {
   const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX, 'grpc.max_send_message_length': -1 });
   // Events are encoded once for all readers, so what Read writes are bytes already.
   const read = { ...StreamsService.read, responseSerialize: (bytes: Buffer) => bytes };
@@ -114,7 +147,7 @@ const grpcServerOf = (engine: Engine, port: () => number) => {
     getSupportedMethods: (_call: ServerUnaryCall<unknown, SupportedMethods>, respond: sendUnaryData<SupportedMethods>) =>
       engine.gate.pass(() => respond(null, supportedMethods())),
   });
-  server.addService(GossipService, { read: readGossip(engine, port) });
+  server.addService(GossipService, { read: readGossip(engine) });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const shutdown = () => {
     injector.destroy();
@@ -126,51 +159,9 @@ const grpcServerOf = (engine: Engine, port: () => number) => {
 const readOf = (engine: Engine) => (call: ReadCall) =>
   engine.gate.pass(() => {
     const answered = async () => {
+      refuseOthers(engine, call.metadata);
       const request = readRequestIn(call.request);
       await (request.isSubscription ? subscribe(engine, call, request) : readOnce(engine, call, request));
     };
     answered().catch((error: unknown) => call.emit('error', error));
   });
-
-/** Owns the sockets itself, so that connections can be cut the way a killed process cuts them. */
-const entranceTo = (accept: (socket: Socket) => void) => {
-  const sockets = new Set<Socket>();
-  let listener: Listener | undefined;
-  const drop = (): number => {
-    const dropped = sockets.size;
-    for (const socket of sockets) socket.resetAndDestroy();
-    sockets.clear();
-    return dropped;
-  };
-  const admit = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.on('close', () => sockets.delete(socket));
-    // A client that goes away may reset the connection: nothing to do about it here.
-    socket.on('error', () => {});
-    accept(socket);
-  };
-  return {
-    drop,
-    async open(port: number): Promise<number> {
-      listener = createServer(admit).listen(port, '127.0.0.1');
-      await once(listener, 'listening');
-      return addressOf(listener).port;
-    },
-    async close(): Promise<void> {
-      const closing = listener;
-      if (!closing) return;
-      listener = undefined;
-      const closed = once(closing, 'close');
-      closing.close();
-      drop();
-      await closed;
-    },
-  };
-};
-
-const addressOf = (listener: Listener): AddressInfo => {
-  const address = listener.address();
-  if (address === null || typeof address === 'string') throw new Error(`The stand-in listens on no TCP port but on ${address}.`);
-  return address;
-};

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { type Log, openLog } from './log.ts';
+import type { LogRecord } from './records.ts';
+
+/** What one node shows of the log that all nodes of its cluster have. */
+export type View = {
+  log(): Log;
+  lag(): void;
+  standAlone(events: number): void;
+  catchUp(): void;
+};
+
+export const viewOf = (whole: Log): View => {
+  const listeners = new Set<(records: readonly LogRecord[]) => void>();
+  const tell = (records: readonly LogRecord[]): void => {
+    for (const listen of listeners) listen(records);
+  };
+  /** Of a node that lags: how many records it has. */
+  let count: number | undefined;
+  let alone: Log | undefined;
+  whole.onVisible((records) => {
+    if (count === undefined) tell(records);
+  });
+  const shared: Log = {
+    ...whole,
+    visibleCount: () => count ?? whole.visibleCount(),
+    endPosition: () => (count === undefined ? undefined : whole.records[count]?.position) ?? whole.endPosition(),
+    onVisible(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return {
+    log: () => alone ?? shared,
+    lag() {
+      count = whole.visibleCount();
+    },
+    standAlone(events) {
+      const common = whole.records.slice(0, whole.visibleCount());
+      alone = openLog({ changes: [common] });
+      const copied = common.filter(({ kind, stream }) => kind === 'event' && !stream.startsWith('$')).slice(-events);
+      for (const record of copied) alone.append(record.stream, 'any', [{ ...record, id: randomUUID() }]);
+    },
+    catchUp() {
+      const from = count ?? whole.visibleCount();
+      [count, alone] = [undefined, undefined];
+      tell(whole.records.slice(from, whole.visibleCount()));
+    },
+  };
+};
