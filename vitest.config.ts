@@ -30,6 +30,7 @@ const PROCESSES = [
 const DATABASES = [
   'test/contracts/{command-gateway,change-stream-postgres,delivery-queue,event-log-postgres,key-store,rate-limit}.test.ts',
   'test/e2e/{audit,start-database,webhooks}.test.ts',
+  'test/contract/{plans,read-model}.test.ts',
 ];
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/tutorial.test.ts';
@@ -70,6 +71,8 @@ const LONG = [
 ];
 
 const SUITES = 'test/e2e/**/*.test.ts';
+/** What the product shows is what was recorded of it. */
+const CONTRACT = 'test/contract/*.test.ts';
 const namedIn = (suites: object): string[] => Object.keys(suites).map((suite) => `test/e2e/${suite}.test.ts`);
 /** The end-to-end suites that go through an installation. */
 const inCopies = {
@@ -167,7 +170,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: [SUITES],
+          include: [SUITES, CONTRACT],
           exclude: [CLIENTS, LONG_SUITES, ...PROCESSES],
           ...onPostgres,
           ...patient,

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { expectRecorded } from './expect-recorded.ts';
+import { printedJson } from './printed-json.ts';
+
+let installation: Installation;
+beforeAll(async () => {
+  installation = await shareInstallation();
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('GET /event-types answers what was recorded', async () => {
+  const { body } = await restClientOf(installation)('GET', '/event-types');
+  const types = (body as readonly { readonly type: string }[]).map(({ type, ...rest }) => [type, rest]);
+  expectRecorded('event-types.json', printedJson(Object.fromEntries(types)));
+});

@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { expectRecorded } from './expect-recorded.ts';
+import { printedJson } from './printed-json.ts';
+
+let installation: Installation;
+beforeAll(async () => {
+  installation = await shareInstallation();
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('GET /openapi.json answers what was recorded', async () => {
+  const { body } = await restClientOf(installation)('GET', '/openapi.json');
+  const { info, ...document } = body as { readonly info: object };
+  // A release is no difference, and neither is where it runs.
+  const text = printedJson({ ...document, info: { ...info, version: 'the release' } });
+  expectRecorded('openapi.json', text.replaceAll(installation.url, 'https://annals.example'));
+});

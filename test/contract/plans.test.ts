@@ -1,0 +1,155 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../engines/database.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { until } from '../engines/until.ts';
+import { expectRecorded } from './expect-recorded.ts';
+import { explain } from './explain.ts';
+import { openStatementTap, type StatementTap, type Tapped } from './statement-tap.ts';
+
+/** The plans of what is asked most, by what the product itself sends to PostgreSQL when it is asked over HTTP. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let tap: StatementTap;
+let client: pg.Client;
+let author: Person;
+let administrator: string;
+beforeAll(async () => {
+  const database = resources.use(await createDatabase());
+  tap = resources.use(await openStatementTap(database.url));
+  installation = resources.use(await startInstallation({ settings: { DATABASE_URL: tap.url } }));
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  resources.defer(() => client.end());
+  const people = await openPeople(installation);
+  author = await people.signUp('Ada');
+  administrator = people.administrator.token;
+  await until(
+    () => client.query('select from read_model.users where id = $1', [author.userId]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  await fill();
+});
+afterAll(() => resources.disposeAsync());
+
+const ARTICLES = 20_000;
+const AUTHORS = 200;
+
+/**
+ * Fewer rows than PostgreSQL takes for its statistics (300 for each of 100 targets), so that these are the same each time. The
+ * newest half are drafts, each author has as many as any other, and the first author is the one who asks.
+ */
+const fill = async (): Promise<void> => {
+  const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
+  const writer = `case g % ${AUTHORS} when 0 then ${author.userId} else 1000 + g % ${AUTHORS} end`;
+  await client.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select 1000 + g, 'User ' || g, 'author', 1, ${at}, ${at} from generate_series(1, ${10 * AUTHORS}) g`);
+  await client.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+    select 10000 + g, ${writer}, 'Title ' || g, 'common' || case when g % 1000 = 7 then ' rare' else '' end,
+      case when g % 1000 = 7 then array['frequent', 'rare'] else array['frequent'] end, status, 1, ${at}, ${at},
+      case when status = 'published' then ${at} end
+    from generate_series(1, ${ARTICLES}) g, lateral (select case when g > ${ARTICLES / 2} then 'draft' else 'published' end) s (status)`);
+  await client.query(`insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
+    select 100000 + g, 10001 + g % 1000, ${writer}, 'text', 1, ${at}, ${at} from generate_series(1, ${ARTICLES}) g`);
+  await client.query(`insert into read_model.webhooks (id, owner_id, url, event_types, payload, is_ordered, rate_per_second, concurrency,
+      header_names, scopes, is_enabled, version, created_at, updated_at)
+    select 200000 + g, ${writer}, 'https://example.com', '{article.published}', 'full', false, 1, 1, '{}', '{}', true, 1, ${at}, ${at}
+    from generate_series(1, ${ARTICLES / 10}) g`);
+  await client.query('vacuum analyze read_model.users, read_model.articles, read_model.comments, read_model.webhooks');
+};
+
+const PATHS = (authorId: number): readonly string[] => [
+  '/articles',
+  '/articles?sort=createdAt',
+  '/articles?sort=-publishedAt',
+  '/articles?status=draft',
+  '/articles?tag=frequent',
+  '/articles?tag=rare',
+  '/articles?q=common',
+  '/articles?q=rare',
+  '/articles/10001',
+  '/articles/10001/comments',
+  '/comments/100001',
+  `/users/${authorId}/articles`,
+  '/users/1001/articles',
+  '/users',
+  '/users/1001',
+  '/webhooks',
+];
+
+const QUERIES: Readonly<Record<string, string>> = {
+  'connections within a connection': `{ postsConnection(first: 20) { nodes { title author { name postsConnection(first: 3) { nodes { title } } }
+    commentsConnection(first: 5) { nodes { text author { name } } pageInfo { hasNextPage } } } pageInfo { hasNextPage } } }`,
+  'a connection by tag': '{ postsConnection(first: 20, filter: { tag: "rare" }) { nodes { title } } }',
+  'posts with authors and comments': '{ posts(limit: 20) { title author { name } comments(limit: 3) { text author { name } } } }',
+  'users with posts': '{ usersConnection(first: 20) { nodes { name posts(limit: 3) { title } } } }',
+  'a post with comments': '{ post(id: "10001") { title comments(limit: 10) { text author { name } } } }',
+};
+
+/** Of these the second page as well, which begins at a place. */
+const IN_PAGES = ['/articles?limit=5', '/articles?tag=rare&limit=5', '/articles/10001/comments?limit=5', '/users?limit=5'];
+
+const TABLES = /\bread_model\.(users|articles|comments|webhooks)\b/;
+
+type Ask = { readonly asked: string; readonly token: string | undefined };
+
+/** Asks twice, because some is prepared only the second time, and returns what was sent then. */
+const statementsOf = async ({ asked, token }: Ask): Promise<readonly Tapped[]> => {
+  const [ask, query] = [restClientOf(installation), graphqlClientOf(installation)];
+  let from = 0;
+  for (let count = 0; count < 2; count += 1) {
+    from = tap.tapped.length;
+    const { status, ...reply } = asked.startsWith('/') ? await ask('GET', asked, { token }) : await query(asked, { token });
+    expect([200, 401], `${asked} ${JSON.stringify(reply)}`).toContain(status);
+    if ('errors' in reply) expect(reply.errors).toBeUndefined();
+  }
+  return tap.tapped.slice(from).filter(({ text }) => TABLES.test(text));
+};
+
+const plansOf = async (statements: readonly Tapped[]): Promise<string> => {
+  const plans: string[] = [];
+  for (const statement of statements) plans.push(await explain(client, statement));
+  return plans.length === 0 ? 'nothing is read' : plans.toSorted().join('\n--\n').replaceAll(String(author.userId), '<author>');
+};
+
+/** One part for all callers whose plan is the same. */
+const partsOf = async (title: string, asked: string): Promise<string> => {
+  const plans: (readonly [string, string])[] = [];
+  const tokens = { anonymous: undefined, author: author.token, admin: administrator };
+  for (const [caller, token] of Object.entries(tokens)) plans.push([await plansOf(await statementsOf({ asked, token })), caller]);
+  const parts = [...Map.groupBy(plans, ([plan]) => plan)];
+  const heading = title.replace(String(author.userId), '<author>');
+  return parts.map(([plan, same]) => part(`${same.map(([, caller]) => caller).join(', ')}: ${heading}`, plan)).join('\n');
+};
+
+const part = (heading: string, plan: string): string => `## ${heading}\n${plan.replaceAll(/^/gm, '  ')}\n`;
+
+const nextOf = async (path: string): Promise<string> => {
+  const { headers } = await restClientOf(installation)('GET', path);
+  return /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1] ?? '';
+};
+
+/** No list is of somebody's comments, but they lose their text with their author: in the projection, and in what an erasure removes. */
+const STATEMENTS_OF_DELETION = 2;
+const plansOfDeletion = async (): Promise<string> => {
+  const from = tap.tapped.length;
+  const { status } = await restClientOf(installation)('DELETE', `/users/${author.userId}`, { token: administrator });
+  expect(status).toBe(204);
+  const updates = (): readonly Tapped[] => {
+    const found = tap.tapped.slice(from).filter(({ text }) => /\bupdate (read_model\.)?comments\b.*\bauthor_id = any/s.test(text));
+    return [...new Map(found.map((statement) => [statement.text, statement])).values()];
+  };
+  return plansOf(await until(updates, ({ length }) => length >= STATEMENTS_OF_DELETION));
+};
+
+test('the product sends statements whose plans are those that were recorded', async () => {
+  const parts: string[] = [];
+  for (const path of PATHS(author.userId)) parts.push(await partsOf(`GET ${path}`, path));
+  for (const path of IN_PAGES) parts.push(await partsOf(`GET ${path}, the second page`, await nextOf(path)));
+  for (const [title, query] of Object.entries(QUERIES)) parts.push(await partsOf(`GraphQL, ${title}`, query));
+  parts.push(part('the comments of a user who is deleted', await plansOfDeletion()));
+  expectRecorded('plans.txt', parts.join('\n'));
+});
