@@ -1,3 +1,4 @@
+import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
@@ -23,7 +24,7 @@ export const makeScratch = async (pool: Pool, schema: string, mark: Mark): Promi
   if (!NAME.test(schema)) throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
   await dropAbandoned(pool);
   await using opening = new AsyncDisposableStack();
-  const owner = opening.use(await own(pool, schema));
+  const owner = opening.use(await holdLock(pool, LOCK_OF, schema));
   if (!owner) throw new StartRefused(`Another process is filling ${schema} just now.`);
   const { tables } = await readDefinition();
   await inTransaction(pool, async (connection) => {
@@ -48,20 +49,4 @@ export const makeScratch = async (pool: Pool, schema: string, mark: Mark): Promi
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-};
-
-/** Held until it is disposed of; nothing where another process holds it. It ends with the connection, whatever ends that. */
-const own = async (pool: Pool, schema: string): Promise<AsyncDisposable | undefined> => {
-  const connection = await pool.connect();
-  try {
-    // The server finds out within seconds that this machine is gone.
-    await connection.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3');
-    const { rows } = await connection.query<{ isHeld: boolean }>(`select pg_try_advisory_lock(${LOCK_OF}) as "isHeld"`, [schema]);
-    if (rows[0]?.isHeld) return { [Symbol.asyncDispose]: async () => connection.release(true) };
-    connection.release(true);
-    return undefined;
-  } catch (error) {
-    connection.release(true);
-    throw error;
-  }
 };

@@ -1,5 +1,6 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
+import { holdLock } from '#shared/database/held-lock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -91,25 +92,5 @@ export const dropNext = (pool: Pool, next: Held): Promise<void> =>
     await connection.query(`drop schema if exists ${NEXT.schema} cascade`);
   });
 
-/** One rebuild or rollback at a time; undefined while there is another. The lock ends with the connection, whatever ends that. */
-export const lockVersions = async (pool: Pool): Promise<AsyncDisposable | undefined> => {
-  const connection = await pool.connect();
-  try {
-    // The server finds out within seconds that this machine is gone.
-    await connection.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3');
-    const { rows } = await connection.query<{ isHeld: boolean }>(`select pg_try_advisory_lock(hashtext($1)) as "isHeld"`, [VERSIONS_LOCK]);
-    if (!rows[0]?.isHeld) {
-      connection.release(true);
-      return undefined;
-    }
-  } catch (error) {
-    connection.release(true);
-    throw error;
-  }
-  return {
-    async [Symbol.asyncDispose]() {
-      await connection.query('select pg_advisory_unlock(hashtext($1))', [VERSIONS_LOCK]).catch(() => {});
-      connection.release(true);
-    },
-  };
-};
+/** One rebuild or rollback at a time; undefined while there is another. */
+export const lockVersions = (pool: Pool): Promise<AsyncDisposable | undefined> => holdLock(pool, 'hashtext($1)', VERSIONS_LOCK);

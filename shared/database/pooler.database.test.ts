@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { type PgBouncer, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
 import { startRelay } from '../../test/engines/relay.ts';
 import { inDatabase } from '../../test/engines/search-everywhere.ts';
 import { until } from '../../test/engines/until.ts';
+import { holdLock } from './held-lock.ts';
 import { openPool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -64,6 +68,24 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     expect((await pool.query('insert into kept values ($1) returning id', [7])).rows).toEqual([{ id: 7 }]);
     await expect(pool.query('insert into kept values ($1)', [7])).rejects.toMatchObject({ code: '23505' });
     expect((await pool.query('select count(*) from kept')).rows).toEqual([{ count: 1 }]);
+  });
+
+  test('a lock is held by one, and free again when that lets go or is gone', async () => {
+    await using one = open();
+    await using two = open();
+    const hold = (pool: typeof one) => holdLock(pool, 'hashtext($1)', 'a lock');
+    for (let round = 0; round < 5; round += 1) {
+      await using held = await hold(one);
+      expect(held).toBeDefined();
+      await Promise.all(Array.from({ length: 8 }, () => two.query('select 1')));
+      expect([await hold(two), await hold(one)]).toEqual([undefined, undefined]);
+    }
+    const gone = once(one, 'connect') as Promise<[pg.Client]>;
+    await using _lost = await hold(one);
+    const [client] = await gone;
+    (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+    await using held = await until(() => hold(two), Boolean);
+    expect(held).toBeDefined();
   });
 
   test('the same name may stand for different statements of two processes', async () => {
