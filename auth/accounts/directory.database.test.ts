@@ -66,7 +66,7 @@ test('who is registered is found by address, whatever its case, and by id', asyn
   const email = anAddress();
   const userId = await registerUser(side, { email, role: 'reader' });
   const found = await until(() => persons.byEmail(email.toUpperCase()), Boolean);
-  expect(found).toEqual({ userId, role: 'reader', status: 'active' });
+  expect(found).toEqual({ userId, role: 'reader', status: 'active', version: 1 });
   expect(await persons.byId(userId)).toEqual(found);
 });
 
@@ -75,7 +75,7 @@ test('a change of address and role is followed, and the old address finds nobody
   const [email, next] = [anAddress(), anAddress()];
   const userId = await registerUser(side, { email, role: 'reader' });
   await side.send({ type: 'UpdateUser', userId, email: next, role: 'admin' }, by(system));
-  expect(await until(() => persons.byEmail(next), Boolean)).toMatchObject({ userId, role: 'admin' });
+  expect(await until(() => persons.byEmail(next), Boolean)).toMatchObject({ userId, role: 'admin', version: 2 });
   expect(await persons.byEmail(email)).toBeUndefined();
   await side.send({ type: 'UpdateUser', userId, email: null }, by(system));
   await until(

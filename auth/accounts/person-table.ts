@@ -4,7 +4,13 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 
 /** Somebody who can sign in, or could. */
-export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
+export type Person = {
+  readonly userId: UserId;
+  readonly role: Role;
+  readonly status: 'active' | 'deleted';
+  /** Of the person's stream: what is said here is as of then. */
+  readonly version: Version;
+};
 
 export const migrateAccounts = (pool: Pool): Promise<void> => migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
 
@@ -20,7 +26,7 @@ export type PersonChange = {
 
 export const selectPersonByEmail = async (database: Queryable, emailHash: string): Promise<Person | undefined> => {
   const { rows } = await database.query<Person>(
-    `select user_id as "userId", role, status from auth.person where email_hash = $1 and status = 'active'`,
+    `select user_id as "userId", role, status, version from auth.person where email_hash = $1 and status = 'active'`,
     [emailHash],
   );
   return rows[0];
@@ -29,7 +35,7 @@ export const selectPersonByEmail = async (database: Queryable, emailHash: string
 /** Asked for with every token, so it is planned once. */
 const BY_ID = {
   name: 'auth-person-by-id',
-  text: `select user_id as "userId", role, status from auth.person where user_id = $1`,
+  text: `select user_id as "userId", role, status, version from auth.person where user_id = $1`,
 };
 
 export const selectPersonById = async (database: Queryable, userId: UserId): Promise<Person | undefined> => {

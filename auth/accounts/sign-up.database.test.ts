@@ -64,7 +64,7 @@ test('who signs up can sign in at once, also while nobody follows the log', asyn
   const wanted = applicant();
   const signedUp = await signUp({ pool, gateway: side, persons, credentials }, wanted);
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
-  expect(await persons.byEmail(wanted.email)).toEqual({ userId: signedUp.person.userId, role: 'author', status: 'active' });
+  expect(await persons.byEmail(wanted.email)).toEqual({ userId: signedUp.person.userId, role: 'author', status: 'active', version: 1 });
   expect(await credentials.verify(signedUp.person.userId, wanted.password)).toBe(true);
 });
 

@@ -1,10 +1,8 @@
 import type { Account, FindAccount } from 'oidc-provider';
 import type { UserId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
+import type { Person } from '../accounts/person-table.ts';
 import type { ReadProfile } from './profile.ts';
 
-/** Somebody who can sign in, or could. */
-export type Person = { readonly userId: UserId; readonly role: Role; readonly status: 'active' | 'deleted' };
 export type FindPerson = (userId: UserId) => Promise<Person | undefined>;
 
 /** The person that oidc-provider knows by its `sub`, as long as there is one. */

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Pool } from '#shared/database/pool.ts';
-import { revoke, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
+import { type Revocable, revoke, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
 import { publicKeysOf } from './public-keys.ts';
@@ -54,7 +54,7 @@ export const createStructuredTokens = ({ pool, issuer, resource, keys }: Depende
 };
 
 /** Our own claims, whose signature has just been checked. */
-const revocableOf = (claims: JWTPayload) => ({
+const revocableOf = (claims: JWTPayload): Omit<Revocable, 'userVersion'> => ({
   jti: String(claims.jti),
   grantId: claims.grant_id as string | undefined,
   clientId: String(claims.client_id),

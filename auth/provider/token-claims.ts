@@ -13,8 +13,8 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
 /**
  * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
  * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `grant_id` the
- * grant they end with, and in `revocations_seen` which revocations came before. A client that acts for itself is the user that is
- * its service account.
+ * grant they end with, in `revocations_seen` which revocations came before, and in `user_version` as of which version of the user's
+ * stream the role was read. A client that acts for itself is the user that is its service account.
  */
 export const createTokenClaims =
   ({ findPerson, readSeenRevocations }: Dependencies): Customize =>
@@ -28,12 +28,14 @@ export const createTokenClaims =
       token.scope = scopeOf(ctx, token.scope);
       payload.scope = token.scope;
       payload.role = person.role;
+      payload.user_version = person.version;
       payload.grant_id = token.grantId;
       return;
     }
     if (person === undefined) throw new errors.UnauthorizedClient('the service account of the client does not exist');
     payload.sub = String(person.userId);
     payload.role = person.role;
+    payload.user_version = person.version;
   };
 
 /** oidc-provider itself keeps only the scopes of the API; what it answers the client is taken from the token afterwards. */

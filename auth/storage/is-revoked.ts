@@ -4,7 +4,7 @@ import type { Queryable } from './statements.ts';
 /** Whether a token is revoked at this very moment: who introspects wants to know it now, not as of a second ago. */
 export const isRevokedNow = async (
   database: Queryable,
-  { jti, grantId, clientId, userId, issuedAtS, seen }: Revocable,
+  { jti, grantId, clientId, userId, issuedAtS, seen }: Omit<Revocable, 'userVersion'>,
 ): Promise<boolean> => {
   const { rows } = await database.query<{ revoked: boolean }>({
     name: 'auth-is-revoked',

@@ -99,10 +99,35 @@ test('nor by what is opened afterwards with the token of before, which is refuse
   expect(subscribed.status).toBe(401);
 });
 
-test('a token that was issued after a promotion is good, also where the read model does not have that yet', async () => {
+test('a token of before a demotion is refused, however far ahead the clock was by which it was issued', async () => {
+  token = await tokenOf({ user_version: 1, iat: nowS() + 4 });
+  const [events] = await openAll();
+  await demote();
+  await events.over();
+  expect(toldBy(events)).toContain('invalid_token');
+  const opened = await follow(`${world.url}/events`, { headers: authorized() });
+  expect(opened.status).toBe(401);
+});
+
+test('a token of after a demotion is good at once, also in the same second', async () => {
+  await demote();
+  await world.ask(`/users/${author.id}`, { by: admin });
+  const former = await follow(`${world.url}/events`, { headers: authorized() });
+  expect(former.status).toBe(401);
+  author = { ...author, role: 'reader' };
+  token = await tokenOf({ user_version: 2 });
+  const stream = await follow(`${world.url}/events`, { headers: authorized() });
+  expect(stream.status).toBe(200);
+  await stream.close();
+});
+
+test.each([
+  ['which says so', () => ({ user_version: 2 })],
+  ['by a former release', () => ({ iat: nowS() + 4 })],
+])('a token that was issued after a promotion, %s, is good, also where the read model does not have that yet', async (_by, claims) => {
   await world.stopProjector();
   author = { ...author, role: 'admin' };
-  token = await tokenOf({ iat: nowS() + 4 });
+  token = await tokenOf(claims());
   const stream = await follow(`${world.url}/events`, { headers: authorized() });
   expect(stream.status).toBe(200);
   await world.startProjector();

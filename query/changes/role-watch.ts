@@ -4,6 +4,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
+import type { UserChange } from '#shared/http/authenticate/revocations.ts';
 import { runPrepared } from '../statement.ts';
 
 /** Keeps the tokens of open streams as new as what the streams deliver. */
@@ -17,7 +18,7 @@ export type RoleWatch = {
   demandPresentRole(request: Request): Promise<void>;
 };
 
-type Person = { readonly id: number; readonly role: string; readonly changed_at: Date; readonly is_deleted: boolean };
+type Person = { readonly id: number; readonly role: string; readonly is_deleted: boolean } & UserChange;
 
 export const createRoleWatch = (pool: Pool, { refusalNow, revokeUser }: LastingAccess): RoleWatch => {
   const findPerson = coalesce<number, Person>(async (ids) => {
@@ -26,19 +27,19 @@ export const createRoleWatch = (pool: Pool, { refusalNow, revokeUser }: LastingA
   });
   return {
     heard(changes) {
-      for (const { type, data, at } of changes)
-        if (type === 'user.deleted' || (type === 'user.updated' && data.role !== undefined)) revokeUser(Number(data.userId), new Date(at));
+      for (const { type, data, version, at } of changes)
+        if (type === 'user.deleted' || (type === 'user.updated' && data.role !== undefined))
+          revokeUser(Number(data.userId), { version, at: new Date(at) });
     },
     async demandPresentRole(request) {
       const caller = callerOf(request);
       const person = caller.kind === 'user' ? await findPerson(caller.userId) : undefined;
-      if (person && caller.kind === 'user' && (person.is_deleted || person.role !== caller.role))
-        revokeUser(caller.userId, person.changed_at);
-      const refusal = refusalNow(request);
+      const isChanged = person && caller.kind === 'user' && (person.is_deleted || person.role !== caller.role);
+      const refusal = refusalNow(request, isChanged ? person : undefined);
       if (refusal !== undefined) throw refusal;
     },
   };
 };
 
-const PERSONS = `select id, role, coalesce(deleted_at, updated_at) as changed_at, deleted_at is not null as is_deleted
+const PERSONS = `select id, role, version, coalesce(deleted_at, updated_at) as at, deleted_at is not null as is_deleted
   from read_model.users where id = any($1::bigint[])`;

@@ -50,6 +50,7 @@ test('the shortest requests work, and give what the client asks for by default',
     role: 'author',
     grant_id: expect.any(String),
     revocations_seen: { user: expect.any(Number), client: expect.any(Number) },
+    user_version: expect.any(Number),
   });
 });
 

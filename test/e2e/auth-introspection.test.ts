@@ -59,6 +59,7 @@ describe('/introspect (RFC 7662)', () => {
       jti: expect.any(String),
       grant_id: expect.any(String),
       revocations_seen: { user: 0, client: 0 },
+      user_version: expect.any(Number),
       iat: expect.any(Number),
       exp: expect.any(Number),
     });

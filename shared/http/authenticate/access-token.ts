@@ -1,8 +1,8 @@
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
-import type { UserId } from '#shared/brands.ts';
-import { role, token, userId } from '#shared/events/fields.ts';
+import type { UserId, Version } from '#shared/brands.ts';
+import { role, token, userId, version } from '#shared/events/fields.ts';
 import type { Caller } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -16,6 +16,7 @@ export type AccessToken = {
   readonly grantId: string | undefined;
   readonly issuedAtS: number;
   readonly seen: SeenRevocations | undefined;
+  readonly userVersion: Version | undefined;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
   readonly kid: string;
@@ -55,6 +56,7 @@ const Claims = z.object({
   role,
   grant_id: token.optional(),
   revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
+  user_version: version.optional(),
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
 });
 
@@ -120,6 +122,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken
   grantId: claims.grant_id,
   issuedAtS: claims.iat,
   seen: claims.revocations_seen,
+  userVersion: claims.user_version,
   notBeforeS: claims.nbf,
   expiresAtS: claims.exp,
   kid,

@@ -10,7 +10,7 @@ import { rememberChallenge } from './challenge.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
 import type { VerificationKeys } from './keys.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations, UserChange } from './revocations.ts';
 import type { SpentProofs } from './spent-proofs.ts';
 import { TokenRefusal } from './token-refusal.ts';
 
@@ -40,13 +40,13 @@ export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(re
  * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is looked at again by this.
  * A proof was for the beginning, and a certificate is the connection's own.
  */
-export const refusalNow = (request: Request, revocations: Revocations): TokenRefusal | HttpProblem | undefined => {
+export const refusalNow = (request: Request, revocations: Revocations, change?: UserChange): TokenRefusal | HttpProblem | undefined => {
   const accessToken = accessTokens.of(request);
   if (accessToken === undefined) return undefined;
   const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
   if (Date.now() / 1_000 >= accessToken.expiresAtS) return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
   if (isStale(revocations)) return staleRevocations();
-  return isRevoked(accessToken, revocations) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
+  return isRevoked(accessToken, revocations, change) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
 };
 
 /**
@@ -105,8 +105,8 @@ const staleRevocations = (): HttpProblem => new HttpProblem('unavailable', { hea
 
 const REVOKED = 'The token was revoked.';
 
-const isRevoked = (accessToken: AccessToken, revocations: Revocations): boolean =>
-  revocations.isRevoked({ ...accessToken, userId: accessToken.caller.userId });
+const isRevoked = (accessToken: AccessToken, revocations: Revocations, change?: UserChange): boolean =>
+  revocations.isRevoked({ ...accessToken, userId: accessToken.caller.userId }, change);
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
 const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {

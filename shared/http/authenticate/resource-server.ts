@@ -5,7 +5,7 @@ import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
-import { followRevocations, migrateRevocations, type RevocationNews } from './revocations.ts';
+import { followRevocations, migrateRevocations, type RevocationNews, type UserChange } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 import { startSweeping } from './sweep.ts';
 
@@ -14,8 +14,8 @@ export type ResourceServer = AsyncDisposable &
   RevocationNews & {
     readonly handler: RequestHandler;
     callerOf(request: IncomingMessage): Caller;
-    /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. */
-    refusalNow(request: Request): Error | undefined;
+    /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. Also by a change of its user. */
+    refusalNow(request: Request, change?: UserChange): Error | undefined;
   };
 
 /** What long answers ask of it while they last. */
@@ -40,7 +40,7 @@ export const openResourceServer = async ({ pool, log, loadKeys, ...options }: Op
   return {
     handler,
     callerOf,
-    refusalNow: (request) => refusalNow(request, revocations),
+    refusalNow: (request, change) => refusalNow(request, revocations, change),
     revokeUser: revocations.revokeUser,
     onRevoked: revocations.onRevoked,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
@@ -14,6 +15,8 @@ export type Revocable = {
   readonly userId: number;
   readonly issuedAtS: number;
   readonly seen: SeenRevocations | undefined;
+  /** The version of the user's stream at which their role was read. */
+  readonly userVersion: Version | undefined;
 };
 
 /**
@@ -22,22 +25,26 @@ export type Revocable = {
  */
 export type SeenRevocations = { readonly user: number; readonly client: number };
 
+/** A change of a user's role, or their end, as the log has it: no other event is at that version of their stream. */
+export type UserChange = { readonly version: Version; readonly at: Date };
+
 /** What has been revoked, as of at most `staleMs` ago. */
 export type Revocations = {
-  isRevoked(token: Revocable): boolean;
+  /** Also by a change of its user that is known from elsewhere. */
+  isRevoked(token: Revocable, change?: UserChange): boolean;
   readonly staleMs: () => number;
 };
 
-/** Who revoked tokens belong to: one user, or anybody. */
+/** Called with the user whose tokens were revoked, or with nothing if they may be anybody's. */
 export type RevocationListener = (userId: number | undefined) => void;
 
 /** What a process may add to the revocations that it knows, and how it hears of new ones. */
 export type RevocationNews = {
   /**
-   * Refuses the tokens of a user that were issued up to a time, in this process. Whoever finds a changed role in the log calls it;
-   * the authorization server stores the same revocation when it reads that event.
+   * Refuses the tokens of a user that were issued before a change, in this process. Whoever finds it in the log calls it; the
+   * authorization server stores a revocation of those tokens when it reads that event.
    */
-  revokeUser(userId: number, at: Date): void;
+  revokeUser(userId: number, change: UserChange): void;
   /** Calls the listener, in the same turn, whenever tokens are revoked. */
   onRevoked(listener: RevocationListener): Disposable;
 };
@@ -90,8 +97,6 @@ const MS_PER_SECOND = 1_000;
 
 type Row = { readonly kind: RevocationKind; readonly value: string; readonly revokedAt: number; readonly livesMs: number };
 type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
-/** A change of a user that this process found in the log, and the last revocation of theirs that was stored by then. */
-type Change = { readonly atS: number; readonly stored: number; readonly forgetAtMs: number };
 
 /**
  * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail for a while,
@@ -99,7 +104,7 @@ type Change = { readonly atS: number; readonly stored: number; readonly forgetAt
  */
 export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log }): Promise<FollowedRevocations> => {
   const entries = new Map<string, Entry>();
-  const changed = new Map<string, Change>();
+  const changed = new Map<number, UserChange & { readonly forgetAtMs: number }>();
   const listeners = new Set<RevocationListener>();
   const tell: RevocationListener = (userId) => {
     for (const listener of listeners) listener(userId);
@@ -116,7 +121,8 @@ export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log })
       newest = Math.max(newest, revokedAt);
     }
     // By what has passed here: this clock may be ahead of the database's.
-    for (const map of [entries, changed]) for (const [key, { forgetAtMs }] of map) if (forgetAtMs < askedAtMs) map.delete(key);
+    for (const [key, { forgetAtMs }] of entries) if (forgetAtMs < askedAtMs) entries.delete(key);
+    for (const [userId, { forgetAtMs }] of changed) if (forgetAtMs < askedAtMs) changed.delete(userId);
     readAtMs = askedAtMs;
     if (hasNews) tell(undefined);
   };
@@ -124,16 +130,12 @@ export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log })
   const stopping = new AbortController();
   const following = repeat(refresh, stopping.signal, (err) => log.warn({ err }, 'The revocations could not be read.'));
   return {
-    isRevoked: (token) => isRevoked(entries, token) || isBefore(changed.get(keyOf('user', String(token.userId))), token),
+    isRevoked: (token, change) => isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
     staleMs: () => performance.now() - readAtMs,
-    revokeUser(userId, at) {
-      const key = keyOf('user', String(userId));
-      const change = { atS: Math.floor(at.getTime() / MS_PER_SECOND), stored: entries.get(key)?.revokedAt ?? 0 };
+    revokeUser(userId, { version, at }) {
       const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - Date.now();
-      // The authorization server may have been quicker than the log.
-      const isStored = change.stored >= at.getTime() * (MICROSECONDS / MS_PER_SECOND);
-      if (livesMs <= 0 || isStored || (changed.get(key)?.atS ?? 0) >= change.atS) return;
-      changed.set(key, { ...change, forgetAtMs: performance.now() + livesMs });
+      if (livesMs <= 0 || (changed.get(userId)?.version ?? 0) >= version) return;
+      changed.set(userId, { version, at, forgetAtMs: performance.now() + livesMs });
       tell(userId);
     },
     onRevoked(listener) {
@@ -160,15 +162,15 @@ const isRevoked = (entries: ReadonlyMap<string, Entry>, token: Revocable): boole
   );
 };
 
-/** Tokens of the former release say only the second of their issue, so those of the very second are refused as well. */
-const isSince = (entry: Entry | undefined, { issuedAtS }: Revocable, seen: number | undefined): boolean => {
-  if (entry === undefined) return false;
-  return seen === undefined ? issuedAtS <= Math.floor(entry.revokedAt / MICROSECONDS) + SKEW_S : entry.revokedAt > seen;
-};
+const isSince = (entry: Entry | undefined, { issuedAtS }: Revocable, seen: number | undefined): boolean =>
+  entry !== undefined && (seen === undefined ? isIssuedBy(issuedAtS, entry.revokedAt / MICROSECONDS) : entry.revokedAt > seen);
 
-/** A token that knows of a later revocation than those stored at the change was issued after it, also in the same second. */
-const isBefore = (change: Change | undefined, { issuedAtS, seen }: Revocable): boolean =>
-  change !== undefined && issuedAtS <= change.atS + SKEW_S && (seen === undefined || seen.user <= change.stored);
+const isBefore = (change: UserChange | undefined, { issuedAtS, userVersion }: Revocable): boolean =>
+  change !== undefined &&
+  (userVersion === undefined ? isIssuedBy(issuedAtS, change.at.getTime() / MS_PER_SECOND) : userVersion < change.version);
+
+/** Tokens of the former release say only the second of their issue, so those of the very second are refused as well. */
+const isIssuedBy = (issuedAtS: number, atS: number): boolean => issuedAtS <= Math.floor(atS) + SKEW_S;
 
 /** What came since the newest that is known. Once the database's clock was set back, what comes is older than that. */
 const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {

@@ -1,0 +1,86 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { UserId, Version } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { createDatabase } from '../../../test/engines/database.ts';
+import { until } from '../../../test/engines/until.ts';
+import { nowS } from '../../../test/token-mint.ts';
+import { followRevocations, migrateRevocations, type Revocable, readSeenRevocations, revoke } from './revocations.ts';
+
+const resources = new AsyncDisposableStack();
+let pool: Pool;
+let revocations: Awaited<ReturnType<typeof followRevocations>>;
+let userId = 7_000 as UserId;
+beforeAll(async () => {
+  const database = resources.use(await createDatabase());
+  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
+  await migrateRevocations(pool);
+  revocations = resources.use(await followRevocations({ pool, log: pino({ level: 'silent' }) }));
+});
+afterAll(() => resources.disposeAsync());
+beforeEach(() => {
+  userId = (userId + 1) as UserId;
+});
+
+/** What the authorization server issues once its directory has read the user's stream up to a version. */
+const issue = async (userVersion: number | undefined, more: Partial<Revocable> = {}): Promise<Revocable> => {
+  const token = { jti: 'one', grantId: undefined, clientId: 'web', userId, issuedAtS: nowS() };
+  const seen = await readSeenRevocations(pool, token);
+  return { ...token, seen: userVersion === undefined ? undefined : seen, userVersion: userVersion as Version | undefined, ...more };
+};
+/** The role of the user changes, as a process finds it in the log; the authorization server has not read it yet. */
+const change = (version: number, at = new Date()) => revocations.revokeUser(userId, { version: version as Version, at });
+const isRevoked = (token: Revocable) => revocations.isRevoked(token);
+/** The authorization server has read the change before, and its revocation is known here. */
+const settle = async () => {
+  const before = await issue(1);
+  await revoke(pool, 'user', String(userId));
+  await until(
+    () => isRevoked(before),
+    (isIt) => isIt,
+  );
+};
+
+test('each of two changes in the same second ends the tokens of before it', async () => {
+  const at = new Date();
+  change(2, at);
+  await settle();
+  const between = await issue(2);
+  expect(isRevoked(between)).toBe(false);
+  change(3, at);
+  expect(isRevoked(between)).toBe(true);
+});
+
+test('a change ends the tokens of before it also while the revocation for an earlier change is stored', async () => {
+  change(2, new Date(Date.now() - 5_000));
+  const between = await issue(2, { issuedAtS: nowS() - 4 });
+  change(3);
+  await settle();
+  const late = await issue(2);
+  expect([between, late].map(isRevoked)).toEqual([true, true]);
+});
+
+test('a change ends the tokens of an authorization server whose clock is ahead', async () => {
+  const ahead = await issue(1, { issuedAtS: nowS() + 4 });
+  change(2);
+  expect(isRevoked(ahead)).toBe(true);
+});
+
+test('a token that knows of the change is good, also where the clock that dated the change is ahead', async () => {
+  change(2, new Date(Date.now() + 4_000));
+  expect(isRevoked(await issue(2))).toBe(false);
+  expect(isRevoked(await issue(3))).toBe(false);
+});
+
+test('an older change that is found later takes nothing back', async () => {
+  change(3);
+  change(2);
+  expect(isRevoked(await issue(2))).toBe(true);
+});
+
+test('a token of the former release ends by when it was issued', async () => {
+  const before = await issue(undefined);
+  change(2);
+  expect(isRevoked(before)).toBe(true);
+  expect(isRevoked(await issue(undefined, { issuedAtS: nowS() + 4 }))).toBe(false);
+});
