@@ -7,7 +7,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { isRejectionCode, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { type CommandIds, seededIds } from './circumstances.ts';
 import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
@@ -144,7 +144,7 @@ const answerAgain = (state: ReservationState): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');
   const { done, refused } = state.outcome as { done?: Outcome; refused?: { code: RejectionCode; details: Record<string, Json> } };
   if (done) return { ...done, isRepeat: true };
-  if (refused && Object.hasOwn(REJECTIONS, refused.code)) throw new Rejection(refused.code, refused.details);
+  if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details);
   throw new Error('the outcome of a reservation is neither done nor refused');
 };
 

@@ -25,7 +25,7 @@ export const article = aggregate('article', {
     deleted: { ends: true },
   },
   commands: {
-    create: { emits: 'drafted', next: ['publish'] },
+    draft: { emits: 'drafted', next: ['publish'] },
     edit: { emits: 'edited' },
     publish: { emits: 'published' },
     unpublish: { emits: 'unpublished' },

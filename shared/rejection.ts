@@ -47,7 +47,25 @@ export const REJECTIONS = {
   invalid_command: 'The command is malformed.',
 } as const satisfies Record<string, string>;
 
-export type RejectionCode = keyof typeof REJECTIONS;
+/** Refusals that follow from the names of a domain: `article_not_found`, `article_deleted`, `article_not_published`. */
+type DerivedCode = `${string}_deleted` | `${string}_not_${string}`;
+export type RejectionCode = keyof typeof REJECTIONS | DerivedCode;
+
+const DERIVED = /^([a-z_]+?)_(?:(deleted)|not_(found)|not_([a-z_]+))$/;
+
+export const isRejectionCode = (code: string): code is RejectionCode => Object.hasOwn(REJECTIONS, code) || DERIVED.test(code);
+
+/** What a refusal says. */
+export const sentenceOf = (code: RejectionCode): string => (isListed(code) ? REJECTIONS[code] : derivedSentence(code));
+
+const isListed = (code: RejectionCode): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
+
+export const derivedSentence = (code: RejectionCode): string => {
+  const [, kind = '', isDeleted, isNotFound, fact = ''] = DERIVED.exec(code) ?? [];
+  const words = kind.replaceAll('_', ' ');
+  if (isNotFound) return `There is no such ${words}.`;
+  return isDeleted ? `The ${words} was deleted.` : `The ${words} is not ${fact.replaceAll('_', ' ')}.`;
+};
 
 /** An expected refusal: the caller can do something about it, and nothing was changed. */
 export class Rejection extends Error {
@@ -56,7 +74,7 @@ export class Rejection extends Error {
   readonly details: Readonly<Record<string, Json>>;
 
   constructor(code: RejectionCode, details: Readonly<Record<string, Json>> = {}, options?: ErrorOptions) {
-    super(REJECTIONS[code], options);
+    super(sentenceOf(code), options);
     this.name = 'Rejection';
     this.code = code;
     this.details = details;

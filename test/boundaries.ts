@@ -32,7 +32,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
 const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
-const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fast-check']);
+const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fast-check', 'node:assert/strict']);
 const DECIDER = /^export const \w+: Decider</m;
 
 /** Everything that breaks a rule, one sentence each. */

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { CATALOGUE } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
@@ -72,6 +77,35 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
     );
   });
 };
+
+type Forms = Readonly<Record<string, fc.Arbitrary<Row>>>;
+
+/** The same for a kind of a domain, over all of its commands, beside anything that its references may lead to. */
+export const describeKind = (domain: Domain, name: string, forms: Forms, others: readonly AggregateState[] = [ABSENT]): void => {
+  const kind = domain.kinds[name];
+  if (kind === undefined) throw new Error(`${name} is no kind of the domain`);
+  const { initial, evolve, decide } = deciderOf(domain, kind);
+  const ids = Object.fromEntries([`${name}Id`, ...kind.identity.map((each) => wire(each, kind.fields[each]))].map((key) => [key, ID]));
+  const command = fc.oneof(
+    ...Object.keys(kind.commands).map((each) =>
+      fc
+        .tuple(forms[each] ?? fc.constant({}), fc.constantFrom(...others))
+        .map(([form, other]) => ({ command: { type: typeOfCommand(kind, each), ...ids, ...form }, other })),
+    ),
+  );
+  describeDecider<AggregateState, { readonly command: Command; readonly other: AggregateState }, AnnalsEvent>(
+    {
+      initial,
+      evolve: (state, event) => evolve(state, { ...event, metadata: { at: AT, actor: `user:${ID}` } }),
+      decide: ({ command, other }, state) =>
+        decide(command, state, { callerId: ID, at: AT, look: () => other }) as readonly unknown[] as readonly AnnalsEvent[],
+    },
+    command,
+  );
+};
+
+const AT = '2026-01-02T03:04:05.678Z';
+const ID = 8;
 
 /** The events that a sequence of commands leads to, refusals left out. */
 const run = <State, Command, Event>(decider: Decider<State, Command, Event>, commands: readonly Command[]): readonly Event[] => {

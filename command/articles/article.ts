@@ -1,4 +1,4 @@
-import { blobOfCover, isUploadPath } from '#shared/blobs/blob-name.ts';
+import { isUploadOf, isUploadPath } from '#shared/blobs/upload-name.ts';
 import type { ArticleId, StreamName, UserId } from '#shared/brands.ts';
 import type { DeleteArticle, DraftArticle, EditArticle, PublishArticle, UnpublishArticle } from '#shared/commands/article.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
@@ -125,7 +125,7 @@ const lostUploadsAfter = ({ cover, lostUploads }: ExistingArticle, changes: Pick
 /** An upload goes with its article, so that no other may name it, and when it is lost, so that it cannot come back. */
 const demandOwnCover = (articleId: ArticleId, cover: string | null, lostUploads: string): void => {
   if (cover === null || !isUploadPath(cover)) return;
-  if (blobOfCover(articleId, cover) !== undefined && !lostUploads.includes(`${cover}\n`)) return;
+  if (isUploadOf(articleId, cover) && !lostUploads.includes(`${cover}\n`)) return;
   throw new Rejection('invalid_command', {
     errors: [{ pointer: '/cover', detail: 'Must be an upload that this article has, or a picture elsewhere.' }],
   });

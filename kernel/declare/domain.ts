@@ -64,8 +64,8 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       ...added?.fields,
     } as Fields,
     events: { registered: { creates: content }, updated: { changes: content }, deleted: { ends: true } },
-    commands: { create: { emits: 'registered' }, edit: { emits: 'updated' }, delete: { emits: 'deleted' } },
-    rights: { read: { anyone: true }, create: {}, write: { signedIn: 'caller' } } as never,
+    commands: { register: { emits: 'registered' }, update: { emits: 'updated' }, delete: { emits: 'deleted' } },
+    rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
     fieldRights: {
       readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },
       changeRole: { writes: ['role'] },

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import type { ArticleId } from '#shared/brands.ts';
 import { IMAGE_TYPES } from '#shared/rest/articles.ts';
-import { UPLOAD_NAME } from './upload-name.ts';
+import { isUploadOf, UPLOAD_NAME, UPLOADS } from './upload-name.ts';
 
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
@@ -22,19 +22,12 @@ export const newBlobName = (articleId: ArticleId, type: ImageType): BlobName => 
 /** Whatever else is asked for by a path, such as a way out of the folder, is the name of nothing. */
 export const parseBlobName = (text: string): BlobName | undefined => (UPLOAD_NAME.test(text) ? (text as BlobName) : undefined);
 
-const FOLDER = '/uploads/';
-
 /** Where it is read. */
-export const pathOfBlob = (name: BlobName): string => `${FOLDER}${name}`;
-
-/** Whether a cover is a path of ours rather than a picture elsewhere. */
-export const isUploadPath = (cover: string): boolean => cover.startsWith(FOLDER);
+export const pathOfBlob = (name: BlobName): string => `${UPLOADS}${name}`;
 
 /** The picture that a cover names, where it is an upload of this very article. */
-export const blobOfCover = (articleId: ArticleId, cover: string): BlobName | undefined => {
-  const name = isUploadPath(cover) ? parseBlobName(cover.slice(FOLDER.length)) : undefined;
-  return name?.startsWith(`${articleId}-`) ? name : undefined;
-};
+export const blobOfCover = (articleId: ArticleId, cover: string): BlobName | undefined =>
+  isUploadOf(articleId, cover) ? (cover.slice(UPLOADS.length) as BlobName) : undefined;
 
 export const typeOfBlob = (name: BlobName): ImageType => {
   const type = IMAGE_TYPES.find((each) => name.endsWith(`.${EXTENSIONS[each]}`));

@@ -4,7 +4,8 @@ import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import { MAY_MOVE, MOVED } from '#shared/http/elsewhere.ts';
-import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
+import { isRejectionCode, Rejection } from '#shared/rejection.ts';
 import { signAssertion } from './assertion.ts';
 import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
 import { CommandAnswer } from './wire.ts';
@@ -105,8 +106,7 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
     return { ...same, version: version as Version, cursor: cursor as Cursor, ...named };
   }
   const refusal = Refusal.safeParse(answer);
-  if (refusal.success && isRejectionCode(refusal.data.code)) throw new Rejection(refusal.data.code, refusal.data.details ?? {});
+  if (refusal.success && isRejectionCode(refusal.data.code) && !Object.hasOwn(HTTP_PROBLEMS, refusal.data.code))
+    throw new Rejection(refusal.data.code, refusal.data.details ?? {});
   throw new CommandUnavailable(`the command role answered ${response.status}`);
 };
-
-const isRejectionCode = (code: string): code is RejectionCode => Object.hasOwn(REJECTIONS, code);

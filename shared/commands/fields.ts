@@ -1,4 +1,4 @@
-import { UPLOAD_NAME } from '#shared/blobs/upload-name.ts';
+import { isUploadPath, UPLOAD_NAME, UPLOADS } from '#shared/blobs/upload-name.ts';
 import * as fields from '#shared/events/fields.ts';
 
 /**
@@ -19,11 +19,10 @@ export const title = fields.title
   .refine((value) => !MISLEADING.test(value), IS_ONE_LINE)
   .refine((value) => VISIBLE.test(value), IS_VISIBLE);
 
-const UPLOADS = '/uploads/';
 /** The characters of RFC 3986 without the apostrophe, because pages put this into an attribute. */
 const URL_CHARACTERS = /^https?:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&()*+,;=%]+$/;
 
-const isUpload = (value: string): boolean => value.startsWith(UPLOADS) && UPLOAD_NAME.test(value.slice(UPLOADS.length));
+const isUpload = (value: string): boolean => isUploadPath(value) && UPLOAD_NAME.test(value.slice(UPLOADS.length));
 
 const isElsewhere = (value: string): boolean => {
   const url = URL_CHARACTERS.test(value) ? URL.parse(value) : null;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { StreamName } from '#shared/brands.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
-import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { REJECTIONS, Rejection } from '#shared/rejection.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { HttpProblem } from './http-problem.ts';
@@ -29,7 +29,7 @@ const echo = () =>
     })
     .all('/echo', refuseOtherMethods('POST'));
 
-test.each(Object.keys(REJECTIONS) as RejectionCode[])('the refusal %s is a problem with its code', (code) => {
+test.each(Object.keys(REJECTIONS) as (keyof typeof REJECTIONS)[])('the refusal %s is a problem with its code', (code) => {
   const { status, body: problem } = problemOf(new Rejection(code));
   expect(problem).toMatchObject({ code, status, title: REJECTIONS[code], type: `urn:annals:problem:${code}` });
   expect(status).toBeGreaterThanOrEqual(400);

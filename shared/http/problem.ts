@@ -3,7 +3,7 @@ import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
-import { REJECTIONS, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
 /** What an error means to a client (RFC 9457), and the headers that go with it. */
@@ -63,17 +63,23 @@ const REJECTION_STATUS = {
   forbidden: 403,
   cursor_of_lost_history: 400,
   invalid_command: 422,
-} as const satisfies Record<RejectionCode, number>;
+} as const satisfies Record<keyof typeof REJECTIONS, number>;
+
+/** What is gone from reads is not found; other refusals that follow from a name are about a state. */
+const statusOf = (code: RejectionCode): number => {
+  const listed: Partial<Record<RejectionCode, number>> = REJECTION_STATUS;
+  return listed[code] ?? (/_(?:not_found|deleted)$/.test(code) ? 404 : 409);
+};
 
 export type ProblemCode = RejectionCode | HttpProblemCode;
 
 /** What a code means, for the description of the interface. */
 export const describeProblem = (code: ProblemCode): { readonly status: number; readonly title: string } => {
-  if (!isRejectionCode(code)) return { status: HTTP_PROBLEMS[code][0], title: HTTP_PROBLEMS[code][1] };
-  return { status: REJECTION_STATUS[code], title: REJECTIONS[code] };
+  if (isHttpProblem(code)) return { status: HTTP_PROBLEMS[code][0], title: HTTP_PROBLEMS[code][1] };
+  return { status: statusOf(code), title: sentenceOf(code) };
 };
 
-const isRejectionCode = (code: ProblemCode): code is RejectionCode => code in REJECTION_STATUS;
+const isHttpProblem = (code: ProblemCode): code is HttpProblemCode => Object.hasOwn(HTTP_PROBLEMS, code);
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -94,8 +100,8 @@ const isUnavailable = (error: unknown): boolean =>
   isPassing(error);
 
 const ofRejection = ({ code, details }: Rejection): Problem => {
-  const status = REJECTION_STATUS[code];
-  const body = { type: typeOf(code), title: REJECTIONS[code], status, code, ...(Object.keys(details).length > 0 && { details }) };
+  const status = statusOf(code);
+  const body = { type: typeOf(code), title: sentenceOf(code), status, code, ...(Object.keys(details).length > 0 && { details }) };
   return { status, headers: headersOf(code, details), body };
 };
 

@@ -1,0 +1,143 @@
+import { Rejection } from '#shared/rejection.ts';
+import { capital, wire } from '../registry/names.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import type { AggregateState, Evolve, Happened, Present } from './evolve.ts';
+import { type Context, guardOf } from './guards.ts';
+import { demandOwnUploads } from './uploads.ts';
+
+/** A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and the owner. */
+export type Command = Row & { readonly type: string };
+export type Decide = (command: Row, state: AggregateState, context: Context) => readonly Happened[];
+
+/** As clients and the other roles name it: `EditArticle`. */
+export const typeOfCommand = ({ name }: Kind, command: string): string => `${capital(command)}${capital(name)}`;
+
+/**
+ * The decisions of an aggregate by the types of its commands, compiled. Pure: a command and what is there come to events or to a refusal,
+ * and what would change nothing to no event, so that a retry is free. Rights are asked before.
+ */
+export const decisionsOf = (domain: Domain, kind: Kind, evolve: Evolve): ReadonlyMap<string, Decide> => {
+  const decisions = new Map<string, Decide>();
+  for (const command of Object.values(kind.commands))
+    decisions.set(typeOfCommand(kind, command.name), decisionOf(domain, kind, { command, evolve, decisions }));
+  return decisions;
+};
+
+type Parts = { readonly command: CommandInfo; readonly evolve: Evolve; readonly decisions: ReadonlyMap<string, Decide> };
+
+const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: Parts): Decide => {
+  const isCreation = command.kind === 'create';
+  const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
+  const guard = guardOf(domain, kind, command.when);
+  const choose = choiceOf(kind, command);
+  const invariants = Object.entries(kind.invariants).map(([name, condition]) => guardOf(domain, kind, { [name]: condition }));
+  return (form, state, context) => {
+    const before = begun(form, state);
+    if (before === undefined) return [];
+    if (isCreation) guard(before.fields, context);
+    const metadata = metadataOf(context);
+    const events: Happened[] = [];
+    let after: AggregateState = before;
+    for (const draft of choose(form, before, context)) {
+      const data = after.status === 'present' ? draft.dataOf(form, after) : undefined;
+      if (data === undefined) continue;
+      if (!isCreation) guard(before.fields, context);
+      draft.demandUploads(Number(before.fields.id), data, before.lostUploads);
+      const event = { type: draft.type, data };
+      events.push(event);
+      after = evolve(after, { ...event, metadata });
+    }
+    for (const next of command.next) {
+      if (form[next] !== true) continue;
+      for (const event of decisions.get(typeOfCommand(kind, next))?.(form, after, context) ?? []) {
+        events.push(event);
+        after = evolve(after, { ...event, metadata });
+      }
+    }
+    if (events.length > 0 && after.status === 'present') for (const invariant of invariants) invariant(after.fields, context);
+    return events;
+  };
+};
+
+const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']> => ({
+  at,
+  actor: callerId === null ? 'anonymous' : `user:${callerId}`,
+});
+
+/** What is about to be: who and what it belongs to, of which rights and guards are asked. */
+export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
+  const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
+  return (form, state) => {
+    if (state.status !== 'absent') throw new Rejection('id_taken');
+    const fields: Record<string, unknown> = { id: form[`${kind.name}Id`] };
+    for (const [name, key] of identity) fields[name] = form[key];
+    return { status: 'present', fields, lostUploads: '' };
+  };
+};
+
+const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: AggregateState) => Present | undefined) => {
+  const required = command.form.filter((name) => kind.fields[name]?.personal !== undefined && !kind.fields[name]?.optional);
+  return (_, state) => {
+    switch (state.status) {
+      case 'absent':
+        throw new Rejection(`${kind.name}_not_found`);
+      case 'ended':
+        if (command.kind === 'end') return undefined;
+        throw new Rejection(`${kind.name}_deleted`);
+      case 'present':
+        // Without the person's key nothing more can be sealed for them.
+        if (required.some((name) => state.fields[name] === null)) throw new Rejection('user_deleted');
+        return state;
+    }
+  };
+};
+
+type Draft = {
+  readonly type: string;
+  /** Nothing if the event would change nothing. */
+  dataOf(form: Row, state: Present): Row | undefined;
+  readonly demandUploads: ReturnType<typeof demandOwnUploads>;
+};
+
+/** The events that a command comes to: the one that it emits, or those that its own function names. */
+const choiceOf = (kind: Kind, command: CommandInfo): ((form: Row, before: Present, context: Context) => readonly Draft[]) => {
+  const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
+  const all = [...drafts.values()].slice(0, 1);
+  const { decide } = command;
+  if (decide === undefined) return () => all;
+  return (form, { fields }, { callerId, at }) =>
+    decide({ state: fields, form, callerId, now: at } as never).map((name) => {
+      const draft = drafts.get(name);
+      if (draft === undefined) throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);
+      return draft;
+    });
+};
+
+const draftOf = (kind: Kind, event: EventInfo): Draft => {
+  const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const carries = event.carries.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const content = event.content.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const isChange = event.effect === 'changes' || (event.effect === 'sets' && constants.length > 0);
+  const dataOf = (form: Row, { fields }: Present): Row | undefined => {
+    const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
+    for (const [name, key] of identity) data[key] = fields[name];
+    let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
+    for (const [name, key] of content) {
+      const value = form[key];
+      if (isChange && (value === undefined || areEqual(value, fields[name]))) continue;
+      data[key] = value;
+      isChanged = true;
+    }
+    if (!isChanged) return undefined;
+    for (const [name, key] of carries) data[key] = fields[name];
+    return data;
+  };
+  return { type: event.type, dataOf, demandUploads: demandOwnUploads(kind, event) };
+};
+
+/** Lists of words are equal if their words are, in their order. */
+const areEqual = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) && Array.isArray(other)
+    ? one.length === other.length && one.every((each, index) => each === other[index])
+    : one === (other ?? null);

@@ -1,0 +1,34 @@
+import type { Domain, Kind } from '../registry/registry.ts';
+import { type Command, decisionsOf } from './decide.ts';
+import { ABSENT, type AggregateState, type Evolve, evolveOf, type Happened } from './evolve.ts';
+import { type Context, lookNowhere } from './guards.ts';
+
+/** The rules of one kind of aggregate. */
+export type KindDecider = {
+  readonly initial: AggregateState;
+  readonly evolve: Evolve;
+  decide(command: Command, state: AggregateState, context?: Context): readonly Happened[];
+};
+
+const compiled = new WeakMap<Kind, KindDecider>();
+
+const NOBODY: Context = { callerId: null, at: '', look: lookNowhere };
+
+/** Compiled once for each kind of a domain. */
+export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
+  const known = compiled.get(kind);
+  if (known !== undefined) return known;
+  const evolve = evolveOf(kind);
+  const decisions = decisionsOf(domain, kind, evolve);
+  const decider: KindDecider = {
+    initial: ABSENT,
+    evolve,
+    decide(command, state, context = NOBODY) {
+      const decide = decisions.get(command.type);
+      if (decide === undefined) throw new Error(`${command.type} is no command of ${kind.name}`);
+      return decide(command, state, context);
+    },
+  };
+  compiled.set(kind, decider);
+  return decider;
+};

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { wire } from '../registry/names.ts';
+import type { Domain, Row } from '../registry/registry.ts';
+import { typeOfCommand } from './decide.ts';
+import { deciderOf } from './decider.ts';
+import { ABSENT, type AggregateState } from './evolve.ts';
+
+/** Of every aggregate in the tests, and of the user who is the owner. */
+export const ID = 8;
+export const OWNER = 1;
+const AT = '2026-01-02T03:04:05.678Z';
+
+type Declared = { readonly kind: string; readonly events: unknown; readonly commands: unknown };
+/** The name of an event, with what it holds beside the ids. */
+type Told<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A['events'] & string, Row];
+type Others = Readonly<Record<string, AggregateState>>;
+
+/**
+ * Speaks of the rules of an aggregate as a sentence: `given(article, ['drafted', content]).when('publish').yields('published')`.
+ * `others` are what references lead to, by their kinds, such as the `state` of another sentence; what is not named was never there.
+ */
+export const rulesOf = (domain: Domain) => ({
+  given: <A extends Declared>({ kind: name }: A, ...history: readonly Told<A>[]) => {
+    const kind = domain.kinds[name];
+    assert(kind, `${name} is in the domain`);
+    const decider = deciderOf(domain, kind);
+    const ids = Object.fromEntries(kind.identity.map((field) => [wire(field, kind.fields[field]), field === kind.owner ? OWNER : ID]));
+    const happened = (told: Told<A>) => {
+      const [event, data] = typeof told === 'string' ? [told, {}] : told;
+      const metadata = { at: AT, actor: `user:${OWNER}` } as const;
+      return { type: `${name}.${event}`, data: { [`${name}Id`]: ID, ...ids, ...data }, metadata };
+    };
+    const state = history.reduce((before: AggregateState, told) => decider.evolve(before, happened(told)), ABSENT);
+    const sentence = (others: Others) => ({
+      state,
+      when(command: keyof A['commands'] & string, form: Row = {}) {
+        const type = typeOfCommand(kind, command);
+        const look = (of: string): AggregateState => others[of] ?? ABSENT;
+        const decide = () =>
+          decider.decide({ type, [`${name}Id`]: ID, ...ids, ...form }, state, { callerId: OWNER, at: AT, look }).map(({ type, data }) => ({
+            type,
+            data,
+          }));
+        return {
+          yields: (...events: readonly Told<A>[]): void =>
+            assert.deepEqual(
+              decide(),
+              events.map(happened).map(({ type, data }) => ({ type, data })),
+            ),
+          changesNothing: (): void => assert.deepEqual(decide(), []),
+          refuses: (code: RejectionCode): void =>
+            assert.throws(decide, (error) => error instanceof Rejection && error.code === code, `${command} is to be refused as ${code}`),
+        };
+      },
+    });
+    return { ...sentence({}), beside: sentence };
+  },
+});

@@ -1,0 +1,51 @@
+import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { type Expression, type Find, holds, resolve } from '../conditions/expression.ts';
+import { targetOf } from '../registry/names.ts';
+import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { ABSENT, type AggregateState } from './evolve.ts';
+
+/** The states of what references lead to, as they were seen just before. */
+export type Look = (kind: string, id: unknown) => AggregateState;
+/** Who decides, when, and what is seen of others. */
+export type Context = { readonly callerId: number | null; readonly at: string; readonly look: Look };
+
+export const lookNowhere: Look = () => ABSENT;
+
+/** As conditions ask: what was never there, nothing is true of. */
+export const findBy =
+  (look: Look): Find =>
+  (kind, id) => {
+    const state = look(kind, id);
+    return state.status === 'absent' ? undefined : state.fields;
+  };
+
+export type Guard = (fields: Row, context: Context) => void;
+type Part = { readonly must: Expression; readonly refuse: (fields: Row, look: Look) => RejectionCode };
+
+/** Refuses what a command does not fit; each part of the condition has a refusal of its own, named after it. */
+export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
+  const parts = when === undefined ? [] : partsOf(domain, kind, when);
+  return (fields, { callerId, look }) => {
+    const find = findBy(look);
+    for (const { must, refuse } of parts) if (!holds(must, fields, callerId, find)) throw new Rejection(refuse(fields, look));
+  };
+};
+
+const partsOf = (domain: Domain, kind: Kind, when: unknown): readonly Part[] => {
+  if (typeof when === 'string') return [{ must: resolve(domain, kind, when), refuse: () => `${kind.name}_not_${when}` }];
+  const entries = Array.isArray(when) ? [when] : Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));
+  return entries.map((condition) => ({ must: resolve(domain, kind, condition), refuse: refusalOf(kind, condition) }));
+};
+
+const refusalOf = (kind: Kind, condition: Row | readonly unknown[]): Part['refuse'] => {
+  const [name = '', value] = Object.entries(condition)[0] ?? [];
+  const def = kind.fields[name];
+  if (def?.kind !== 'ref' || typeof value !== 'string')
+    return () => (value === true && !Array.isArray(condition) ? `${kind.name}_not_${name}` : `${kind.name}_not_ready`);
+  const target = targetOf(def);
+  return (fields, look) => {
+    const { status } = look(target, fields[name]);
+    if (status === 'absent') return `${target}_not_found`;
+    return status === 'ended' ? `${target}_deleted` : `${target}_not_${value}`;
+  };
+};

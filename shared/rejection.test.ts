@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { derivedSentence, isRejectionCode, REJECTIONS, Rejection } from './rejection.ts';
+
+test.each(['article_not_found', 'article_deleted', 'article_not_published', 'comment_not_found', 'comment_deleted'] as const)(
+  'what %s says follows from its name',
+  (code) => expect(derivedSentence(code)).toBe(REJECTIONS[code]),
+);
+
+test('a refusal of any kind has a sentence', () => {
+  expect(new Rejection('expense_claim_not_open').message).toBe('The expense claim is not open.');
+  expect(new Rejection('expense_claim_not_found').message).toBe('There is no such expense claim.');
+});
+
+test.each(['', 'not_found', 'internal', 'Article_deleted', 'constructor'])('%j is no code of a refusal', (code) =>
+  expect(isRejectionCode(code)).toBe(false),
+);
