@@ -33,7 +33,7 @@ test('tables that say the same have the same digest, whatever the order of rows 
   const digests = await digestOf(pool, 'one');
   expect(Object.keys(digests)).toEqual(['note', 'parked']);
   expect(await digestOf(pool, 'other')).toEqual(digests);
-  await using elsewhere = openPool({ url: `${database.url}?options=-ctimezone%3DAsia/Tokyo`, applicationName: 'test', connectionsMax: 1 });
+  await using elsewhere = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1, settings: { timezone: 'Asia/Tokyo' } });
   expect(await digestOf(elsewhere, 'one')).toEqual(digests);
 });
 

@@ -36,6 +36,27 @@ test('a connection that the server ends while idle is replaced', async () => {
   expect((await pool.query('select 1 as again')).rows).toEqual([{ again: 1 }]);
 });
 
+test('what the server is set to does not change what is read and written', async () => {
+  await using database = await createDatabase();
+  await using pool = open(database.url);
+  const { rows } = await pool.query(
+    `select timestamptz '2026-01-02 03:04:05.678+01' as at, array[null, 'a']::text[] = $1::text[] as "hasNull", null = null as equals,
+       '\\'::text as slashes, 0.1::float8 + 0.2::float8 as sum, '\\x00ff'::bytea as bytes, to_json(timestamptz '2026-01-02 03:04:05+01') as told`,
+    [[null, 'a']],
+  );
+  expect(rows).toEqual([
+    {
+      at: new Date('2026-01-02T02:04:05.678Z'),
+      hasNull: true,
+      equals: null,
+      slashes: '\\',
+      sum: 0.1 + 0.2,
+      bytes: Buffer.of(0, 255),
+      told: '2026-01-02T02:04:05+00:00',
+    },
+  ]);
+});
+
 test('connections carry the name and the statement timeout', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test-name', connectionsMax: 1, statementTimeoutMs: 1_234 });

@@ -19,10 +19,24 @@ export const settle = async (connection: pg.ClientBase): Promise<void> => {
   if (connection instanceof SessionClient) await connection.settle();
 };
 
-/** The class of connections with these settings, which the pool makes itself. */
+/** What our statements mean and how their answers are written, which depends on what these are: what the server has them set to does not matter. */
+const OURS: SessionSettings = {
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  timezone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  // Each statement has a limit, with what it waits for.
+  lock_timeout: '0',
+};
+
+/** The class of connections with these settings beside ours, which the pool makes itself. */
 export const clientWith = (settings: SessionSettings) =>
   class extends SessionClient {
-    protected override readonly settings = settings;
+    protected override readonly settings = { ...OURS, ...settings };
   };
 
 const BEGINS = /^\s*(?:begin|start transaction)[^;]*/i;

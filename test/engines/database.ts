@@ -8,7 +8,18 @@ export type TestDatabase = AsyncDisposable & { readonly url: string; readonly na
 type Made = { readonly template?: string; readonly settings?: Readonly<Record<string, string>> };
 
 /** What a server is set to must not matter, so that hardly a test runs on what PostgreSQL is set to by itself. */
-const ODD_SETTINGS = { search_path: 'elsewhere' };
+const ODD_SETTINGS = {
+  search_path: 'elsewhere',
+  datestyle: "'German, DMY'",
+  intervalstyle: 'sql_standard',
+  timezone: "'Asia/Kathmandu'",
+  bytea_output: 'escape',
+  extra_float_digits: '-10',
+  standard_conforming_strings: 'off',
+  array_nulls: 'off',
+  transform_null_equals: 'on',
+  lock_timeout: '1',
+};
 
 /** A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is still connected to it. */
 export const createDatabase = async ({ template = 'template0', settings = ODD_SETTINGS }: Made = {}): Promise<TestDatabase> => {
