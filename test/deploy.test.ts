@@ -170,7 +170,7 @@ test('the image has the Node of package.json, every role, and the ports of the s
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
   for (const [, version] of dockerfile.matchAll(/^FROM node:([\d.]+)-alpine/gm)) expect(version).toBe(dependencies.node);
   const kept = read('.dockerignore').split('\n');
-  for (const path of [...roles, 'audit', 'shared', 'main.ts', 'annals.ts', 'command-line', 'deploy/healthcheck.ts'])
+  for (const path of [...roles, 'audit', 'kernel', 'domain', 'shared', 'main.ts', 'annals.ts', 'command-line', 'deploy/healthcheck.ts'])
     expect(kept).toContain(`!${path}`);
   expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
 });
