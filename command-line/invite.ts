@@ -1,4 +1,5 @@
-import { email as emailField, ROLES, role as roleField } from '#shared/events/fields.ts';
+import { email as emailField } from '#kernel/declare/values.ts';
+import { ROLES, role as roleField } from '#shared/events/fields.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { makeInvitation } from '../auth/invitations/invitations.ts';
 import { invitationLink } from '../auth/own-account/invitations.ts';

@@ -10,7 +10,7 @@ export const article = aggregate('article', {
     author: ref(user),
     title: line(200).search('A'),
     body: markdown(100_000).search('D'),
-    tags: set(word(/^[a-z0-9-]{1,40}$/), 10)
+    tags: set(word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'), 10, 'Must not repeat a tag.')
       .default([])
       .filter('tag'),
     cover: picture().optional(),

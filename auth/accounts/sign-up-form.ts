@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { email } from '#kernel/declare/values.ts';
 import { name } from '#shared/commands/fields.ts';
-import { email } from '#shared/events/fields.ts';
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../pages/person-fields.ts';
 import type { SignUpView } from '../pages/sign-up-page.ts';
 import { formToken } from './form.ts';

@@ -1,8 +1,8 @@
+import { token } from '#kernel/declare/values.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { token } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { StoredClient } from './client.ts';
 

@@ -1,7 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
+import { visibleText } from '#kernel/declare/values.ts';
 import { ClientSettings, OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { visibleText } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { clientAddress } from '#shared/http/client-address.ts';

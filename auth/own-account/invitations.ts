@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { email as emailField, role } from '#shared/events/fields.ts';
+import { email as emailField } from '#kernel/declare/values.ts';
+import { role } from '#shared/events/fields.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';

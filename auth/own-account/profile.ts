@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { email } from '#kernel/declare/values.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { name } from '#shared/commands/fields.ts';
-import { email } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { sameAddress } from '#shared/same-address.ts';
 import type { Allowance } from '../accounts/attempts.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import * as values from './values.ts';
 
 /** What the kernel knows of a field at run time. Everything that interpreters derive is derived from this. */
 export type FieldDef = {
@@ -99,46 +100,22 @@ const field = <X>(def: FieldDef): X => {
   } as X;
 };
 
-const storable = (max: number) => z.string().max(max).meta({ maxLength: max, pattern: '^[^\\u0000]*$' });
-const visible = (max: number) =>
-  storable(max)
-    .refine((v) => /\S/.test(v))
-    .meta({ minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 const plain = (kind: FieldDef['kind'], [column, graphql]: readonly [string, string], recorded: z.ZodType, demanded = recorded) =>
   ({ kind, column, graphql, recorded, demanded }) as const;
 
-const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+const ofText = (recorded: z.ZodType, demanded = recorded): Field<string> => field(plain('text', ['text', 'String'], recorded, demanded));
 
 /** One line with something to see in it. */
-export const line = (max: number): Field<string> =>
-  field(
-    plain(
-      'text',
-      ['text', 'String'],
-      visible(max),
-      visible(max).refine((v) => !MISLEADING.test(v)),
-    ),
-  );
+export const line = (max: number): Field<string> => ofText(values.visibleText(max), values.demandedLine(max));
 /** Lines with something to see in them. */
-export const prose = (max: number): Field<string> => field(plain('text', ['text', 'String'], visible(max)));
+export const prose = (max: number): Field<string> => ofText(values.visibleText(max));
 /** Markdown, which may be empty. */
-export const markdown = (max: number): Field<string> => field(plain('text', ['text', 'String'], storable(max)));
-export const word = (pattern: RegExp): Field<string> => field(plain('text', ['text', 'String'], z.string().regex(pattern)));
-export const email = (): Field<string> =>
-  field(
-    plain(
-      'text',
-      ['text', 'String'],
-      z
-        .string()
-        .min(3)
-        .max(254)
-        .regex(/^[^\s@]+@[^\s@]+$/)
-        .meta({ format: 'email', pattern: undefined }),
-    ),
-  );
+export const markdown = (max: number): Field<string> => ofText(values.text(max));
+/** A word of a certain form; `error` says which. */
+export const word = (pattern: RegExp, error: string): Field<string> => ofText(z.string().regex(pattern, { error }));
+export const email = (): Field<string> => ofText(values.email);
 export const date = (): Field<string> => field(plain('date', ['date', 'Date'], z.iso.date()));
-export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], z.iso.datetime({ precision: 3 })));
+export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
 export const integer = (min: number, max: number): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
 /** In the smallest unit of the currency. */
 export const money = (): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
@@ -147,27 +124,12 @@ export const choice = <const V extends string>(...values: readonly [V, ...V[]]):
   field({ ...plain('choice', ['text', ''], z.enum(values)), values });
 export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
   field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
-/** Different words, in the order in which they were given. */
-export const set = (of: Field<string>, max: number): Field<readonly string[]> => {
-  const schema = z
-    .array(of.def.recorded)
-    .max(max)
-    .refine((v) => new Set(v).size === v.length)
-    .meta({ uniqueItems: true });
-  return field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], schema), max });
-};
-const PICTURE =
-  /^(https?:\/\/[A-Za-z0-9._~:/?#[\]@!$&()*+,;=%-]+|\/uploads\/([1-9]\d{0,15})-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif))$/;
+/** Different words, in the order in which they were given; `error` says that one is repeated. */
+export const set = (of: Field<string>, max: number, error = 'Must not repeat a value.'): Field<readonly string[]> =>
+  field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)), max });
 /** A picture, uploaded or elsewhere, that everybody can see who knows its address. */
-export const picture = (): Upload => {
-  const recorded = z
-    .string()
-    .max(2048)
-    .regex(/^(?:https?:\/\/|\/uploads\/)[^\s]+$/)
-    .meta({ pattern: '^(https?://|/uploads/)[^\\s]+$' });
-  const demanded = z.string().max(2048).regex(PICTURE).meta({ pattern: PICTURE.source });
-  return field({ ...plain('upload', ['text', 'String'], recorded, demanded), publicFile: true });
-};
+export const picture = (): Upload =>
+  field({ ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture), publicFile: true });
 /** A file that whoever may read the aggregate may read. */
 export const upload = (): Upload => field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
 

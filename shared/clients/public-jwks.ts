@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { token } from '#shared/events/fields.ts';
+import { token } from '#kernel/declare/values.ts';
 
 const KEYS_MAX = 10;
 const CHARACTERS_MAX = 2_000;

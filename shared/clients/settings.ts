@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { role, visibleText } from '#shared/events/fields.ts';
+import { visibleText } from '#kernel/declare/values.ts';
+import { role } from '#shared/events/fields.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { checkTogether } from './client-rules.ts';
 import { publicJwks } from './public-jwks.ts';

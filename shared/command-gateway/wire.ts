@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { token } from '#kernel/declare/values.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { Command } from '#shared/commands/command.ts';
-import { ROLES, token, version } from '#shared/events/fields.ts';
+import { ROLES, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { demandedPicture as cover } from '#kernel/declare/values.ts';
 import { articleId, body, tags, userId } from '#shared/events/fields.ts';
-import { cover, title } from './fields.ts';
+import { title } from './fields.ts';
 import { JsonPatch } from './json-patch.ts';
 
 /** Without an author, the caller is it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
+import * as values from '#kernel/declare/values.ts';
 import * as events from '#shared/events/fields.ts';
 import * as fields from './fields.ts';
 
@@ -13,7 +14,7 @@ const WRITTEN_SO = ['Ada', 'می\u200cخواهم', '👩\u200d💻', '🏴\u{e00
 const SCHEMAS = {
   name: [fields.name, events.name],
   title: [fields.title, events.title],
-  cover: [fields.cover, events.cover],
+  cover: [values.demandedPicture, values.picture],
 } as const;
 
 test.each<[keyof typeof SCHEMAS, readonly string[], readonly string[]]>([
@@ -46,7 +47,7 @@ test.each<[keyof typeof SCHEMAS, readonly string[], readonly string[]]>([
 });
 
 test('the pattern in the description of a cover is as strict', () => {
-  const { pattern = '' } = z.toJSONSchema(fields.cover);
+  const { pattern = '' } = z.toJSONSchema(values.demandedPicture);
   const matches = (value: string) => new RegExp(pattern, 'u').test(value);
   expect([UPLOAD, 'https://example.com/a.png'].filter(matches)).toHaveLength(2);
   expect(['/uploads/nope.png', 'https://a/"b', 'https://a/b c', 'ftp://a'].filter(matches)).toEqual([]);

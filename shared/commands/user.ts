@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { email, role, userId } from '#shared/events/fields.ts';
+import { email } from '#kernel/declare/values.ts';
+import { role, userId } from '#shared/events/fields.ts';
 import { name } from './fields.ts';
 import { JsonPatch } from './json-patch.ts';
 

@@ -1,8 +1,9 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
-import { timestamp, userId } from '#shared/events/fields.ts';
+import { userId } from '#shared/events/fields.ts';
 import { makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 

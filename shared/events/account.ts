@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { token } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { token, userId } from './fields.ts';
+import { userId } from './fields.ts';
 
 /** What somebody changes of how they sign in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;

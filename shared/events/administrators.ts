@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { timestamp, userId, version } from './fields.ts';
+import { userId, version } from './fields.ts';
 
 /** All administrators have one stream, so that those who stop being one are decided one after the other. */
 const stream = { kind: 'administrators', key: null } as const;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import * as values from '#kernel/declare/values.ts';
 import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
-import * as fields from './fields.ts';
+import { ROLES } from './fields.ts';
 import { DISABLED_REASONS, TOLD_SCOPES } from './webhook.ts';
 
 /** For property tests: values that the fields accept, odd ones among them. */
@@ -19,8 +20,8 @@ const version = fc.nat() as fc.Arbitrary<Version>;
 const position = fc.nat() as fc.Arbitrary<Position>;
 
 const storable = (maxLength: number) =>
-  fc.string({ unit: 'binary', maxLength }).filter((value) => fields.text(maxLength).safeParse(value).success);
-const visible = (maxLength: number) => storable(maxLength).filter((value) => fields.visibleText(maxLength).safeParse(value).success);
+  fc.string({ unit: 'binary', maxLength }).filter((value) => values.text(maxLength).safeParse(value).success);
+const visible = (maxLength: number) => storable(maxLength).filter((value) => values.visibleText(maxLength).safeParse(value).success);
 const token = fc.string({ unit: fc.constantFrom(...'abcXYZ019-@.'), minLength: 1, maxLength: 20 });
 const names = fc.array(token, { maxLength: 5 });
 const json = fc.dictionary(storable(8), fc.jsonValue({ noUnicodeString: false })) as fc.Arbitrary<JsonObject>;
@@ -28,8 +29,8 @@ const timestamp = fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInv
 
 export const arbitrary = {
   name: visible(100),
-  email: fc.emailAddress().filter((value) => fields.email.safeParse(value).success),
-  role: fc.constantFrom(...fields.ROLES),
+  email: fc.emailAddress().filter((value) => values.email.safeParse(value).success),
+  role: fc.constantFrom(...ROLES),
   title: visible(200),
   body: storable(300),
   tags: fc.uniqueArray(fc.string({ unit: fc.constantFrom(...'ab0-'), minLength: 1, maxLength: 40 }), { maxLength: 10 }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { picture as cover } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { articleId, body, cover, tags, title, userId } from './fields.ts';
+import { articleId, body, tags, title, userId } from './fields.ts';
 
 const stream = { kind: 'article', key: 'articleId' } as const;
 const authorId = userId;

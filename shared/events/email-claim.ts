@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { timestamp, userId, version } from './fields.ts';
+import { userId, version } from './fields.ts';
 
 const stream = { kind: 'email', key: null } as const;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import * as values from '#kernel/declare/values.ts';
 import * as fields from './fields.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
@@ -17,7 +18,7 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
   ['a comment’s text', fields.commentText, ['x', 'x'.repeat(5_000)], ['', ' ', 'x'.repeat(5_001)]],
   [
     'an e-mail address',
-    fields.email,
+    values.email,
     ['a@b.example', "o'neil+x@sub.example.org", 'jörg@bücher.example', '用户@例子.公司', `${'a'.repeat(64)}@${'b'.repeat(181)}.example`],
     [
       '',
@@ -43,7 +44,7 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
   ],
   [
     'a cover',
-    fields.cover,
+    values.picture,
     ['/uploads/a.png', 'https://example.com/a', 'http://example.com/a'],
     ['', 'javascript:alert(1)', 'data:,x', '//example.com/a', '/uploads/', '/uploads/a b', 'https://a\u0000'],
   ],
@@ -51,11 +52,11 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
   ['a version', fields.version, [0, 1], [-1, 0.5]],
   [
     'a time',
-    fields.timestamp,
+    values.timestamp,
     ['2026-01-02T03:04:05.678Z'],
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678+01:00', '2026-02-30T00:00:00.000Z', 'now'],
   ],
-  ['a token', fields.token, ['a', 'email-x@0'], ['', ' ', 'a b', 'é', 'x'.repeat(201)]],
+  ['a token', values.token, ['a', 'email-x@0'], ['', ' ', 'a b', 'é', 'x'.repeat(201)]],
 ])('%s', (_, schema, accepted, refused) => {
   for (const value of accepted) expect.soft(accepts(schema, value), `accepts ${JSON.stringify(value)?.slice(0, 60)}`).toBe(true);
   for (const value of refused) expect.soft(accepts(schema, value), `refuses ${JSON.stringify(value)?.slice(0, 60)}`).toBe(false);
@@ -74,7 +75,7 @@ describe('the JSON schema', () => {
   });
 
   test('of an e-mail address tells its format', () => {
-    expect(z.toJSONSchema(fields.email)).toMatchObject({ type: 'string', maxLength: 254, format: 'email' });
+    expect(z.toJSONSchema(values.email)).toMatchObject({ type: 'string', maxLength: 254, format: 'email' });
   });
 
   test('of tags tells that they are unique', () => {

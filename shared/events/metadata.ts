@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { timestamp, token } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { RECORDED_TRACE } from '#shared/tracing/traceparent.ts';
-import { timestamp, token } from './fields.ts';
 
 /** Who made a change: a user, a part of the system by its name, or somebody unknown. */
 export type Actor = `user:${number}` | `system:${string}` | 'anonymous';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { timestamp, token } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { defineEvent } from './define-event.ts';
-import { timestamp, token } from './fields.ts';
 
 const stream = { kind: 'command', key: null } as const;
 

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { token } from '#kernel/declare/values.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
 import { defineEvent } from './define-event.ts';
-import { role, token, userId } from './fields.ts';
+import { role, userId } from './fields.ts';
 
 /**
  * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { email, token } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { email, name, role, token, userId } from './fields.ts';
+import { name, role, userId } from './fields.ts';
 
 const stream = { kind: 'user', key: 'userId' } as const;
 const personal = { subject: 'userId', fields: ['name', 'email'] } as const;

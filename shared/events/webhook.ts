@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one table: what happens to a webhook has one place.
 import * as z from 'zod';
+import { text, timestamp } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Scope } from '#shared/policy.ts';
 import { defineEvent } from './define-event.ts';
-import { articleId, beginning, end, text, timestamp, userId, webhookId } from './fields.ts';
+import { articleId, beginning, end, userId, webhookId } from './fields.ts';
 import { placedWithoutLog } from './places.ts';
 
 const stream = { kind: 'webhook', key: 'webhookId' } as const;

@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { picture as cover, demandedPicture, timestamp } from '#kernel/declare/values.ts';
 import { DraftArticle, EditArticle } from '#shared/commands/article.ts';
 import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
-import { body, cover, name, tags, timestamp, title } from '#shared/events/fields.ts';
+import { body, name, tags, title } from '#shared/events/fields.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { idParameter, PAGE, search, sortBy } from './lists.ts';
@@ -33,7 +34,7 @@ const ArticleReplacement = z
     title: demanded.title,
     body,
     tags,
-    cover: demanded.cover.nullable(),
+    cover: demandedPicture.nullable(),
     id: unheeded,
     status: unheeded,
     author: unheeded,

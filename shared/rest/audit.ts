@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { ExportLine } from '#shared/audit/export/line.ts';
-import { timestamp } from '#shared/events/fields.ts';
 import { SPAN } from './events.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { token } from '#kernel/declare/values.ts';
 import { checkTogether } from '#shared/clients/client-rules.ts';
 import { clientId, SENT_SETTINGS, SETTINGS, withDefaultScopes } from '#shared/clients/settings.ts';
-import { token } from '#shared/events/fields.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 

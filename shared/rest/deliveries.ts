@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { ReplayWebhook } from '#shared/commands/webhook.ts';
-import { timestamp } from '#shared/events/fields.ts';
 import { instant } from '#shared/instant.ts';
 import { createdAt, id, Links, Written } from './fields.ts';
 import { PAGE } from './lists.ts';

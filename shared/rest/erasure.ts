@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from '#shared/events/fields.ts';
+import { timestamp } from '#kernel/declare/values.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { id } from './fields.ts';
 import type { RestOperation } from './operation.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { PUBLIC_KINDS, PUBLIC_TYPES, typesOf } from '#shared/events/event-patterns.ts';
-import { timestamp } from '#shared/events/fields.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
 import { idParameter, PAGE } from './lists.ts';

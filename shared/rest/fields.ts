@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from '#shared/events/fields.ts';
+import { timestamp } from '#kernel/declare/values.ts';
 import type { ItemRead } from './operation.ts';
 
 /** What the representations of all resources have in common. */

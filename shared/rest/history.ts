@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from '#shared/events/fields.ts';
+import { timestamp } from '#kernel/declare/values.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';

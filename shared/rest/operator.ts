@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { report } from '#shared/audit/verification-report.ts';
-import { timestamp } from '#shared/events/fields.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
 import { Links } from './fields.ts';

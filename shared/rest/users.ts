@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { email } from '#kernel/declare/values.ts';
 import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { RegisterUser, UpdateUser } from '#shared/commands/user.ts';
-import { email, name, role } from '#shared/events/fields.ts';
+import { name, role } from '#shared/events/fields.ts';
 import { Article, ArticlesOfAuthor } from './articles.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';

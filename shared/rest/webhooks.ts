@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { EditWebhook, HIDDEN_VALUE, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
-import { timestamp } from '#shared/events/fields.ts';
 import { disabledReason, TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { position, timestamp } from '#shared/events/fields.ts';
+import { position } from '#shared/events/fields.ts';
 import { readNewestHeads, type SignedHead, signedHead } from '../signed-head.ts';
 import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../signing-keys.ts';
 import { sourceOf } from './cloud-event.ts';

@@ -1,8 +1,9 @@
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
+import { token } from '#kernel/declare/values.ts';
 import type { UserId, Version } from '#shared/brands.ts';
-import { role, token, userId, version } from '#shared/events/fields.ts';
+import { role, userId, version } from '#shared/events/fields.ts';
 import type { Caller } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
