@@ -40,7 +40,6 @@ const start = async (context: ProcessContext): Promise<void> => {
     await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
   );
   const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  foundation.health.onDrain(dispatcher.drain);
   const isDevelopment = context.config.environment === 'development';
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;

@@ -23,7 +23,7 @@ const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-strea
 const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector/database-crash.database.test.ts'];
 const PROCESSES = [
   'test/recovery/*.test.ts',
-  'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full}.test.ts',
+  'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full,readiness}.test.ts',
   ...EMBEDDED_SERVER,
 ];
 /** The contracts and the end-to-end suites that depend most on what the server does. */

@@ -5,6 +5,7 @@ import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceBatches } from '#shared/tracing/traced-batches.ts';
@@ -52,7 +53,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
       batches.begin(events);
       const { rows } = await connection.query<{ fingerprint: string | null }>(USE_LIVE);
       // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
-      if (rows[0]?.fingerprint !== fingerprint) throw new Error('The tables of the read model are of another release');
+      if (rows[0]?.fingerprint !== fingerprint) throw new NotReady('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, joined(ready))) {
         parkings.inc();
         log.error(

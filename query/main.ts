@@ -16,7 +16,7 @@ import { QUERY_LINKS, startQueryService } from './service.ts';
 /** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
-  const foundation = await openFoundation(context, 'annals-query');
+  const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));

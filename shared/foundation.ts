@@ -6,11 +6,10 @@ import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
-import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
-import { Health, NotReady } from '#shared/http/health.ts';
+import { Health } from '#shared/http/health.ts';
 import { demandFreePorts } from '#shared/http/listen.ts';
 import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
@@ -24,6 +23,7 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { openTracing } from '#shared/tracing/open.ts';
 import { traceAppends } from '#shared/tracing/trace-appends.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { watchFoundation } from '#shared/watch-foundation.ts';
 
 /** What every role stands on. */
 export type Foundation = {
@@ -46,7 +46,7 @@ export type Foundation = {
 const CONNECTIONS_MAX = 8;
 
 /** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
-export const openFoundation = async (context: ProcessContext, service: string): Promise<Foundation> => {
+export const openFoundation = async (context: ProcessContext, service: string, { isReader = false } = {}): Promise<Foundation> => {
   const { config, log, domain, resources, signal } = context;
   const health = new Health(log);
   const metrics = createMetrics();
@@ -69,13 +69,7 @@ export const openFoundation = async (context: ProcessContext, service: string): 
   const erasures = openErasureList(config.audit.dir);
   await applyErasures({ pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
-  health.add('database', async () => {
-    const trouble = database.trouble?.();
-    if (trouble !== undefined) throw new NotReady(trouble);
-    await pool.query('select 1');
-  });
-  health.add('event log', () => eventLog.check());
-  health.add('event log history', () => guarded.demandHistory().catch(refuseLostHistory));
+  watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return { domain, metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 
@@ -89,11 +83,6 @@ const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost
     'The event log has lost events that were here, and nobody has decided how it goes on: ' +
       'do as docs/runbooks.md says under “The log went back”. `npm run annals -- log renew` goes on with what is there.',
   );
-};
-
-const refuseLostHistory = (cause: unknown): never => {
-  if (cause instanceof LogWentBack) throw new NotReady('The event log has lost events.', { cause });
-  throw cause;
 };
 
 const refuseStart = (error: unknown): never => {

@@ -21,9 +21,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
-  const { routes, check, drain } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  foundation.health.add('job queue', check);
-  foundation.health.onDrain(drain);
+  const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   await serveClients(context, foundation, { routes: [resourcePaths(), routes], links: [], authentication });
 };
 

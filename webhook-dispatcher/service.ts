@@ -27,7 +27,7 @@ import { deliveryRoutes } from './rest/routes.ts';
 import { createRunner, type Runner } from './runner.ts';
 import { startSweeping } from './sweep.ts';
 
-export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'eventLog' | 'keys' | 'metrics'> & {
+export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'> & {
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
   readonly log: Log;
@@ -38,10 +38,6 @@ export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | '
 
 export type DispatcherService = AsyncDisposable & {
   readonly routes: Router;
-  /** Throws where the queue does not answer: then nothing is sent, though it is planned. */
-  check(): Promise<unknown>;
-  /** Begins nothing any more: the time to end what is under way is short. */
-  drain(): void;
 };
 
 /** So many failures at the least before a webhook is disabled. */
@@ -50,17 +46,21 @@ const HOUR_MS = 3_600_000;
 
 /** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
-  const { pool, eventLog, changes, gateway, log, metrics, tracing, config } = dependencies;
+  const { pool, eventLog, changes, gateway, log, metrics, tracing, health, config } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
+  // Without it nothing is sent, though it is planned.
+  health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
   const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
   opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, tracing, planned }));
   opening.use(await startReplayer({ pool, eventLog, changes, log, planned }));
   const runner = startRunner(dependencies, opening);
+  // It begins nothing any more then: the time to end what is under way is short.
+  health.onDrain(runner.drain);
   const run = async (webhookId: WebhookId) => {
     try {
       if (await runner.run(webhookId)) enqueuer.enqueue([webhookId]);
@@ -75,7 +75,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
   const routes = deliveryRoutes({ pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
-  return { routes, check: () => queue.waiting(), drain: runner.drain, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {

@@ -26,12 +26,16 @@ export const isPassing = (error: unknown): boolean => {
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
 
+/** Whether the server has no room left for what it was to keep. */
+export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;
+
 /** Whether a statement names a table that nobody has made yet. */
 export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
 /** Whether a statement names a schema, a table or a column that nobody has made yet. */
 export const isUndefined = (error: unknown): boolean => error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
 
+const DISK_FULL = '53100';
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, '42703']);
 

@@ -1,8 +1,12 @@
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 
 /** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
 export type Checkpoint = { readonly log: LogIdentity; readonly position: Position; readonly event: EventId | null };
+
+/** Whoever moves a checkpoint asks for it first. */
+export const migrateFollowers = (pool: Pool): Promise<void> => migrate(pool, 'follower', new URL('./', import.meta.url));
 
 /** Whoever reads may be of a later release than the follower that migrates the table: a column that is not there yet counts as null. */
 const EVENT = `to_jsonb(follower_checkpoint)->>'event'`;
@@ -21,6 +25,21 @@ export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string
   const { rows } = await pool.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1`, [follower]);
   return rows[0];
 };
+
+/** Where it is, and for how many seconds; nothing for the seconds if an earlier release moved it, or the server's clock was set back since. */
+export const readStillness = async (pool: Pool, follower: string): Promise<Stillness | undefined> => {
+  const { rows } = await pool.query<Stillness>(
+    `select log, position, case when ${EVENT_POSITION} = position and ${MOVED_AT} <= clock_timestamp()
+       then extract(epoch from clock_timestamp() - ${MOVED_AT})::float8 end as "stillSeconds"
+     from public.follower_checkpoint where follower = $1`,
+    [follower],
+  );
+  return rows[0];
+};
+
+export type Stillness = Pick<Checkpoint, 'log' | 'position'> & { readonly stillSeconds: number | null };
+
+const MOVED_AT = `(to_jsonb(follower_checkpoint)->>'moved_at')::timestamptz`;
 
 /**
  * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a write of the former
@@ -54,10 +73,12 @@ type Move = {
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
 export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
   const { rowCount } = await connection.query(
-    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position) values ($1, $2, $4, $5, $6, $7)
-     on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position
+    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at)
+       values ($1, $2, $4, $5, $6, $4, clock_timestamp())
+     on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
+         moved_at = excluded.moved_at
        where held.log = $2 and held.position = $3 and held.epoch <= $5`,
-    [follower, log, from, to, epoch, event ?? null, event === undefined ? null : to],
+    [follower, log, from, to, epoch, event ?? null],
   );
   if (rowCount !== 1) throw new LostCheckpoint(follower);
 };

@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import { moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
+import { migrateFollowers, moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { observeFollower } from './observe-follower.ts';
@@ -85,19 +84,23 @@ type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly e
 export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {
   const { name, pool, eventLog, log } = options;
   await migrateLeases(pool);
-  await migrate(pool, 'follower', new URL('./', import.meta.url));
+  await migrateFollowers(pool);
   await demandCheckpoint(name, eventLog, await readCheckpoint(pool, name));
-  const failures = observeFollower(options);
+  const observer = observeFollower(options);
   const stopping = new AbortController();
   let isStopped = false;
   const onFailure = (err: unknown) => {
-    failures.inc({ follower: name });
+    observer.failed(err);
     // Told once, by whoever guards the history; nothing changes until the operator has decided.
     if (err instanceof LogWentBack && isStopped) return;
     isStopped = err instanceof LogWentBack;
     log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
   };
-  const running = runUnderLease({ pool, name, onFailure }, (lease) => follow(options, lease), stopping.signal);
+  const committed = (): void => {
+    observer.moved();
+    options.committed?.();
+  };
+  const running = runUnderLease({ pool, name, onFailure }, (lease) => follow({ ...options, committed }, lease), stopping.signal);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();

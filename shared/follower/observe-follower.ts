@@ -1,27 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { failureForAnybody } from '#shared/database/failure-for-anybody.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { secondsSince } from './behind.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import type { FollowerOptions } from './follower.ts';
+import { findStandstill } from './standstill.ts';
 
 const BEHIND = 'annals_follower_behind';
 const BEHIND_SECONDS = 'annals_follower_behind_seconds';
 const FAILURES = 'annals_follower_failures_total';
 
-type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics'>;
+type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics'> & {
+  /** By the clock of this process. */
+  readonly startedAtMs: number;
+  /** Of this process, since the checkpoint moved last. */
+  failure?: unknown;
+};
+
+export type FollowerObserver = { failed(error: unknown): void; moved(): void };
 
 /**
  * Tells how far each follower is behind the end of the log, as its checkpoint says: every process tells it of all its followers,
- * whoever owns them, so that one that stands still is seen. Answers with the counter of failures.
+ * whoever owns them, so that one that stands still is seen.
  */
-export const observeFollower = (observed: Observed): Counter<'follower'> => {
-  const { metrics } = observed;
+export const observeFollower = (follower: Omit<Observed, 'startedAtMs' | 'failure'>): FollowerObserver => {
+  const observed: Observed = { ...follower, startedAtMs: performance.now() };
+  const { name, metrics } = observed;
   if (metrics.getSingleMetric(BEHIND)) observersIn(metrics).push(observed);
   else createGauges(observed);
+  const failures = failuresIn(metrics);
+  return {
+    failed(error) {
+      failures.inc({ follower: name });
+      observed.failure = error;
+    },
+    moved() {
+      observed.failure = undefined;
+    },
+  };
+};
+
+const failuresIn = (metrics: Registry): Counter<'follower'> => {
   const known = metrics.getSingleMetric(FAILURES) as Counter<'follower'> | undefined;
   const help = 'How often a follower of the event log has failed and begun anew.';
   return known ?? new Counter({ name: FAILURES, help, labelNames: ['follower'], registers: [metrics] });
+};
+
+/** Throws if a follower that this process is to keep up stands still, in whichever process it does. */
+export const demandMoving = async (metrics: Registry): Promise<void> => {
+  const told = await Promise.all(observersIn(metrics).map(standstillOf));
+  const reasons = told.filter((reason) => reason !== undefined);
+  if (reasons.length > 0) throw new NotReady(reasons.join(' '));
+};
+
+const standstillOf = async (observed: Observed): Promise<string | undefined> => {
+  const watchedSeconds = (performance.now() - observed.startedAtMs) / 1_000;
+  const found = await findStandstill(observed, watchedSeconds);
+  if (found === undefined) return undefined;
+  const { position, head, seconds } = found;
+  const why = observed.failure === undefined ? '' : `: ${failureForAnybody(observed.failure)}`;
+  return `The follower ${observed.name} has stood still for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
 };
 
 const observers = new WeakMap<Registry, Observed[]>();

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { NotReady } from '#shared/not-ready.ts';
 import { captureLog, serveRoutes } from '../../test/serve.ts';
-import { Health, healthRoutes, NotReady } from './health.ts';
+import { Health, healthRoutes } from './health.ts';
 
 const open = async (timeoutMs?: number) => {
   const { log, logged } = captureLog();
@@ -39,6 +40,13 @@ test('a check that has words for whoever asks gives them', async () => {
   fixture.health.add('database', () => Promise.reject(new NotReady('The disk is full.', { cause: new Error('/srv/annals') })));
   const { body } = await fixture.ready();
   expect(body).toEqual({ status: 'not ready', checks: { database: 'fail' }, reasons: { database: 'The disk is full.' } });
+});
+
+test('what is not required is shown, and the process is ready without it', async () => {
+  await using fixture = await open();
+  fixture.health.add('database', async () => {});
+  fixture.health.add('event log', () => Promise.reject(new Error('away')), { isRequired: false });
+  expect(await fixture.ready()).toEqual({ status: 200, body: { status: 'ready', checks: { database: 'pass', 'event log': 'fail' } } });
 });
 
 test('a check that throws at once fails like any other', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
 import type { Log } from '#shared/log.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 
 /** Resolves where the thing can do its work; the signal aborts once nobody waits any more. */
@@ -14,19 +15,13 @@ type Readiness = {
   readonly reasons?: Readonly<Record<string, string>>;
 };
 
-/** Why something cannot do its work, in words for anybody who asks: they name no host, no folder and no user. */
-export class NotReady extends Error {
-  constructor(reason: string, options?: ErrorOptions) {
-    super(reason, options);
-    this.name = 'NotReady';
-  }
-}
-
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Whether this process can do its work: it can when it is not stopping and every check passes in time. */
+type Check = { readonly run: HealthCheck; readonly isRequired: boolean };
+
+/** Whether this process can do its work: it can when it is not stopping and every required check passes in time. */
 export class Health {
-  readonly #checks = new Map<string, HealthCheck>();
+  readonly #checks = new Map<string, Check>();
   readonly #log: Log;
   readonly #timeoutMs: number;
   readonly #onDrain: (() => void)[] = [];
@@ -38,8 +33,9 @@ export class Health {
     this.#timeoutMs = timeoutMs;
   }
 
-  add(name: string, check: HealthCheck): void {
-    this.#checks.set(name, check);
+  /** What is not required is shown as it is, and the process is ready without it. */
+  add(name: string, run: HealthCheck, { isRequired = true } = {}): void {
+    this.#checks.set(name, { run, isRequired });
   }
 
   /** Called when the process begins to stop: for what would otherwise go on until it is cut off. */
@@ -63,8 +59,9 @@ export class Health {
   }
 
   async #run(): Promise<Readiness> {
-    const outcomes = await Promise.all([...this.#checks].map(async ([name, check]) => [name, await this.#try(name, check)] as const));
-    const status = outcomes.every(([, outcome]) => outcome === 'pass') ? 'ready' : 'not ready';
+    const outcomes = await Promise.all([...this.#checks].map(async ([name, { run }]) => [name, await this.#try(name, run)] as const));
+    const canWork = outcomes.every(([name, outcome]) => outcome === 'pass' || this.#checks.get(name)?.isRequired === false);
+    const status = canWork ? 'ready' : 'not ready';
     const checks = outcomes.map(([name, outcome]) => [name, outcome === 'pass' ? 'pass' : 'fail'] as const);
     const reasons = outcomes.flatMap(([name, outcome]) => (outcome instanceof NotReady ? [[name, outcome.message] as const] : []));
     return {

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
+import { findServerUser } from '#shared/database/embedded/server-user.ts';
 import { connectEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase, type TestDatabase } from '../engines/database.ts';
+import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 
 /** Room for a database and a few files of its write-ahead log. */
@@ -20,9 +23,9 @@ const MESSAGES_MAX = 100;
 const run = promisify(execFile);
 
 /** A disk of its own, unmounted at the end; or why there is none. */
-const mountSmallDisk = async (path: string): Promise<AsyncDisposable | string> => {
+const mountSmallDisk = async (path: string, options = 'mode=0755'): Promise<AsyncDisposable | string> => {
   try {
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=0755`, 'tmpfs', path]);
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},${options}`, 'tmpfs', path]);
   } catch (error) {
     return `a file system in memory cannot be mounted: ${(error as Error).message.trim()}`;
   }
@@ -104,3 +107,51 @@ test('a disk that was full is no longer felt once it has room: until then, log a
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
 });
+
+test('while the disk is full and the database goes on reading, whoever writes is not ready', { timeout: 300_000 }, async ({ skip }) => {
+  const dataDir = resources.use(await temporaryDataDir());
+  const place = resources.use(await temporaryDataDir());
+  const server = await findServerUser(undefined);
+  const mounted = await mountSmallDisk(place.path, `mode=0700,uid=${server?.uid ?? 0},gid=${server?.gid ?? 0}`);
+  if (typeof mounted === 'string') return skip(mounted);
+  resources.use(mounted);
+  const database = resources.use(await createDatabase());
+  const tablespace = resources.use(await moveTo(database, place.path));
+  const annals = resources.use(await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url }));
+  {
+    await using _filler = keepFull(place.path);
+    const { body } = await until(
+      () => readiness(annals.url),
+      ({ status, body: shown }) => status === 503 && shown.includes('full'),
+      60_000,
+    );
+    expect(JSON.parse(body)).toMatchObject({ checks: { database: 'fail' }, reasons: { database: 'The disk of the database is full.' } });
+    expect((await fetch(`${annals.url}/articles`)).status).toBe(200);
+  }
+  await until(
+    () => readiness(annals.url),
+    ({ status }) => status === 200,
+    60_000,
+  );
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(0);
+  await tablespace[Symbol.asyncDispose]();
+});
+
+/** The tables of the database are on a disk of their own: the write-ahead log has room for ever. Back again at the end. */
+const moveTo = async ({ name }: TestDatabase, path: string): Promise<AsyncDisposable> => {
+  const server = inject('postgresUrl');
+  const execute = (statements: readonly string[]) =>
+    inDatabase(server, async (client) => {
+      for (const statement of statements) await client.query(statement);
+    });
+  await execute([`create tablespace ${name} location '${path}'`, `alter database ${name} set tablespace ${name}`]);
+  let moved: Promise<void> | undefined;
+  const moveBack = () => execute([`alter database ${name} set tablespace pg_default`, `drop tablespace ${name}`]);
+  return {
+    [Symbol.asyncDispose]: () => {
+      moved ??= moveBack();
+      return moved;
+    },
+  };
+};

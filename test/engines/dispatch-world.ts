@@ -4,6 +4,7 @@ import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgre
 import type { Command } from '#shared/commands/command.ts';
 import { loadConfig } from '#shared/config.ts';
 import { openPool } from '#shared/database/pool.ts';
+import { Health } from '#shared/http/health.ts';
 import type { Log } from '#shared/log.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
@@ -101,7 +102,7 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
   const bell = opening.use(openReadModelBell({ url: databaseUrl }));
   const changes = opening.use(openPostgresChangeStream({ ...side, pool, bell }));
-  const beside = { gateway: side, log, config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
+  const beside = { gateway: side, log, health: new Health(log), config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
   const resources = opening.move();
   return { databaseUrl, eventLog, keys, pool, changes, ...beside, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -23,6 +23,7 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   'first-minute': 'is about the first start of one process',
   ingress: 'is about the ingress before roles that only echo',
   'ingress-routes': 'is about the ingress before roles that only echo',
+  readiness: 'starts single roles itself, and takes away what they need in the database',
   'resource-server': 'holds two servers against each other',
   run: 'is about the life of a process',
   start: 'is about the start of one process',

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BulkJobOptions, IQueueBackend, WorkerOptions } from 'bullmq';
 import type { WebhookId } from '#shared/brands.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Troubles } from './troubles.ts';
 
@@ -16,6 +17,8 @@ type Engine = {
   createWorker(process: (job: { readonly data: RunJob }) => Promise<void>, options: typeof WORKER & { concurrency: number }): Closable;
   readonly troubles: Troubles;
   readonly resources: AsyncDisposable;
+  /** Throws where the engine lacks something that it had. */
+  demandWhole?(): Promise<void>;
 };
 
 /** Of a worker that died, the jobs are taken over within the sum of both. */
@@ -85,7 +88,7 @@ export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'wa
 };
 
 /** Deliveries over a queue of BullMQ, whichever engine it is on. */
-export const createDeliveryQueue = ({ queue, createWorker, troubles, resources }: Engine): DeliveryQueue => {
+export const createDeliveryQueue = ({ queue, createWorker, troubles, resources, demandWhole }: Engine): DeliveryQueue => {
   // Without a listener, an error would end the process.
   queue.on('error', troubles.tell);
   const add = async (jobs: readonly QueuedRun[]): Promise<void> => {
@@ -101,6 +104,12 @@ export const createDeliveryQueue = ({ queue, createWorker, troubles, resources }
       return { [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.tell) };
     },
     waiting: () => queue.getWaitingCount(),
+    async check() {
+      await queue.getWaitingCount();
+      await demandWhole?.();
+      // Workers ask all the time: what fails for them fails for everybody.
+      if (troubles.isTroubled()) throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
+    },
     async [Symbol.asyncDispose]() {
       troubles[Symbol.dispose]();
       await inTime(queue.close(), CLOSE_QUEUE_MAX_MS).catch(() => {});

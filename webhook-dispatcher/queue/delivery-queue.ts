@@ -16,6 +16,9 @@ export type DeliveryQueue = AsyncDisposable & {
 
   /** How many wait for a worker; it throws where the engine does not answer. */
   waiting(): Promise<number>;
+
+  /** Throws where it could not hand anything over now; for `/readyz`. */
+  check(): Promise<void>;
 };
 
 /** A webhook that nobody runs; by the epoch of its last run it is handed over once, however often it is found. */

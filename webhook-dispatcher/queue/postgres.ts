@@ -1,5 +1,6 @@
 import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } from 'bullmq';
-import { openPool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { OpenedQueue } from './open.ts';
@@ -22,6 +23,7 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   } finally {
     client.release();
   }
+  const functions = await readFunctions(pool);
   const queue = new Queue<RunJob>(name, { ...QUEUE, connection });
   const resources = opening.move();
   return createDeliveryQueue({
@@ -29,6 +31,7 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
     createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection }),
     troubles: tellOfTroubles({ engine: 'PostgreSQL', log, check: () => queue.getWaitingCount() }),
     resources,
+    demandWhole: () => demandFunctions(pool, functions),
   });
 };
 
@@ -39,3 +42,23 @@ const inSchema = (url: string): string => {
   withSchema.searchParams.set('options', `${given === null ? '' : `${given} `}-c search_path=${DEFAULT_SCHEMA}`);
   return withSchema.href;
 };
+
+/** BullMQ does everything by functions. They are there after its migrations, unless somebody took them away since those were noted as done. */
+const readFunctions = async (pool: Pool): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ name: string }>(
+    'select oid::regprocedure::text as name from pg_proc where pronamespace = to_regnamespace($1)',
+    [DEFAULT_SCHEMA],
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** As they are found by whoever calls them. */
+const demandFunctions = async (pool: Pool, functions: readonly string[]): Promise<void> => {
+  const { rows } = await pool.query<{ gone: number }>(
+    'select count(*) as gone from unnest($1::text[]) name where to_regprocedure(name) is null',
+    [functions],
+  );
+  if (functions.length === 0 || rows[0]?.gone !== 0) throw new NotReady(NO_FUNCTIONS);
+};
+
+const NO_FUNCTIONS = 'The job queue lacks functions in the database: drop the schema bullmq and start anew, nothing is lost by that.';

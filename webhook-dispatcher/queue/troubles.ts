@@ -1,6 +1,6 @@
 import type { Log } from '#shared/log.ts';
 
-export type Troubles = Disposable & { tell(err: Error): void };
+export type Troubles = Disposable & { tell(err: Error): void; isTroubled(): boolean };
 
 type Options = {
   readonly engine: string;
@@ -38,6 +38,7 @@ export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
       isInTrouble = true;
       wait();
     },
+    isTroubled: () => isInTrouble,
     [Symbol.dispose]() {
       clearTimeout(timer);
       timer = undefined;

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { LogIdentity } from '#shared/brands.ts';
 import { PostgresBell } from '#shared/database/bell/bell.ts';
+import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -52,7 +53,11 @@ export const openPostgresEventLog = async ({ url }: { url: string }): Promise<Ev
     follow: (after, signal, id) => follow({ readLog, bell }, after, signal, id),
     eventAt: (position) => patiently(() => readEventAt(readers, position)),
     head: () => patiently(() => readHead(readers)),
-    check: async () => void (await patiently(() => readHead(readers))),
+    check: () =>
+      patiently(async () => {
+        await readHead(readers);
+        await demandWritable(readers, 'database of the event log');
+      }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

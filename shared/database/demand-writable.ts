@@ -1,0 +1,24 @@
+import { NotReady } from '#shared/not-ready.ts';
+import { isDiskFull } from './failures.ts';
+import type { Pool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
+
+/** Throws if a server that may go on answering reads takes no writes: it is read-only, as a standby is, or its disk is full. */
+export const demandWritable = async (pool: Pool, name: string): Promise<void> => {
+  const { rows } = await pool.query<{ isReadOnly: boolean }>(`select current_setting('transaction_read_only')::boolean as "isReadOnly"`);
+  if (rows[0]?.isReadOnly) throw new NotReady(`The ${name} is read-only.`);
+  await demandRoom(pool).catch((cause: unknown) => {
+    throw isDiskFull(cause) ? new NotReady(`The disk of the ${name} is full.`, { cause }) : cause;
+  });
+};
+
+/** Some 200 KiB: more than the least memory that a statement can be given, so that the server puts them into a file, which it then removes. */
+const ROWS = 8_000;
+
+/** The file is where the tables of the database are. No table of ours is written to: that would leave dead rows with every check. */
+const demandRoom = (pool: Pool): Promise<void> =>
+  inTransaction(
+    pool,
+    async (connection) => void (await connection.query(`select count(*) from generate_series(1, ${ROWS})`)),
+    `set local work_mem = '64kB'`,
+  );

@@ -1,0 +1,110 @@
+import { pino } from 'pino';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { createMetrics } from '#shared/metrics.ts';
+import { NotReady } from '#shared/not-ready.ts';
+import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
+import { ageLog } from '../../test/engines/age-log.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { until } from '../../test/engines/until.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { type FollowerOptions, startFollower } from './follower.ts';
+import { demandMoving } from './observe-follower.ts';
+
+let pool: Pool;
+let eventLog: EventLog;
+let failing: Error | undefined;
+beforeEach(async () => {
+  const resources = new AsyncDisposableStack();
+  onTestFinished(() => resources.disposeAsync());
+  const database = resources.use(await createDatabase());
+  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
+  eventLog = resources.use(await openEventLog({ url: database.url }));
+  failing = undefined;
+});
+
+const start = async (more: Partial<FollowerOptions> = {}) => {
+  const metrics = createMetrics();
+  const act = async () => {
+    if (failing) throw failing;
+  };
+  const follower = await startFollower({ name: 'tried', pool, eventLog, log: pino({ level: 'silent' }), metrics, act, ...more });
+  const isMoving = () =>
+    demandMoving(metrics).then(
+      () => 'moves',
+      (error: unknown) => (error instanceof NotReady ? error.message : String(error)),
+    );
+  return { isMoving, metrics, [Symbol.asyncDispose]: () => follower[Symbol.asyncDispose]() };
+};
+
+const append = () => eventLog.append(aStream(), NO_STREAM, [anEvent()]);
+
+const isAt = (position: number) =>
+  until(
+    () => readCheckpoint(pool, 'tried'),
+    (checkpoint) => checkpoint?.position === position,
+  );
+
+const minutesPassSinceMove = (minutes: number) =>
+  pool.query(`update public.follower_checkpoint set moved_at = moved_at - $1 * interval '1 minute'`, [minutes]);
+
+test('a follower that fails for more than a minute over what is there stands still: it is said where, and why', async () => {
+  await using follower = await start();
+  await append();
+  await isAt(1);
+  failing = Object.assign(new Error('no route to kafka.internal'), { code: 'ECONNREFUSED' });
+  await append();
+  await ageLog(pool, 3);
+  expect(await follower.isMoving()).toBe('moves');
+  await minutesPassSinceMove(2);
+  const told = await until(follower.isMoving, (said) => said.includes('ECONNREFUSED'));
+  expect(told).toMatch(/^The follower tried has stood still for 12\d s at position 1, and the log ends at 2: Error ECONNREFUSED\.$/);
+  failing = undefined;
+  await isAt(2);
+  expect(await follower.isMoving()).toBe('moves');
+});
+
+test('what PostgreSQL says is told without what was given to it', async () => {
+  await using follower = await start({
+    write: async (_events, connection) => void (await connection.query(`select 'ada@example.com'::int`)),
+  });
+  await append();
+  await pool.query(
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at) values ('tried', $1, 0, 1, 0, now() - interval '1 hour')`,
+    [eventLog.identity],
+  );
+  await ageLog(pool, 3);
+  const told = await until(follower.isMoving, (said) => said.includes('PostgreSQL'));
+  expect(told).toMatch(/at position 0, and the log ends at 1: PostgreSQL says invalid input syntax for type integer: … \(22P02\)\.$/);
+});
+
+test('nothing stands still that had nothing to do for long, or that is far behind and moves', async () => {
+  await using follower = await start();
+  await append();
+  await isAt(1);
+  await minutesPassSinceMove(10);
+  expect(await follower.isMoving()).toBe('moves');
+  failing = new Error('away');
+  await append();
+  // It has been there for a moment.
+  expect(await follower.isMoving()).toBe('moves');
+});
+
+test('another process says so as well, and one that has just begun to watch where nobody knows when it moved has patience', async () => {
+  failing = new Error('away');
+  await using _owner = await start();
+  await using other = await start();
+  await append();
+  await ageLog(pool, 10);
+  expect(await other.isMoving()).toBe('moves');
+  await pool.query(
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at) values ('tried', $1, 0, 1, 0, now() - interval '1 hour')`,
+    [eventLog.identity],
+  );
+  expect(await other.isMoving()).toContain('stood still');
+  // As an earlier release leaves it that moves it meanwhile.
+  await pool.query('update public.follower_checkpoint set event_position = null');
+  expect(await other.isMoving()).toBe('moves');
+});
