@@ -6,6 +6,7 @@ import { publishing } from '#domain/publishing.ts';
 import { report } from '#shared/audit/verification-report.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
+import { ageLog } from '../test/engines/age-log.ts';
 import {
   addComment,
   type CommandSide,
@@ -23,10 +24,11 @@ const resources = new AsyncDisposableStack();
 let world: CommandWorld;
 let side: CommandSide;
 let folder: string;
+let projecting: AsyncDisposable;
 beforeAll(async () => {
   world = resources.use(await createCommandWorld());
   side = resources.use(await world.open());
-  resources.use(await startProjecting(side));
+  projecting = resources.use(await startProjecting(side));
   folder = resources.use(await temporaryDataDir()).path;
   const author = await registerUser(side);
   for (let n = 0; n < 3; n += 1) await addComment(side, author, await draftArticle(side, author));
@@ -71,6 +73,22 @@ test('what differs is printed with the events behind it, and the exit code tells
   const earlier = await call('--at', formatCursor(side.eventLog.identity, (position - 1) as never));
   expect(earlier).toMatchObject({ exit: 0, output: expect.stringContaining('none were compared') });
   await side.pool.query(`update read_model.articles set title = 'On engines' where title = 'Forged'`);
+});
+
+test('it is not plainly proven while the projector has stood still for more than a minute', async () => {
+  await projecting[Symbol.asyncDispose]();
+  await draftArticle(side, await registerUser(side));
+  await side.pool.query(`update follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
+  // It is behind for a moment.
+  expect(await call()).toMatchObject({ exit: 0 });
+  await ageLog(side.pool, 2);
+  const { exit, output } = await call();
+  expect(output).toMatch(/^NOT PROVEN/);
+  expect(output).toMatch(/read model stands still: {"head":\d+,"readModel":\d+,"seconds":12\d}/);
+  expect(exit).toBe(1);
+  projecting = resources.use(await startProjecting(side));
+  await untilProjected(side);
+  expect(await call()).toMatchObject({ exit: 0 });
 });
 
 test('what could not be verified has a code of its own', async () => {

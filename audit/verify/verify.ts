@@ -4,13 +4,15 @@ import type { Report } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { findStandstill } from '#shared/follower/standstill.ts';
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { type Progress, Stopped } from '../../projector/catch-up.ts';
 import type { Mending } from '../../projector/retry.ts';
 import { beginChainCheck, type ChainCheckOptions } from '../chain/verify-chain.ts';
 import { makeScratch } from '../scratch.ts';
 import { readLeftOut } from './exceptions.ts';
-import { createFindings } from './findings.ts';
+import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
 import { createPassage } from './passage.ts';
@@ -83,6 +85,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   const readModel = await checkReadModel(proving, plan);
   // The projector may be behind: the rest of the log is checked all the same.
   await takeUpTo(proving, plan.end, false);
+  if (plan.isLive) await tellStandstill(verification, findings);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
   await inTransaction(pool, (connection) => checkPlaces(connection, schema, findings));
   const { head, chained, signed, unproven, ...chainFound } = await chain.end({ isWhole: passage.position() >= plan.end && plan.isWhole });
@@ -94,6 +97,14 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
     chain: { head, chained, signed, unproven },
     findings: findings.summary(),
   };
+};
+
+/** A projector that is behind and moves will have come to what was not compared; one that stands still will not. */
+const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
+  const found = await findStandstill({ name: PROJECTOR, pool, eventLog });
+  if (found === undefined) return;
+  const { head, position, seconds } = found;
+  findings.add({ kind: 'read_model_stands_still', head, readModel: position, seconds: Math.floor(seconds) });
 };
 
 const takeUpTo = async ({ verification, passage, findings, holes }: Proving, upTo: Position, isOfReadModel: boolean): Promise<void> => {

@@ -62,6 +62,8 @@ const logFinding = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('left_out_though_sound'), type: z.string(), reason: z.string(), ...place }),
   /** The read model has taken in more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
+  /** The projector has not moved for so long, though there is more in the log: what is read is not what was recorded since. */
+  z.strictObject({ kind: z.literal('read_model_stands_still'), head: position, readModel: position, seconds: count }),
 ]);
 
 /** Of the hash chain and its signed heads, each described in `audit/chain/findings.ts`. */
