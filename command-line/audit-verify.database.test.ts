@@ -78,7 +78,7 @@ test('what differs is printed with the events behind it, and the exit code tells
 test('it is not plainly proven while the projector has stood still for more than a minute', async () => {
   await projecting[Symbol.asyncDispose]();
   await draftArticle(side, await registerUser(side));
-  await side.pool.query(`update follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
+  await side.pool.query(`update public.follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
   // It is behind for a moment.
   expect(await call()).toMatchObject({ exit: 0 });
   await ageLog(side.pool, 2);
