@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
+import { statusAfter } from '#shared/change-stream/article-history.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
+import { isEventType } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
 import { createLanes } from './lanes.ts';
@@ -142,8 +144,15 @@ const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) =
   },
 });
 
-/** Messages of earlier changes may show what can no longer be read after this one. */
-const takesVisibility = ({ type }: Change): boolean => type === 'article.unpublished' || type.endsWith('.deleted');
+/**
+ * Messages of earlier changes may show what can no longer be read after this one. What its owner and administrators alone can read is
+ * in no message to others. An unknown type may be anything.
+ */
+const takesVisibility = ({ type, right, resource, isParked }: Change): boolean => {
+  if (!isEventType(type) || isParked) return true;
+  if (!may({ kind: 'anonymous' }, right, { articleStatus: 'published' })) return false;
+  return type.endsWith('.deleted') || (resource.articleStatus === 'published' && statusAfter(type) === 'draft');
+};
 
 /** Does it again whenever it ends, until the signal. */
 const keepUp = async (work: () => Promise<void>, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> => {
