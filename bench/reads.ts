@@ -110,6 +110,9 @@ const measureScale = async (serverUrl: string, dataDir: string, scale: number): 
   const withToken = async () => ({ authorization: `Bearer ${await tokenOf(ours, 'read:articles read:users read:comments')}` });
   const servers: readonly Server[] = [
     { ...ours, title: 'ours', head: anonymous },
+    { ...ours, title: 'ours, gzip', head: async () => ({ 'accept-encoding': 'gzip' }) },
+    { ...ours, title: 'ours, br', head: async () => ({ 'accept-encoding': 'br' }) },
+    { ...ours, title: 'ours, zstd', head: async () => ({ 'accept-encoding': 'zstd' }) },
     { ...ours, title: 'ours, with a token', head: withToken },
     { ...express, title: 'Express and SQL', head: anonymous },
     { ...plain, title: 'node:http and SQL', head: anonymous },

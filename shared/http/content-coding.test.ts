@@ -1,6 +1,8 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { type Response, Router } from 'express';
 import { expect, test } from 'vitest';
-import { compressAs, preferredCoding, THOROUGH } from './content-coding.ts';
+import { serveRoutes } from '../../test/serve.ts';
+import { answerIn, compressAs, preferredCoding, THOROUGH } from './content-coding.ts';
 
 test.each([
   [undefined, 'identity'],
@@ -31,4 +33,30 @@ test('what is compressed is what it was', async () => {
       expect(compressed.length).toBeLessThan(bytes.length / 10);
       expect(decoded[coding](compressed).equals(bytes)).toBe(true);
     }
+});
+
+test('where much is being compressed already, answers go as they are', async () => {
+  const waiting: (() => void)[] = [];
+  const text = 'what it is '.repeat(30_000);
+  const answer = (response: Response, all: number) => {
+    const body = answerIn(response.req, response, { text, entityTag: '"1"' });
+    waiting.push(() => void body.send());
+    response.set('ETag', body.entityTag).type('text');
+    if (waiting.length === all) for (const send of waiting.splice(0)) send();
+  };
+  await using server = await serveRoutes(Router().get('/:all', ({ params }, response) => answer(response, Number(params.all))));
+  const ask = async (all: number) => {
+    const asked = Array.from({ length: all }, async () => {
+      const response = await fetch(`${server.url}/${all}`, { headers: { 'accept-encoding': 'gzip' } });
+      expect((await response.text()) === text).toBe(true);
+      return [response.headers.get('content-encoding'), response.headers.get('etag')];
+    });
+    return (await Promise.all(asked)).toSorted();
+  };
+  const [compressed, plain] = [
+    ['gzip', '"1.gzip"'],
+    [null, '"1"'],
+  ];
+  expect(await ask(6)).toEqual([plain, plain, plain, compressed, compressed, compressed].toSorted());
+  expect(await ask(1)).toEqual([compressed]);
 });

@@ -5,8 +5,10 @@ import { LRUCache } from 'lru-cache';
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
 
-/** Below that, compressing costs more than it saves: such an answer fits into one packet. */
-const BYTES_MIN = 1_024;
+/** Below that, compressing costs as much of the processor as the rest of a read, and saves two or three packets. */
+const BYTES_MIN = 4_096;
+/** Of single answers that are being compressed at once, all together; files and look-ups of names wait in the same queue. */
+const UNDERWAY_BYTES_MAX = 1_048_576;
 export const isWorthCompressing = (text: string): boolean => text.length >= BYTES_MIN;
 
 /** By which answers are compressed one by one: quick ones. */
@@ -21,7 +23,8 @@ const [zstd, brotli, zip] = [promisify(zstdCompress), promisify(brotliCompress),
 export const compressAs = async (coding: Coding, bytes: Buffer, levels: Levels = QUICK): Promise<Buffer> => {
   switch (coding) {
     case 'zstd':
-      return zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } });
+      // Without the size, each takes the memory of a large one.
+      return zstd(bytes, { pledgedSrcSize: bytes.length, params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } });
     case 'br':
       return brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: levels.br, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
     case 'gzip':
@@ -73,30 +76,46 @@ const weightOf = (member: string): readonly [string, number] => {
  * compressed one would tell of it. Streams do not come here either.
  */
 export type Answer = {
-  readonly coding: Coding;
   /** A strong tag stands for bytes: compressed they are others. What it says of the version stays. */
-  tag(entityTag: string): string;
+  readonly entityTag: string | undefined;
   send(): void;
 };
 
-export const answerIn = (request: Request, response: Response, text: string): Answer => {
+/** Where much is being compressed already, an answer goes as it is. What the client has is looked for under the tag of the coding it prefers. */
+export const answerIn = (request: Request, response: Response, { text, entityTag }: { text: string; entityTag?: string }): Answer => {
   const wanted = codingFor(request, response);
   const coding = isWorthCompressing(text) ? wanted : 'identity';
+  if (coding === 'identity') return { entityTag, send: () => void response.send(text) };
   return {
-    coding,
-    tag: (entityTag) => (coding === 'identity' ? entityTag : `${entityTag.slice(0, -1)}.${coding}"`),
+    entityTag: entityTag && `${entityTag.slice(0, -1)}.${coding}"`,
     send() {
-      if (coding === 'identity') return void response.send(text);
-      compressAs(coding, Buffer.from(text)).then(
-        (bytes) => {
-          // As Express says it of a text.
-          const type = String(response.getHeader('Content-Type'));
-          response.setHeader('Content-Type', type.includes('charset') ? type : `${type}; charset=utf-8`);
-          response.setHeader('Content-Encoding', coding);
-          response.send(bytes);
-        },
-        (cause: Error) => response.destroy(cause),
-      );
+      const bytes = Buffer.from(text);
+      if (underwayBytes > 0 && underwayBytes + bytes.length > UNDERWAY_BYTES_MAX) {
+        if (entityTag !== undefined) response.setHeader('ETag', entityTag);
+        response.send(text);
+        return;
+      }
+      sendCompressed(response, coding, bytes);
     },
   };
+};
+
+let underwayBytes = 0;
+
+const sendCompressed = (response: Response, coding: Coding, bytes: Buffer): void => {
+  underwayBytes += bytes.length;
+  compressAs(coding, bytes)
+    .finally(() => {
+      underwayBytes -= bytes.length;
+    })
+    .then(
+      (compressed) => {
+        // As Express says it of a text.
+        const type = String(response.getHeader('Content-Type'));
+        response.setHeader('Content-Type', type.includes('charset') ? type : `${type}; charset=utf-8`);
+        response.setHeader('Content-Encoding', coding);
+        response.send(compressed);
+      },
+      (cause: Error) => response.destroy(cause),
+    );
 };

@@ -57,20 +57,19 @@ export const answerGraphql = (request: Request, response: Response, outcome: Out
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
     // A mutation may show a secret.
     if (outcome.mutation === undefined && isWorthCompressing(text)) {
-      answerIn(request, response, text).send();
+      answerIn(request, response, { text }).send();
       return;
     }
     response.setHeader('Content-Length', Buffer.byteLength(text));
     return void response.end(text);
   }
-  const body = answerIn(request, response, text);
   const plainTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
-  const entityTag = body.tag(plainTag);
+  const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   if (isKnownToReader(request, entityTag)) response.status(304).end();
   else {
     response.type(type);
-    body.send();
+    send();
   }
 };
 

@@ -39,8 +39,7 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   const type = mediaTypeFor(request);
   const { text, entityTag: plainTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   demandRoom(request, text.length);
-  const body = answerIn(request, response, text);
-  const entityTag = body.tag(plainTag);
+  const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
   response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
   response.vary('Accept, Authorization');
   response.set(answer.headers ?? {});
@@ -48,7 +47,7 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   if (isKnownToReader(request, entityTag)) response.status(304).end();
   else {
     response.type(type);
-    body.send();
+    send();
   }
 };
 
@@ -61,8 +60,8 @@ export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
   const { text, entityTag } = itemAs(type, answer);
   demandRoom(request, text.length);
   return (response) => {
-    const body = answerIn(request, response, text);
-    response.set('ETag', body.tag(entityTag)).vary('Accept, Authorization').type(type);
+    const body = answerIn(request, response, { text, entityTag });
+    response.set('ETag', body.entityTag).vary('Accept, Authorization').type(type);
     body.send();
   };
 };
