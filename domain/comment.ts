@@ -9,12 +9,12 @@ export const comment = aggregate('comment', {
   fields: {
     article: ref(article),
     author: ref(user),
-    text: prose(5_000).personal({ erased: '[deleted]' }),
+    text: prose(5_000).personal({ erased: '[deleted]' }).example('Splendid.'),
   },
   events: {
-    added: { creates: ['text'], subscribe: true },
-    edited: { changes: ['text'] },
-    deleted: { ends: true },
+    added: { says: 'A comment was added to a published article.', creates: ['text'], subscribe: true },
+    edited: { says: 'A comment’s text was changed.', changes: ['text'], example: { text: 'Splendid indeed.' } },
+    deleted: { says: 'A comment was deleted.', ends: true },
   },
   commands: {
     add: { emits: 'added', when: { article: 'published' } },

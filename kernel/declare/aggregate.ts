@@ -28,7 +28,10 @@ type SumPath<F> = {
 // ── Events: what has happened, and what it does to the state ─────────────────────────────────────────────────────────────────
 /** By names alone, so that messages are short. */
 type Common<Sets, Carried> = {
+  /** One sentence for the catalogue of events. */
   readonly says?: string;
+  /** Values that documentation shows in the place of those of the fields; of a change, only these. */
+  readonly example?: Sets;
   /** Values as they are when it happens, recorded in the event, for views. */
   readonly carries?: readonly Carried[];
   readonly sets?: Sets;

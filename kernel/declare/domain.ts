@@ -56,14 +56,23 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
   const user = aggregate('user', {
     label: 'name',
     fields: {
-      name: line(100).personal({ erased: 'Deleted user' }),
-      email: email().optional().unique().personal(),
+      name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
+      email: email().optional().unique().personal().example('ada@example.com'),
       role: choice<string>(...roles, 'admin')
         .named('Role')
-        .default(roles[0]),
+        .default(roles[0])
+        .example(roles.at(-1) ?? 'admin'),
       ...added?.fields,
     } as Fields,
-    events: { registered: { creates: content }, updated: { changes: content }, deleted: { ends: true } },
+    events: {
+      registered: { says: 'A user was registered.', creates: content },
+      updated: {
+        says: 'A user’s profile or role was changed; only the changed fields are there.',
+        changes: content,
+        example: { email: 'countess@example.com' } as never,
+      },
+      deleted: { says: 'A user was deleted; the key of the personal data is destroyed after it.', ends: true },
+    },
     commands: { register: { emits: 'registered' }, update: { emits: 'updated' }, delete: { emits: 'deleted' } },
     rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
     fieldRights: {

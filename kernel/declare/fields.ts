@@ -26,6 +26,8 @@ export type FieldDef = {
   readonly ordered?: boolean;
   readonly max?: number;
   readonly publicFile?: boolean;
+  readonly says?: string;
+  readonly example?: unknown;
 };
 
 declare const VALUE: unique symbol;
@@ -48,6 +50,10 @@ export interface Field<out T> {
   unique(): this;
   /** Belongs to a person: the owner, unless a reference is named. `erased` is shown once the person was erased. */
   personal(options?: { of?: string; erased?: string }): this;
+  /** What it is, for documentation. */
+  says(text: string): this;
+  /** A value that documentation shows. */
+  example(value: NonNullable<T>): this;
 }
 /** One of some words. Each word is a fact. */
 export interface Choice<V extends string> extends Field<V> {
@@ -96,6 +102,8 @@ const field = <X>(def: FieldDef): X => {
     search: (search: 'A') => but({ search }),
     unique: () => but({ unique: true }),
     personal: ({ of, erased }: { of?: string; erased?: string } = {}) => but({ personal: { of, erased } }),
+    says: (says: string) => but({ says }),
+    example: (example: unknown) => but({ example }),
     named: (enumName: string) => but({ enumName }),
   } as X;
 };

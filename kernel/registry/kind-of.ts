@@ -47,10 +47,15 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
+const ABANDONED =
+  'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
+
 /** A claim of a unique value that was given up before it was used is an event too. */
 const eventsOf = (aggregate: string, fields: Defs, declared: Record<string, Row>): Kind['events'] => {
   const unique = Object.keys(fields).filter((field) => fields[field]?.unique);
-  const claims = Object.fromEntries(unique.map((field) => [`${field}_abandoned`, { notes: true, internal: true, claim: true }]));
+  const claims = Object.fromEntries(
+    unique.map((field) => [`${field}_abandoned`, { notes: true, internal: true, claim: true, says: ABANDONED }]),
+  );
   return mapped({ ...declared, ...claims }, (name, spec) => eventOf(aggregate, name, spec));
 };
 
@@ -66,6 +71,11 @@ const eventOf = (aggregate: string, name: string, spec: Row): EventInfo => {
     content: Array.isArray(given) ? given : [],
     carries: (spec.carries ?? []) as readonly string[],
     sets: (spec.sets ?? {}) as Row,
+    says: spec.says as string | undefined,
+    example: spec.example as Row | undefined,
+    version: (spec.version ?? 1) as number,
+    upcast: (spec.upcast ?? {}) as EventInfo['upcast'],
+    internal: spec.internal === true,
   };
 };
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#shared/json.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { kindOf } from './kind-of.ts';
@@ -14,6 +15,12 @@ export type EventInfo = {
   readonly content: readonly string[];
   readonly carries: readonly string[];
   readonly sets: Readonly<Record<string, unknown>>;
+  readonly says: string | undefined;
+  readonly example: Row | undefined;
+  readonly version: number;
+  readonly upcast: Readonly<Record<number, (data: JsonObject) => JsonObject>>;
+  /** Nobody outside sees it. */
+  readonly internal: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
 };
 export type CommandKind = 'create' | 'edit' | 'action' | 'end' | 'addItem' | 'changeItem' | 'moveItem' | 'removeItem';

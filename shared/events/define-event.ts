@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
-import type { StreamKind } from './streams.ts';
 
 /**
  * What there is to know about one type of event. A definition is the storage format: fields and types are only
@@ -15,7 +14,7 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   /** One sentence for the catalogue. */
   readonly description: string;
   /** The kind of stream it belongs to, and the field that must hold that stream's key, if one does. */
-  readonly stream: { readonly kind: StreamKind; readonly key: string | null };
+  readonly stream: { readonly kind: string; readonly key: string | null };
   /** The data in clear, by strict zod objects. */
   readonly schema: Schema;
   /** Which fields are sealed under a person's key, and which field holds that person's id. */
@@ -50,7 +49,7 @@ type Authored<Type extends string, Schema extends z.ZodObject, Personal extends 
   EventDefinition<Type, Schema, Personal>,
   'erasedSchema' | 'personal' | 'example' | 'stream'
 > & {
-  readonly stream: { readonly kind: StreamKind; readonly key: (keyof z.infer<Schema> & string) | null };
+  readonly stream: { readonly kind: string; readonly key: (keyof z.infer<Schema> & string) | null };
   readonly personal: PersonalPart<keyof z.infer<Schema> & string, Personal & keyof z.infer<Schema>> | null;
   readonly example: z.input<Schema> & JsonObject;
 };

@@ -18,7 +18,7 @@ export const STREAM_KINDS = [
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 /** The stream of one aggregate. The name is storage: it must not change. */
-export const streamName = (kind: StreamKind, key: number | string): StreamName => `${kind}-${key}` as StreamName;
+export const streamName = (kind: string, key: number | string): StreamName => `${kind}-${key}` as StreamName;
 
 /** The kind of a stream, or nothing if this release does not know it. */
 export const kindOfStream = (stream: StreamName): StreamKind | undefined => STREAM_KINDS.find((kind) => stream.startsWith(`${kind}-`));

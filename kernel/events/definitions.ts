@@ -1,0 +1,78 @@
+import { defineEvent, type EventDefinition } from '#shared/events/define-event.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { targetOf, wire } from '../registry/names.ts';
+import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
+import { eventSchema } from './schemas.ts';
+
+/** The definitions of the events of a domain, which follow from its declaration, in its order. */
+export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
+  Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events).map((event) => definitionOf(domain, kind, event)));
+
+const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefinition =>
+  defineEvent<string, ReturnType<typeof eventSchema>, string>({
+    type: event.type,
+    version: event.version,
+    visibility: event.internal ? 'internal' : 'public',
+    description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
+    stream: { kind: kind.name, key: `${kind.name}Id` },
+    schema: eventSchema(kind, event),
+    personal: personalOf(kind, event),
+    upcasters: event.upcast,
+    example: exampleOf(domain, kind, event),
+  });
+
+/** What of an event is sealed under the key of a person: the one whom its field names, the owner, or the aggregate, which is a person. */
+const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {
+  const held = [...event.content, ...event.carries];
+  const fields = held.filter((name) => kind.fields[name]?.personal !== undefined);
+  const persons = new Set(fields.map((name) => kind.fields[name]?.personal?.of ?? kind.owner));
+  if (persons.size > 1) throw new Error(`${event.type}: one event holds personal fields of one person`);
+  const [person] = persons;
+  if (fields.length === 0) return null;
+  const subject = person === undefined ? `${kind.name}Id` : wire(person, kind.fields[person]);
+  return { subject, fields: fields.map((name) => wire(name, kind.fields[name])) };
+};
+
+/** Each kind counts its ids from a thousand of its own. */
+const idOf = (domain: Domain, kind: string): number => (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
+const FIRST_THOUSAND = 7;
+
+const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => {
+  const { example } = event;
+  const value = (name: string): unknown => example?.[name] ?? exampleValue(domain, kind.fields[name]);
+  const isPartial = event.effect === 'changes' && event.content.length > 1;
+  const changed = event.content.filter((name) => example === undefined || name in example);
+  const given = isPartial ? changed.slice(0, example === undefined ? 1 : changed.length) : event.content;
+  const named = [...kind.identity, ...given, ...event.carries].map((name) => [wire(name, kind.fields[name]), value(name)]);
+  const claim = event.spec.claim ? { claim: 'email-6XrQ@0' } : {};
+  return { [`${kind.name}Id`]: idOf(domain, kind.name), ...Object.fromEntries(named), ...claim } as JsonObject;
+};
+
+const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown => {
+  if (def === undefined) return 1;
+  if (def.example !== undefined) return def.example;
+  if (def.optional) return null;
+  switch (def.kind) {
+    case 'ref':
+      return idOf(domain, targetOf(def));
+    case 'choice':
+    case 'states':
+      return def.values?.[0];
+    case 'instant':
+      return '2026-01-02T03:04:05.678Z';
+    case 'date':
+      return '2026-01-02';
+    case 'integer':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'set':
+    case 'list':
+      return [];
+    case 'upload':
+      return 'https://example.com/one.png';
+    case 'text':
+      return 'Text';
+  }
+};
