@@ -27,7 +27,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const gateway = context.resources.use(
     await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks }),
   );
-  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
   context.resources.use(await startProjectionOrders({ ...foundation, log }));

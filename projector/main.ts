@@ -12,7 +12,7 @@ import { startSampling } from './take-samples.ts';
 /** The projector role alone; it serves nothing but whether it is well. */
 const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
-  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const { config, log } = context;
   context.resources.use(await startProjector({ ...foundation, bell, log }));
   context.resources.use(await startProjectionOrders({ ...foundation, log }));

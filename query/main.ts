@@ -21,7 +21,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
-  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));

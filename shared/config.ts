@@ -43,6 +43,8 @@ export type Config = {
   readonly dataDir: string;
   /** Undefined means the embedded server. */
   readonly databaseUrl: string | undefined;
+  /** Of the same database without a pooler. */
+  readonly databaseDirectUrl: string | undefined;
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
   /** `postgres:` alone means that the log is followed; else a `kafka:` URL. */
@@ -159,6 +161,7 @@ export const loadConfig = (environment: Environment = process.env): Config => {
   if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) problems.push(TLS_HALF);
   if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
   if ((values.MAIL_URL === undefined) !== (values.MAIL_FROM === undefined)) problems.push(MAIL_HALF);
+  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) problems.push(DIRECT_ALONE);
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values);
 };
@@ -172,6 +175,7 @@ const PUBLIC_URL_MISSING =
   'because it stands in every token.';
 
 const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
+const DIRECT_ALONE = 'DATABASE_DIRECT_URL is of no use without DATABASE_URL: set both, or neither.';
 const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
 const TLS_CLIENT_CA_ALONE = 'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
@@ -216,6 +220,7 @@ const assemble = (values: Values): Config => ({
   requireIfMatch: values.REQUIRE_IF_MATCH === 'on',
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,
+  databaseDirectUrl: values.DATABASE_DIRECT_URL,
   eventLogUrl: values.EVENT_LOG_URL,
   changeStreamUrl: values.CHANGE_STREAM_URL,
   jobQueueUrl: values.JOB_QUEUE_URL,

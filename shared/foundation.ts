@@ -33,6 +33,8 @@ export type Foundation = {
   readonly health: Health;
   /** Of the database, for connections of one's own. */
   readonly databaseUrl: string;
+  /** Of the same database without a pooler, where one is in between. */
+  readonly directUrl: string | undefined;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
@@ -60,7 +62,8 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const database = resources.use(await openDatabase(config, { log, signal }));
   const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
   observePool(metrics, 'annals', pool);
-  const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url });
+  const { databaseDirectUrl: directUrl } = config;
+  const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url, directUrl });
   const guarded = resources.use(guardHistory(openedLog, { log }));
   demandNothingLost(openedLog);
   const eventLog = traceAppends(guarded, tracing);
@@ -70,7 +73,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   await applyErasures({ pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
-  return { domain, metrics, health, databaseUrl: database.url, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
+  return { domain, metrics, health, databaseUrl: database.url, directUrl, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };
 
 /** The embedded database has an address that no setting can know. */

@@ -210,6 +210,14 @@ export const SETTINGS = {
     description: 'The PostgreSQL server (15 or newer) that everything is kept in.',
     secret: true,
   },
+  DATABASE_DIRECT_URL: {
+    schema: urlOf(...postgres),
+    expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',
+    fallbackText: 'DATABASE_URL, unless that leads through a pooler',
+    description:
+      'Where a pooler such as PgBouncer is at DATABASE_URL: the same database without it, for notifications. Without it, processes look for changes four times a second.',
+    secret: true,
+  },
   EVENT_LOG_URL: {
     schema: z.string().refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
     expected: 'a postgres: or an esdb: URL, such as esdb://a:2113,b:2113,c:2113',

@@ -18,7 +18,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
-  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl }));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));

@@ -27,7 +27,7 @@ import { deliveryRoutes } from './rest/routes.ts';
 import { createRunner, type Runner } from './runner.ts';
 import { startSweeping } from './sweep.ts';
 
-export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'> & {
+export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'directUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'> & {
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
   readonly log: Log;
@@ -97,5 +97,5 @@ const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposa
 };
 
 /** The embedded database has an address that no setting can know. */
-const queueUrl = ({ config: { jobQueueUrl }, databaseUrl }: DispatcherDependencies): string =>
-  /^postgres(ql)?:$/.test(jobQueueUrl) ? databaseUrl : jobQueueUrl;
+const queueUrl = ({ config: { jobQueueUrl }, databaseUrl, directUrl = databaseUrl }: DispatcherDependencies): string =>
+  /^postgres(ql)?:$/.test(jobQueueUrl) ? directUrl : jobQueueUrl;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { StartRefused } from '#shared/start-refused.ts';
 
 /** The setting that an address comes from, for the message when it is of no use. */
-export type AddressSetting = 'DATABASE_URL' | 'EVENT_LOG_URL';
+export type AddressSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'EVENT_LOG_URL';
 
 type Demand = { readonly url: string; readonly setting: AddressSetting; readonly majorMin?: number };
 

@@ -1,5 +1,6 @@
 import type { Config } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
+import { demandDirect } from './demand-direct.ts';
 import { demandPostgres } from './demand-postgres.ts';
 import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
@@ -12,9 +13,15 @@ export type Database = AsyncDisposable & {
 type Opening = { readonly log: Log; readonly signal: AbortSignal };
 
 /** The database of the settings, or the embedded one, which is then this process's to stop. */
-export const openDatabase = async ({ databaseUrl, dataDir }: Config, { log, signal }: Opening): Promise<Database> => {
+export const openDatabase = async (
+  { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
+  { log, signal }: Opening,
+): Promise<Database> => {
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message, level = 'info') => log[level](message), signal });
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
+  const hearing = await demandDirect({ databaseUrl, directUrl });
+  if (hearing === 'polling')
+    log.info('A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.');
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };
 

@@ -33,9 +33,9 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     openPool({ url, applicationName: 'test', connectionsMax: 4, ...given });
 
   test('a statement has its timeout and its settings, alone and in a transaction', async () => {
-    await using pool = open({ statementTimeoutMs: 1_234, settings: { search_path: 'pg_catalog' } });
+    await using pool = open({ statementTimeoutMs: 1_234, settings: { search_path: 'elsewhere, there' } });
     const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
-    const expected = [{ timeout: '1234ms', path: 'pg_catalog' }];
+    const expected = [{ timeout: '1234ms', path: 'elsewhere, there' }];
     expect((await pool.query(asked)).rows).toEqual(expected);
     expect(await inTransaction(pool, async (connection) => (await connection.query(asked)).rows)).toEqual(expected);
     expect((await pool.query(`${asked} where $1`, [true])).rows).toEqual(expected);
@@ -52,13 +52,23 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     expect((await asked).rows).toEqual([{ n: 7 }]);
   });
 
+  test('a transaction can choose its isolation', async () => {
+    await using pool = open();
+    const isolation = await inTransaction(pool, async (connection) => {
+      await connection.query('set transaction isolation level repeatable read, read only');
+      return (await connection.query(`select current_setting('transaction_isolation') as isolation`)).rows;
+    });
+    expect(isolation).toEqual([{ isolation: 'repeatable read' }]);
+  });
+
   test('no setting of one reaches another', async () => {
-    await using pool = open({ connectionsMax: 1, statementTimeoutMs: 1_234, settings: { search_path: 'pg_catalog' } });
+    await using pool = open({ connectionsMax: 1, statementTimeoutMs: 1_234, settings: { search_path: 'elsewhere, there' } });
     await pool.query('select 1');
     await pool.query('select 1 / 0').catch(() => {});
     await inTransaction(pool, async (connection) => connection.query('select 1'));
     const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
-    expect(await inDatabase(url, async (client) => (await client.query(asked)).rows)).toEqual([{ timeout: '0', path: 'elsewhere' }]);
+    const untouched = await inDatabase(database.url, async (client) => (await client.query(asked)).rows);
+    expect(await inDatabase(url, async (client) => (await client.query(asked)).rows)).toEqual(untouched);
   });
 
   test('a statement that fails leaves nothing behind, and the next is well', async () => {

@@ -10,10 +10,13 @@ type Callback = (error: Error | null, answer?: Answer) => void;
 /** Whether a connection leads to a pooler, which may lend it another session of the server for each transaction. */
 export const isThroughPooler = (connection: pg.ClientBase): boolean => connection instanceof SessionClient && connection.isThroughPooler;
 
+/** The number by which the other end of a connection knows it: that of the server's process, unless a pooler is in between. */
+export const processOf = (connection: pg.ClientBase): number => (connection as unknown as { readonly processID: number }).processID;
+
 /**
  * Gives a new connection its settings, by a statement: poolers refuse them in the startup packet. A session of the server that is ours
- * alone keeps them. A pooler is known by the process number that it gives its clients, which is not the server's; its sessions are
- * lent to others in between, so each transaction brings its settings along.
+ * alone keeps them. A pooler gives its clients process numbers of its own; its sessions are lent to others in between, so each
+ * transaction brings its settings along.
  */
 export const settle = async (connection: pg.ClientBase): Promise<void> => {
   if (connection instanceof SessionClient) await connection.settle();
@@ -48,15 +51,15 @@ abstract class SessionClient extends pg.Client {
   #setLocally = '';
 
   async settle(): Promise<void> {
-    const { processID } = this as unknown as { processID: number };
     const ours = await super.query(
       `select count(set_config(name, value, false)) as number from jsonb_each_text($2) as setting (name, value)
        where pg_backend_pid() = $1 having pg_backend_pid() = $1`,
-      [processID, JSON.stringify(this.settings)],
+      [processOf(this), JSON.stringify(this.settings)],
     );
     if (ours.rowCount !== 0) return;
-    const calls = Object.entries(this.settings).map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, true)`);
-    this.#setLocally = calls.length > 0 ? `;select ${calls.join(', ')}` : '';
+    this.#setLocally = Object.entries(this.settings)
+      .map(([name, value]) => `;set local ${name} = ${listOf(value)}`)
+      .join('');
     this.isThroughPooler = true;
     // Several statements are sent at once from then on, so that the settings cost no round trip.
     Object.assign(this, { pipeline: true });
@@ -84,6 +87,9 @@ abstract class SessionClient extends pg.Client {
     return inOne([send(`begin${this.#setLocally}`), send(query, values), send('commit')]);
   }
 }
+
+/** Not by set_config: after a query, the isolation level of a transaction can no longer be chosen. */
+const listOf = (value: string): string => value.split(/, */).map(pg.escapeLiteral).join();
 
 /** The next statement may meet another session, which has not prepared it. */
 const unnamed = ({ name: _, ...query }: Query): Query => query;

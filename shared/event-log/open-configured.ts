@@ -5,13 +5,13 @@ import type { EventLog } from './event-log.ts';
 import { hostsIn } from './eventstoredb/address.ts';
 import { openEventLog } from './open.ts';
 
-type Configured = { readonly eventLogUrl: string | undefined; readonly databaseUrl: string };
+type Configured = { readonly eventLogUrl: string | undefined; readonly databaseUrl: string; readonly directUrl?: string | undefined };
 
 /** Opens the log that EVENT_LOG_URL names, or else the one in the database. One that cannot be reached is one sentence. */
-export const openConfiguredEventLog = async ({ eventLogUrl, databaseUrl }: Configured): Promise<EventLog> => {
+export const openConfiguredEventLog = async ({ eventLogUrl, databaseUrl, directUrl }: Configured): Promise<EventLog> => {
   const url = eventLogUrl ?? databaseUrl;
   if (eventLogUrl !== undefined && isPostgres(eventLogUrl)) await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
-  return openEventLog({ url }).catch((cause: unknown) => {
+  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined }).catch((cause: unknown) => {
     if (isPostgres(url)) throw cause;
     const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
     throw why === undefined ? cause : new StartRefused(why, { cause });

@@ -1,4 +1,4 @@
-import { PostgresBell } from '#shared/database/bell/bell.ts';
+import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 
 /** The schema that reads are served from. */
 export const LIVE_SCHEMA = 'read_model';
@@ -9,5 +9,5 @@ export const PROJECTOR = 'projector';
 /** Rung by the projector after its commits, heard by whoever waits to read what they wrote; one for both in one process. */
 export type ReadModelBell = PostgresBell;
 
-export const openReadModelBell = ({ url }: { readonly url: string }): ReadModelBell =>
-  new PostgresBell({ url, channel: 'annals_read_model' });
+export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell =>
+  new PostgresBell({ ...place, channel: 'annals_read_model' });

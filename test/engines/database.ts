@@ -28,7 +28,7 @@ export const createDatabase = async ({ template = 'template0', settings = ODD_SE
   // Nobody can connect to the template of the server's own: copying another fails while someone is.
   await execute(server, `create database ${name} template ${template} strategy file_copy`);
   for (const [setting, value] of Object.entries(settings)) await execute(server, `alter database ${name} set ${setting} = ${value}`);
-  const url = new URL(server);
+  const url = new URL(inject('databasesUrl'));
   url.pathname = `/${name}`;
   return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };
 };

@@ -104,7 +104,16 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   const changes = opening.use(openPostgresChangeStream({ ...side, pool, bell }));
   const beside = { gateway: side, log, health: new Health(log), config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
   const resources = opening.move();
-  return { databaseUrl, eventLog, keys, pool, changes, ...beside, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    databaseUrl,
+    directUrl: undefined,
+    eventLog,
+    keys,
+    pool,
+    changes,
+    ...beside,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 const startOn = async (dependencies: Dependencies): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>> => {

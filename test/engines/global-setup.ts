@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { temporaryDataDir } from './data-dir.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { startReaper } from './start-reaper.ts';
 import { startSystemPostgres } from './system-postgres.ts';
 
@@ -8,6 +9,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The server of this run; `createDatabase` makes each caller a database of its own in it. */
     readonly postgresUrl: string;
+    /** Where the databases that tests make are reached: the server itself, or PgBouncer before it. */
+    readonly databasesUrl: string;
   }
 }
 
@@ -40,6 +43,14 @@ const startServer = async (opening: AsyncDisposableStack): Promise<{ readonly ur
   return server;
 };
 
+/** TEST_PGBOUNCER names the mode in which a PgBouncer is before it, for all that the tests do in databases of their own. */
+const poolBefore = async (url: string, opening: AsyncDisposableStack): Promise<string> => {
+  const mode = process.env.TEST_PGBOUNCER;
+  if (mode === undefined) return url;
+  if (mode !== 'session' && mode !== 'transaction') throw new Error(`TEST_PGBOUNCER is session or transaction, not ${mode}`);
+  return opening.use(await startPgBouncer(url, mode)).through(url);
+};
+
 /** Starts one PostgreSQL for the whole run and hands back how to stop it. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   // Vitest leaves without any teardown when it is told to stop by a signal.
@@ -47,6 +58,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   await using opening = new AsyncDisposableStack();
   const server = await startServer(opening);
   project.provide('postgresUrl', server.url);
+  project.provide('databasesUrl', await poolBefore(server.url, opening));
   const resources = opening.move();
   return () => resources.disposeAsync();
 };

@@ -1,23 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } from 'bullmq';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { isThroughPooler } from '#shared/database/session.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { OpenedQueue } from './open.ts';
 import { tellOfTroubles } from './troubles.ts';
 
-const { Queue, Worker } = withBackend((...given: Parameters<typeof createPostgresBackend>) => patient(createPostgresBackend(...given)));
+type Opened = Parameters<typeof createPostgresBackend>;
+
+const notified = withBackend((...given: Opened) => patient(createPostgresBackend(...given)));
+/** Through a pooler nobody hears of jobs, and no connection is kept for that: without its options, the engine names none. */
+const polling = withBackend((name: Opened[0], options: Opened[1]) => looking(patient(createPostgresBackend(name, options))));
 
 /** A worker keeps one for itself, by which it hears of jobs. */
 const CONNECTIONS_MAX = 6;
+const POLL_MS = 250;
 
 /** Opens the queue in PostgreSQL, in the schema of BullMQ. */
 export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
   await using opening = new AsyncDisposableStack();
-  const pool = opening.use(openPool({ url: inSchema(url), applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX }));
+  // With a pool of ours, BullMQ takes the schema that is its default, and finds its tables by the search path alone.
+  const settings = { search_path: DEFAULT_SCHEMA };
+  const pool = opening.use(openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings }));
   // Its types leave no room for a pool, which it takes.
   const connection = pool as unknown as string;
   const client = await pool.connect();
+  const { Queue, Worker } = isThroughPooler(client) ? polling : notified;
   try {
     await runMigrations(client, DEFAULT_SCHEMA);
   } finally {
@@ -35,12 +45,13 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   });
 };
 
-/** With a pool of ours, BullMQ takes the schema that is its default, and finds its tables by the search path alone. */
-const inSchema = (url: string): string => {
-  const withSchema = new URL(url);
-  const given = withSchema.searchParams.get('options');
-  withSchema.searchParams.set('options', `${given === null ? '' : `${given} `}-c search_path=${DEFAULT_SCHEMA}`);
-  return withSchema.href;
+/** An engine that says after a moment that there may be a job. */
+const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engine: Looking): Looking => {
+  engine.waitForJob = async (seconds) => {
+    await delay(Math.min(POLL_MS, seconds * 1_000));
+    return { member: '', score: 0 };
+  };
+  return engine;
 };
 
 /** BullMQ does everything by functions. They are there after its migrations, unless somebody took them away since those were noted as done. */

@@ -1,11 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Doorbell } from '#shared/doorbell.ts';
+import { processOf } from '../session.ts';
 
 /** What is rung for: one channel of PostgreSQL each. */
 type BellChannel = 'annals_event_log' | 'annals_read_model';
 
-export type BellOptions = { readonly url: string; readonly channel: BellChannel };
+export type BellOptions = {
+  readonly url: string;
+  /** Where sessions are lent to nobody else, if a pooler is at `url`: through one, notifications come to whoever has the session then. */
+  readonly directUrl?: string | undefined;
+  readonly channel: BellChannel;
+};
 
 const RING_AT_MOST_EVERY_MS = 5;
 const RECONNECT_MS = 500;
@@ -16,7 +22,8 @@ const END_WITHIN_MS = 1_000;
 /**
  * Rings in every process when one of them has committed something.
  * NOTIFY takes a lock of the whole server until its transaction commits, so it never runs inside that of the work:
- * it follows the commit, on a connection of its own, at most every few milliseconds. What is lost is caught by polling.
+ * it follows the commit, on a connection of its own, at most every few milliseconds. What is lost is caught by polling,
+ * and so is everything if only a pooler leads to the server.
  */
 export class PostgresBell extends Doorbell implements AsyncDisposable {
   readonly #options: BellOptions;
@@ -59,15 +66,16 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
 
   async #listen(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      await this.#listenOnce();
+      if ((await this.#listenOnce()) === 'in vain') return;
       await delay(RECONNECT_MS, undefined, { signal: this.#closed.signal }).catch(() => {});
     }
   }
 
   /** Listens until the connection ends, for whatever reason. */
-  async #listenOnce(): Promise<void> {
+  async #listenOnce(): Promise<'in vain' | undefined> {
+    const { url, directUrl, channel } = this.#options;
     const client = new pg.Client({
-      connectionString: this.#options.url,
+      connectionString: directUrl ?? url,
       application_name: 'annals-bell',
       keepAlive: true,
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
@@ -82,11 +90,12 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       await client.connect();
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       const [own] = rows;
+      if (directUrl === undefined && own?.pid !== processOf(client)) return 'in vain';
       // Whoever committed here has been rung for already.
       client.on('notification', ({ processId }) => {
         if (processId !== own?.pid) this.ring();
       });
-      await client.query(`listen ${this.#options.channel}`);
+      await client.query(`listen ${channel}`);
       this.#client = client;
       // Whatever was committed while nobody listened.
       this.ring();
@@ -98,6 +107,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       this.#closed.signal.removeEventListener('abort', close);
       await end(client);
     }
+    return undefined;
   }
 }
 

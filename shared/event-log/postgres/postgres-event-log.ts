@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { LogIdentity } from '#shared/brands.ts';
-import { PostgresBell } from '#shared/database/bell/bell.ts';
+import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -20,13 +20,13 @@ const READ_CONNECTIONS_MAX = 4;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
-export const openPostgresEventLog = async ({ url }: { url: string }): Promise<EventLog> => {
+export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions, 'channel'>): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
   const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
   const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
-  const bell = opening.use(new PostgresBell({ url, channel: 'annals_event_log' }));
+  const bell = opening.use(new PostgresBell({ url, directUrl, channel: 'annals_event_log' }));
   const readLog = createLogReader(readers, bell);
   const commits = opening.use(
     new GroupCommit({

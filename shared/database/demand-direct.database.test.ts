@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { type PoolMode, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
+import { StartRefused } from '../start-refused.ts';
+import { demandDirect } from './demand-direct.ts';
+
+if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
+
+const server = inject('postgresUrl');
+const at = (url: string, path: string): string => Object.assign(new URL(url), { pathname: path }).href;
+
+describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
+  const resources = new AsyncDisposableStack();
+  const through: Partial<Record<PoolMode, string>> = {};
+  let database: TestDatabase;
+  let direct: string;
+
+  beforeAll(async () => {
+    database = resources.use(await createDatabase());
+    direct = at(server, `/${database.name}`);
+    for (const mode of ['session', 'transaction', 'statement'] as const)
+      through[mode] = resources.use(await startPgBouncer(server, mode)).through(direct);
+  });
+
+  afterAll(() => resources.disposeAsync());
+
+  const refusalOf = async (databaseUrl: string | undefined, directUrl?: string): Promise<string> => {
+    const error: unknown = await demandDirect({ databaseUrl: databaseUrl ?? '', directUrl }).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(StartRefused);
+    return (error as StartRefused).message;
+  };
+
+  test('say whether notifications are heard', async () => {
+    expect(await demandDirect({ databaseUrl: direct })).toBe('notifications');
+    for (const databaseUrl of [through.session ?? '', through.transaction ?? '']) {
+      expect(await demandDirect({ databaseUrl })).toBe('polling');
+      expect(await demandDirect({ databaseUrl, directUrl: direct })).toBe('notifications');
+      expect(await demandDirect({ databaseUrl, directUrl: through.session })).toBe('notifications');
+    }
+  });
+
+  test('are refused where no transaction is kept together', async () => {
+    expect(await refusalOf(through.statement)).toMatch(/^The pooler at DATABASE_URL lends connections for a statement, .+: set it to/);
+  });
+
+  test('are refused where the direct one lends connections as well', async () => {
+    expect(await refusalOf(direct, through.transaction)).toMatch(/^DATABASE_DIRECT_URL leads through a pooler that lends connections/);
+  });
+
+  test('are refused where the direct one is another database, or none', async () => {
+    expect(await refusalOf(through.transaction, at(server, '/postgres'))).toMatch(/^DATABASE_DIRECT_URL leads to another database/);
+    expect(await refusalOf(through.transaction, at(server, '/nowhere'))).toMatch(
+      /^PostgreSQL at .+ says that the database "nowhere" does not/,
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { randomInt } from 'node:crypto';
+import pg from 'pg';
+import { StartRefused } from '#shared/start-refused.ts';
+import { demandPostgres } from './demand-postgres.ts';
+import { processOf } from './session.ts';
+
+type Addresses = { readonly databaseUrl: string; readonly directUrl?: string | undefined };
+
+/** Whether notifications of the database can be heard, or must be replaced by looking again and again. */
+export type Hearing = 'notifications' | 'polling';
+
+const ANSWER_WITHIN_MS = 10_000;
+/** Other clients of a pooler may take what this one has just given back. */
+const ROUNDS = 5;
+
+/** Makes sure that DATABASE_URL leads through no pooler that keeps no transaction together, and DATABASE_DIRECT_URL to the same database, heard. */
+export const demandDirect = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
+  await using database = await connect(databaseUrl);
+  if (await isPooled(database)) await demandTransactions(database);
+  else if (directUrl === undefined) return 'notifications';
+  if (directUrl === undefined) return 'polling';
+  await demandPostgres({ url: directUrl, setting: 'DATABASE_DIRECT_URL' });
+  await using direct = await connect(directUrl);
+  if (await isPooled(direct)) {
+    await using other = await connect(directUrl);
+    if (await areLent(direct, other)) throw new StartRefused(DIRECT_IS_LENT);
+  }
+  if (!(await areSame(database, direct))) throw new StartRefused(DIRECT_IS_ANOTHER);
+  return 'notifications';
+};
+
+const DIRECT_IS_LENT =
+  'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification is heard: ' +
+  'set it to the server itself or to a pooler in session mode, or leave it out.';
+const DIRECT_IS_ANOTHER = 'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';
+const NO_TRANSACTIONS =
+  'The pooler at DATABASE_URL lends connections for a statement, and Annals needs transactions: set it to transaction or session mode.';
+
+type Connected = pg.Client & AsyncDisposable;
+
+const connect = async (connectionString: string): Promise<Connected> => {
+  const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS };
+  const client = new pg.Client({ connectionString, application_name: 'annals-start', ...limits });
+  // A connection that is lost between two steps fails the next.
+  client.on('error', () => {});
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end().catch(() => {}) });
+};
+
+const pidOf = async (client: pg.Client): Promise<number | undefined> =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+
+const isPooled = async (client: pg.Client): Promise<boolean> => (await pidOf(client)) !== processOf(client);
+
+/** PgBouncer refuses a transaction in statement mode by a violation of its protocol, and hangs up. */
+const PROTOCOL_VIOLATION = '08P01';
+
+const demandTransactions = async (client: pg.Client): Promise<void> => {
+  try {
+    await client.query('begin');
+    await client.query('rollback');
+  } catch (cause) {
+    const isRefused = cause instanceof pg.DatabaseError && cause.code === PROTOCOL_VIOLATION;
+    throw isRefused ? new StartRefused(NO_TRANSACTIONS, { cause }) : cause;
+  }
+};
+
+/** Two clients that both have a connection to themselves never meet the same session, and never another than before. */
+const areLent = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
+  const [ones, others] = [new Set<unknown>(), new Set<unknown>()];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    ones.add(await pidOf(one));
+    others.add(await pidOf(other));
+  }
+  return ones.size > 1 || others.size > 1 || [...ones].some((pid) => others.has(pid));
+};
+
+/** An advisory lock is of one database on one server. */
+const areSame = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
+  const lock = randomInt(2 ** 32, 2 ** 48);
+  await one.query('begin');
+  await one.query('select pg_advisory_xact_lock($1)', [lock]);
+  const { rows } = await other.query<{ isFree: boolean }>('select pg_try_advisory_xact_lock($1) as "isFree"', [lock]);
+  await one.query('rollback');
+  return rows[0]?.isFree === false;
+};
