@@ -30,6 +30,7 @@ const PROCESSES = [
 const DATABASES = [
   'test/contracts/{command-gateway,change-stream-postgres,delivery-queue,event-log-postgres,key-store,rate-limit}.test.ts',
   'test/e2e/{audit,start-database,webhooks}.test.ts',
+  'test/recovery/role-and-rights.test.ts',
   'test/contract/{plans,read-model}.test.ts',
 ];
 /** Documentation that is followed as a newcomer does. */

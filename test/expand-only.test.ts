@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listMigrations } from '#shared/database/own-names.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { disturbances, tablesOf } from './expand-only.ts';
 import { PREVIOUS_RELEASE } from './previous-release.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-const files = globSync('{auth,audit,command,projector,query,shared,webhook-dispatcher}/**/[0-9][0-9][0-9][0-9]-*.sql', {
-  cwd: ROOT,
-}).toSorted();
+const files = await listMigrations();
 
 test('no migration disturbs processes that do not know it', async () => {
   expect(files.length).toBeGreaterThan(20);

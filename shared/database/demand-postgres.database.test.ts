@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
 import { StartRefused } from '#shared/start-refused.ts';
-import { createDatabase } from '../../test/engines/database.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { inDatabase } from '../../test/engines/search-everywhere.ts';
+import { startSystemPostgres, systemPostgresMissing } from '../../test/engines/system-postgres.ts';
 import { type AddressSetting, demandPostgres } from './demand-postgres.ts';
+import { migrateLeases } from './lease/lease.ts';
 import { openPool } from './pool.ts';
 
 const changed = (url: string, change: (url: URL) => void): string => {
@@ -64,3 +68,93 @@ test('so is a server that is too old', async () => {
     new RegExp(`^At ${host} is PostgreSQL \\d+, and Annals needs 99 or newer: upgrade it, or set DATABASE_URL to one that is\\.$`),
   );
 });
+
+test.each(['SQL_ASCII', 'LATIN1'])('a database in %s is refused', async (encoding) => {
+  await using database = await createDatabase({ options: `encoding '${encoding}' locale 'C'` });
+  expect(await refusalOf(database.url)).toMatch(
+    / has the encoding \w+, and Annals needs UTF8: make another \(docs\/postgresql\.md\), and set DATABASE_URL to it\.$/,
+  );
+});
+
+test.each([
+  ['default_transaction_read_only', 'on', 'off'],
+  ['default_transaction_isolation', 'serializable', 'read committed'],
+  ['session_replication_role', 'replica', 'origin'],
+])('a server with %s set to %s is refused, and the sentence has the remedy', async (name, value, demanded) => {
+  await using database = await createDatabase({ settings: { [name]: value } });
+  const refusal = await refusalOf(database.url);
+  expect(refusal).toContain(` has ${name} set to “${value}”, and Annals needs “${demanded}”: alter role `);
+  await execute(inject('postgresUrl'), remedyIn(refusal));
+  await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
+});
+
+test('a standby is refused', async ({ skip }) => {
+  skip(systemPostgresMissing !== undefined, systemPostgresMissing);
+  await using primary = await startSystemPostgres();
+  await primary.start();
+  await primary.createDatabase();
+  await using standby = await startSystemPostgres();
+  await standby.followPrimary(primary.url);
+  expect(await refusalOf(standby.url)).toBe(
+    `PostgreSQL at ${new URL(standby.url).host} is a standby, which takes no writes: set DATABASE_URL to the primary.`,
+  );
+  await demandPostgres({ url: primary.url, setting: 'DATABASE_URL' });
+});
+
+test.each([
+  ['a table', 'create table public.lease (house text, rent int)', 'a table public.lease that'],
+  ['tables', 'create table public.lease (house text); create table public.rate_limit (name text)', 'a table public.lease and 1 more that'],
+  ['a table for migrations', 'create table public.annals_migration (year int)', 'a table public.annals_migration that'],
+  ['a schema', 'create schema auth; create table auth.users (name text)', 'a schema auth that'],
+])('a database in which another application has %s of the same name is refused', async (_, theirs, told) => {
+  await using database = await createDatabase();
+  await execute(database.url, theirs);
+  expect(await refusalOf(database.url)).toContain(
+    ` has ${told} Annals has not made, and it would make its own there: make a database for Annals alone`,
+  );
+});
+
+test('the tables of another application do not matter beside ours, nor those that are only like ours where only the log is', async () => {
+  await using database = await createDatabase();
+  await execute(database.url, 'create table public.lease (house text); create table public.customer (name text)');
+  expect(await refusalOf(database.url)).toContain('public.lease');
+  await demandPostgres({ url: database.url, setting: 'EVENT_LOG_URL' });
+  await execute(database.url, 'drop table public.lease');
+  await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
+});
+
+test('a role that may not make tables is refused, and the sentence has the remedy', async () => {
+  await using database = await createDatabase();
+  await using role = await createRole(database);
+  const refusal = await refusalOf(role.url);
+  expect(refusal).toMatch(/^The role \w+ may not make what Annals needs in the database \w+ at \S+: grant /);
+  await execute(database.url, remedyIn(refusal));
+  await demandPostgres({ url: role.url, setting: 'DATABASE_URL' });
+});
+
+test('a role that may not use the tables that are there is refused', async () => {
+  await using database = await createDatabase();
+  await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
+  await migrateLeases(pool);
+  await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
+  await using role = await createRole(database);
+  expect(await refusalOf(role.url)).toMatch(
+    / may not use the tables of Annals in .+: connect as the role that owns them, or give them to \w+/,
+  );
+});
+
+/** The statements that a refusal ends with. */
+const remedyIn = (refusal: string): string => /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
+
+/** A role that may connect, and no more. */
+const createRole = async ({ url }: TestDatabase): Promise<AsyncDisposable & { readonly url: string }> => {
+  const name = `role_${randomUUID().replaceAll('-', '')}`;
+  await execute(url, `create role ${name} login password 'of-a-test'`);
+  const as = changed(url, (to) => {
+    to.username = name;
+    to.password = 'of-a-test';
+  });
+  return { url: as, [Symbol.asyncDispose]: () => execute(url, `drop owned by ${name}; drop role ${name}`) };
+};
+
+const execute = (url: string, sql: string): Promise<void> => inDatabase(url, async (client) => void (await client.query(sql)));

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { StartRefused } from '#shared/start-refused.ts';
+import { type Found, whyUnusable } from './usable.ts';
 
 /** The setting that an address comes from, for the message when it is of no use. */
 export type AddressSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'EVENT_LOG_URL';
@@ -9,16 +10,13 @@ type Demand = { readonly url: string; readonly setting: AddressSetting; readonly
 const MAJOR_MIN = 15;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Makes sure that the server of a setting can be used, before anything is begun; what is wrong with it is one sentence. */
+/** Makes sure that the server of a setting can be used, before anything is begun or made; what is wrong with it is one sentence. */
 export const demandPostgres = async (demand: Demand): Promise<void> => {
   const { url, setting, majorMin = MAJOR_MIN } = demand;
-  const major = await askMajor(url).catch((cause: unknown) => {
+  const refusal = await ask(url, { place: placeOf(url), setting, majorMin }).catch((cause: unknown) => {
     throw new StartRefused(explain(cause, demand), { cause });
   });
-  if (major < majorMin)
-    throw new StartRefused(
-      `At ${placeOf(url)} is PostgreSQL ${major}, and Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to one that is.`,
-    );
+  if (refusal !== undefined) throw new StartRefused(refusal);
 };
 
 /** Where an address leads, without the user and the password that it may hold. */
@@ -27,15 +25,14 @@ const placeOf = (url: string): string => {
   return host || searchParams.get('host') || 'localhost';
 };
 
-const askMajor = async (url: string): Promise<number> => {
+const ask = async (url: string, found: Found): Promise<string | undefined> => {
   const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS };
   const client = new pg.Client({ connectionString: url, application_name: 'annals-start', ...limits });
   // A connection that is lost between two steps fails the next.
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number }>(`select current_setting('server_version_num')::integer as version`);
-    return Math.floor((rows[0]?.version ?? 0) / 10_000);
+    return await whyUnusable(client, found);
   } finally {
     void client.end().catch(() => {});
   }

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { readOwnNames } from '#shared/database/own-names.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
+import { inDatabase } from '../engines/search-everywhere.ts';
 
 /** Starts on the server of DATABASE_URL; those on the embedded one are in start.test.ts. */
 
@@ -12,16 +14,50 @@ const draft = JSON.stringify({ articleId: 42, authorId: 7, title: 'One', body: '
 test('a start on an empty database is ready, and a second start finds what the first has kept', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
-  const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url };
+  const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url, RATE_LIMIT_URL: 'postgres:' };
   await using first = await startAnnals(environment);
   expect(await (await fetch(`${first.url}/readyz`)).json()).toMatchObject({ status: 'ready' });
   expect(await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment)).toMatchObject({ exit: 0 });
+  expect(await madeIn(database.url)).toEqual(await namesKnownBefore());
   first.child.kill('SIGKILL');
   await first.exited;
   await using second = await startAnnals(environment);
   expect((await runAnnals(['annals.ts', 'log', 'tail'], environment)).output).toContain('article-42@1  article.drafted');
   second.child.kill('SIGTERM');
   expect(await second.exited).toBe(0);
+});
+
+/** The schemas, and the tables that are in none of those. */
+const madeIn = (url: string) =>
+  inDatabase(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public'
+       union all select nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|public$)' order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  });
+
+/** What the start looks for, to see whether another application has it; the queue may well be shared with others. */
+const namesKnownBefore = async () => {
+  const { tables, schemas } = await readOwnNames();
+  return [...tables, 'annals_migration', ...schemas, 'read_model', 'bullmq'].toSorted();
+};
+
+test('a database that another application uses is one sentence, and nothing is made in it', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using database = await createDatabase();
+  await inDatabase(database.url, (client) => client.query('create table public.lease (house text)'));
+  const started = await Promise.all(
+    ['main.ts', 'command/main.ts', 'webhook-dispatcher/main.ts'].map((role) =>
+      runAnnals([role], { DATA_DIR: dataDir.path, DATABASE_URL: database.url }),
+    ),
+  );
+  for (const each of started)
+    expect(each).toEqual({
+      exit: 1,
+      output: expect.stringMatching(/^The database \w+ at \S+ has a table public\.lease that Annals .+\n$/),
+    });
+  expect(await madeIn(database.url)).toEqual(['lease']);
 });
 
 test('a request that does not end is cut off within the time to drain', async () => {

@@ -5,7 +5,12 @@ import { scaled } from './load.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 
-type Made = { readonly template?: string; readonly settings?: Readonly<Record<string, string>> };
+type Made = {
+  readonly template?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** More of `create database`. */
+  readonly options?: string;
+};
 
 /** What a server is set to must not matter, so that hardly a test runs on what PostgreSQL is set to by itself. */
 const ODD_SETTINGS = {
@@ -22,11 +27,15 @@ const ODD_SETTINGS = {
 };
 
 /** A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is still connected to it. */
-export const createDatabase = async ({ template = 'template0', settings = ODD_SETTINGS }: Made = {}): Promise<TestDatabase> => {
+export const createDatabase = async ({
+  template = 'template0',
+  settings = ODD_SETTINGS,
+  options = '',
+}: Made = {}): Promise<TestDatabase> => {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   // Nobody can connect to the template of the server's own: copying another fails while someone is.
-  await execute(server, `create database ${name} template ${template} strategy file_copy`);
+  await execute(server, `create database ${name} template ${template} strategy file_copy ${options}`);
   for (const [setting, value] of Object.entries(settings)) await execute(server, `alter database ${name} set ${setting} = ${value}`);
   const url = new URL(inject('databasesUrl'));
   url.pathname = `/${name}`;

@@ -1,0 +1,117 @@
+import type pg from 'pg';
+import { LIVE, NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
+import { type OwnNames, readOwnNames } from './own-names.ts';
+
+/** Where a setting leads, as sentences name it. */
+export type Found = { readonly place: string; readonly setting: string; readonly majorMin: number };
+
+const PAGE = 'docs/postgresql.md';
+const ENCODING = 'UTF8';
+/** What transactions and triggers of ours rely on, and no session may set by itself for all that it does. */
+const DEMANDED = {
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  session_replication_role: 'origin',
+};
+
+/** Everything is read at one moment: another process may be making its first tables. */
+const BEGIN = 'begin isolation level repeatable read';
+
+const FACTS = `
+  select current_setting('server_version_num')::integer / 10000 as major,
+    current_setting('server_encoding') as encoding,
+    pg_is_in_recovery() as "isStandby",
+    (select json_object_agg(name, setting) from pg_settings where name = any($1)) as settings,
+    quote_ident(current_user) as role,
+    quote_ident(current_database()) as database,
+    has_database_privilege(current_database(), 'CREATE') as "mayMakeSchemas",
+    coalesce((select has_schema_privilege(oid, 'USAGE') and has_schema_privilege(oid, 'CREATE') from pg_namespace where nspname = 'public'), false)
+      as "mayMakeTables",
+    coalesce((
+      select json_object_agg(nspname, has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT'))
+      from pg_class c join pg_namespace n on n.oid = relnamespace
+      where relname = 'annals_migration' and 2 = (select count(*) from pg_attribute where attrelid = c.oid and attname in ('component', 'checksum'))
+    ), '{}') as made`;
+
+type Facts = {
+  readonly major: number;
+  readonly encoding: string;
+  readonly isStandby: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly role: string;
+  readonly database: string;
+  readonly mayMakeSchemas: boolean;
+  readonly mayMakeTables: boolean;
+  /** In which schemas migrations of ours are noted down, and whether they may be read and written. */
+  readonly made: Readonly<Record<string, boolean>>;
+};
+
+const STRANGERS = `
+  select 'table public.' || quote_ident(relname) as name from pg_class join pg_namespace n on n.oid = relnamespace
+  where nspname = 'public' and relname = any($1)
+  union all select 'schema ' || quote_ident(nspname) from pg_namespace where nspname = any($2)
+  order by 1`;
+
+/** Why a server cannot be used, in one sentence with the remedy; undefined if it can. Nothing is made. */
+export const whyUnusable = async (client: pg.Client, found: Found): Promise<string | undefined> => {
+  await client.query(BEGIN);
+  const { rows } = await client.query<Facts>(FACTS, [Object.keys(DEMANDED)]);
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('PostgreSQL says nothing of itself');
+  const reason = ofServer(facts, found) ?? ofTables(facts, found);
+  if (reason !== undefined || 'public' in facts.made) return reason;
+  const names = await readOwnNames(found.setting === 'DATABASE_URL' ? undefined : 'shared/event-log');
+  return (await ofStrangers(client, names, facts, found)) ?? ofRights(facts, found);
+};
+
+const ofServer = (facts: Facts, { place, setting, majorMin }: Found): string | undefined => {
+  const { major, encoding, isStandby, settings, role, database } = facts;
+  if (major < majorMin)
+    return `At ${place} is PostgreSQL ${major}, and Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to one that is.`;
+  if (encoding !== ENCODING)
+    return `The database ${database} at ${place} has the encoding ${encoding}, and Annals needs ${ENCODING}: make another (${PAGE}), and set ${setting} to it.`;
+  if (isStandby) return `PostgreSQL at ${place} is a standby, which takes no writes: set ${setting} to the primary.`;
+  for (const [name, demanded] of Object.entries(DEMANDED)) {
+    if (settings[name] !== demanded)
+      return (
+        `PostgreSQL at ${place} has ${name} set to “${settings[name]}”, and Annals needs “${demanded}”: ` +
+        `alter role ${role} in database ${database} set ${name} = '${demanded}'.`
+      );
+  }
+  return undefined;
+};
+
+const ofTables = ({ made, role, database }: Facts, { place }: Found): string | undefined => {
+  if (made.public === false)
+    return `The role ${role} may not use the tables of Annals in the database ${database} at ${place}: connect as the role that owns them, or give them to ${role} (${PAGE}).`;
+  const [elsewhere] = Object.keys(made);
+  if (made.public === undefined && elsewhere !== undefined)
+    return `In the database ${database} at ${place}, an earlier release has made its tables in the schema ${elsewhere}: move them to public (${PAGE}, “Tables in another schema”).`;
+  return undefined;
+};
+
+const ofStrangers = async (
+  client: pg.Client,
+  names: OwnNames,
+  { database }: Facts,
+  { place, setting }: Found,
+): Promise<string | undefined> => {
+  const versions = setting === 'DATABASE_URL' ? [LIVE, NEXT, PREVIOUS].map(({ schema }) => schema) : [];
+  const { rows } = await client.query<{ name: string }>(STRANGERS, [
+    [...names.tables, 'annals_migration'],
+    [...names.schemas, ...versions],
+  ]);
+  const [first, ...others] = rows;
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `The database ${database} at ${place} has a ${first.name}${more} that Annals has not made, and it would make its own there: make a database for Annals alone (${PAGE}), and set ${setting} to it.`;
+};
+
+const ofRights = ({ mayMakeSchemas, mayMakeTables, role, database }: Facts, { place }: Found): string | undefined => {
+  const grants = [
+    ...(mayMakeSchemas ? [] : [`grant create on database ${database} to ${role}`]),
+    ...(mayMakeTables ? [] : [`grant usage, create on schema public to ${role}`]),
+  ];
+  if (grants.length === 0) return undefined;
+  return `The role ${role} may not make what Annals needs in the database ${database} at ${place}: ${grants.join('; ')} (${PAGE}).`;
+};
