@@ -1,7 +1,8 @@
 import type { StreamName } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type ParkedTask, readConsequences } from '#shared/operations/consequences.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { listParkedTasks, type ParkedTask, retryParkedTasks, skipParkedTask } from '../command/process-manager/parked.ts';
+import { retryParkedTasks, skipParkedTask } from '../command/process-manager/parked.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
 import type { Command } from './command.ts';
 import { openInstallation } from './installation.ts';
@@ -17,6 +18,14 @@ const withParked = async (terminal: Terminal, work: (pool: Pool) => Promise<void
   await work(pool);
 };
 
+const LISTED_MAX = 1_000_000;
+
+/** The oldest first. */
+const listParked = async (pool: Pool): Promise<readonly ParkedTask[]> => {
+  const found = await readConsequences(pool, { after: undefined, before: undefined, isBackward: true, rowsMax: LISTED_MAX });
+  return found.map(({ key: _, ...parked }) => parked);
+};
+
 const notParked = (stream: string): StartRefused => new StartRefused(`Nothing of ${harmless(stream)} is parked.`);
 
 export const processManagerParked: Command = {
@@ -27,7 +36,7 @@ export const processManagerParked: Command = {
   examples: ['process-manager parked', 'process-manager parked --json'],
   run: ({ flags }, terminal) =>
     withParked(terminal, async (pool) => {
-      const parked = await listParkedTasks(pool);
+      const parked = await listParked(pool);
       for (const each of parked) await terminal.write(flags.has('json') ? JSON.stringify(each) : parkedLine(each));
       if (parked.length === 0 && !flags.has('json')) await terminal.write('Nothing is parked.');
     }),
@@ -60,7 +69,7 @@ export const processManagerSkip: Command = {
   run: ({ positionals: [name = ''] }, terminal) =>
     withParked(terminal, async (pool) => {
       const stream = name as StreamName;
-      const parked = (await listParkedTasks(pool)).filter((each) => each.stream === stream);
+      const parked = (await listParked(pool)).filter((each) => each.stream === stream);
       if (parked.length === 0) throw notParked(name);
       if (!(await skipParkedTask(pool, stream)))
         throw new StartRefused(`${harmless(name)} is not skipped: only the end of a child can be, and only once.`);

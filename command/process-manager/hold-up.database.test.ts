@@ -85,6 +85,9 @@ const untilParked = (count: number) =>
     ({ output }) => output.split('\n').filter(Boolean).length === count,
   );
 
+/** Without what they mean. */
+const shownMetrics = async () => (await side.metrics.metrics()).replace(/^#.*\n|^\n/gm, '');
+
 test('a child that cannot be ended is parked, holds up nothing, and is ended once its cause is gone', async () => {
   const [author, unrelated] = [await registerUser(side), await registerUser(side)];
   const articleId = await draftArticle(side, author);
@@ -93,9 +96,12 @@ test('a child that cannot be ended is parked, holds up nothing, and is ended onc
   await erase(unrelated);
   await untilParked(1);
   expect(await annals('parked')).toMatchObject({ exit: 0, output: expect.stringMatching(/end +comment-4001 .*has all of its ids/) });
+  await side.pool.query(`update process_manager.parked set parked_at = parked_at - interval '1 hour'`);
+  expect(await shownMetrics()).toMatch(/^annals_process_manager_parked 1\nannals_process_manager_parked_oldest_seconds 36\d\d\b/m);
   await side.eventLog.append('comment-4001' as StreamName, FIRST, [added({ articleId, commentId: 4_001, authorId: unrelated })]);
   expect(await annals('retry', 'comment-4001')).toMatchObject({ exit: 0 });
   await untilParked(0);
+  expect(await shownMetrics()).toMatch(/^annals_process_manager_parked 0\nannals_process_manager_parked_oldest_seconds 0$/m);
   expect(await typesOf('comment-4001')).toEqual(['comment.added', 'comment.added', 'comment.deleted']);
 });
 

@@ -1,19 +1,11 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { Cause } from './steps.ts';
 
-/** Something to carry out by itself: the end of a child, or the erasure of the user whose stream it is. */
-export type Task = { readonly task: 'end' | 'erase'; readonly stream: StreamName; readonly cause: Cause };
-
-export type ParkedTask = Pick<Task, 'task' | 'stream'> & {
-  readonly causeId: EventId;
-  readonly reason: string;
-  readonly attempts: number;
-  readonly parkedAt: Date;
-  readonly nextAt: Date;
-  readonly skippedAt: Date | null;
-};
+/** Something to carry out by itself. */
+export type Task = Pick<ParkedTask, 'task' | 'stream'> & { readonly cause: Cause };
 
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
@@ -46,20 +38,6 @@ export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
 
 export const unpark = async (pool: Pool, { task, stream }: Pick<Task, 'task' | 'stream'>): Promise<void> => {
   await pool.query('delete from process_manager.parked where task = $1 and stream = $2', [task, stream]);
-};
-
-export const listParkedTasks = async (pool: Pool): Promise<readonly ParkedTask[]> => {
-  const { rows } = await pool.query<ParkedTask>(
-    `select task, stream, cause_id as "causeId", reason, attempts, parked_at as "parkedAt", next_at as "nextAt", skipped_at as "skippedAt"
-     from process_manager.parked order by parked_at, task, stream`,
-  );
-  return rows;
-};
-
-/** How many are retried. */
-export const countParkedTasks = async (pool: Pool): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>('select count(*) as count from process_manager.parked where skipped_at is null');
-  return rows[0]?.count ?? 0;
 };
 
 /** Has the process manager retry at once, also what was skipped. Returns whether there was anything. */

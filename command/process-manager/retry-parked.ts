@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
+import { countConsequences } from '#shared/operations/consequences.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
-import { countParkedTasks, dueOf, unpark } from './parked.ts';
+import { dueOf, unpark } from './parked.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -45,7 +46,15 @@ const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Regist
     help: 'Consequences of deletions, erasures among them, that could not be carried out and are retried.',
     registers: [metrics],
     async collect() {
-      this.set(await orUnknown(() => countParkedTasks(pool)));
+      this.set(await orUnknown(async () => (await countConsequences(pool)).parked));
+    },
+  });
+  new Gauge({
+    name: 'annals_process_manager_parked_oldest_seconds',
+    help: 'How long the oldest of them has been parked; 0 if there is none.',
+    registers: [metrics],
+    async collect() {
+      this.set(await orUnknown(async () => (await countConsequences(pool)).oldestSeconds ?? 0));
     },
   });
 };

@@ -13,6 +13,7 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
       ...{ isOfThisRelease: true, rebuild: null },
     },
     followers: [{ name: 'projector', cursor: '6f9619ff-15o', behindSeconds: 0, isRunning: true }],
+    consequences: { parked: 0, skipped: 0, oldestSeconds: null },
     webhooks: { endpoints: 3, enabled: 2, due: 4, dead: 0 },
     _links: { self: { href: '/operations' }, verify: { href: '/audit/verifications', method: 'POST' } },
   },
@@ -28,6 +29,11 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
       retry: { href: '/operations/parked/article-8001/retry', method: 'POST' },
       release: { href: '/operations/parked/article-8001/release', method: 'POST' },
     },
+  },
+  ParkedConsequence: {
+    ...{ task: 'end', stream: 'comment-9001', cause: ORDER_ID, reason: 'Others change comment-9001 all the time.', attempts: 3 },
+    ...{ since: AT, nextAt: AT, skippedAt: null },
+    _links: { item: { href: '/comments/9001' }, history: { href: '/comments/9001/history' } },
   },
   NewRelease: { version: 2 },
   Order: {

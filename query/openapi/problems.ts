@@ -54,6 +54,7 @@ const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
   getOperations: ['forbidden'],
   getOperationsSamples: ['forbidden'],
   listParkedItems: ['forbidden'],
+  listParkedConsequences: ['forbidden'],
   listOrders: ['forbidden'],
   getOrder: ['forbidden'],
   retryParkedItem: ['too_many_orders'],

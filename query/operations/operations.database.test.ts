@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Order, ParkedItem } from '#shared/rest/operator.ts';
+import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -37,6 +37,31 @@ test('what is parked is told in pages, the latest first, with what may be done',
   const { body: seen } = await world.ask('/operations/parked?limit=1', { by: { ...admin, scopes: ['read:events'] } });
   expect((seen as ParkedItem[])[0]?._links).not.toHaveProperty('release');
   expect(await world.ask('/operations', { by: admin })).toMatchObject({ status: 200, body: { readModel: { parked: 3, rebuild: null } } });
+});
+
+test('consequences of deletions that could not be carried out are told in pages, those parked last first', async () => {
+  const park = (task: string, stream: string, minutesAgo: number, skipped = false) =>
+    world.side.pool.query(
+      `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at, skipped_at)
+       values ($1, $2, $3, '{}', 'No key.', now() - $4 * interval '1 minute', now() + interval '1 day', case when $5 then now() end)`,
+      [task, stream, randomUUID(), minutesAgo, skipped],
+    );
+  await park('end', 'comment-1', 30);
+  await park('erase', 'user-2', 20);
+  await park('end', 'article-3', 10, true);
+  expect(await walk('next', '/operations/consequences?limit=2')).toEqual([['article-3', 'user-2'], ['comment-1']]);
+  expect(await walk('prev', '/operations/consequences?limit=2')).toEqual([['article-3', 'user-2']]);
+  const { body } = await world.ask('/operations/consequences', { by: admin });
+  expect(body).toMatchObject([
+    { task: 'end', stream: 'article-3', nextAt: null, skippedAt: expect.any(String) },
+    { task: 'erase', stream: 'user-2', reason: 'No key.', attempts: 1, skippedAt: null, _links: { item: { href: '/users/2' } } },
+    { stream: 'comment-1', nextAt: expect.any(String) },
+  ]);
+  const { consequences } = (await world.ask('/operations', { by: admin })).body as OperationsStatus;
+  expect(consequences).toMatchObject({ parked: 2, skipped: 1 });
+  expect(Math.floor((consequences.oldestSeconds ?? 0) / 60)).toBe(30);
+  expect(await world.ask('/operations/consequences', { by: await world.person('reader') })).toMatchObject({ status: 403 });
+  await world.side.pool.query('truncate process_manager.parked');
 });
 
 test('the same key is the same order, and none for something else', async () => {

@@ -1,5 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
 import { findOrder } from '#shared/operations/orders.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { readStanding } from '#shared/operations/standing.ts';
@@ -13,7 +14,7 @@ import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 import { type OrderRow, readOrders, readParked } from './lists.ts';
-import { representOrder, representParked, representStanding } from './representation.ts';
+import { representConsequence, representOrder, representParked, representStanding } from './representation.ts';
 
 type OperationsDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'> };
 
@@ -21,7 +22,9 @@ type OperationsDependencies = { readonly pool: Pool; readonly eventLog: Pick<Eve
 export const operationsReads = ({
   pool,
   eventLog,
-}: OperationsDependencies): Reads<'getOperations' | 'getOperationsSamples' | 'listParkedItems' | 'listOrders' | 'getOrder'> => ({
+}: OperationsDependencies): Reads<
+  'getOperations' | 'getOperationsSamples' | 'listParkedItems' | 'listParkedConsequences' | 'listOrders' | 'getOrder'
+> => ({
   async getOperations({ caller }) {
     const standing = await readStanding(pool, eventLog).catch(tellFailure);
     const item = representStanding(standing, { identity: eventLog.identity, at: new Date(), mayOrder: mayOrder(caller) });
@@ -45,6 +48,17 @@ export const operationsReads = ({
       read: (stretch) => readParked(pool, stretch).catch(tellFailure),
       keyOf: ({ position }) => position,
       represent: (row) => representParked(row, { identity: eventLog.identity, mayOrder: mayOrder(caller) }),
+    });
+  },
+
+  listParkedConsequences(_reader, asked): Promise<ListAnswer> {
+    return readKeyedList<ListedTask, string>({
+      path: '/operations/consequences',
+      asked,
+      kindOfKey: 'string',
+      read: (stretch) => readConsequences(pool, stretch).catch(tellFailure),
+      keyOf: ({ key }) => key,
+      represent: representConsequence,
     });
   },
 

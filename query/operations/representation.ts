@@ -1,14 +1,15 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
+import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { Standing } from '#shared/operations/standing.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
-import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
+import type { OperationsStatus, Order, ParkedConsequence, ParkedItem } from '#shared/rest/operator.ts';
 import type { OrderRow } from './lists.ts';
 
 type Shown = { readonly identity: LogIdentity; readonly mayOrder: boolean };
 
 export const representStanding = (
-  { head, readModel, followers, webhooks }: Standing,
+  { head, readModel, followers, consequences, webhooks }: Standing,
   { identity, mayOrder, at }: Shown & { readonly at: Date },
 ): OperationsStatus => {
   const cursorAt = (position: Position) => formatCursor(identity, position);
@@ -23,11 +24,13 @@ export const representStanding = (
       behindSeconds,
       isRunning,
     })),
+    consequences,
     webhooks,
     _links: {
       self: { href: '/operations' },
       samples: { href: '/operations/samples' },
       parked: { href: '/operations/parked' },
+      consequences: { href: '/operations/consequences' },
       orders: { href: '/operations/orders' },
       audit: { href: '/audit/status' },
       ...(mayOrder && { verify: { href: '/audit/verifications', method: 'POST' } }),
@@ -36,18 +39,32 @@ export const representStanding = (
 };
 
 export const representParked = ({ stream, version, type, position, reason, since }: Listed, { identity, mayOrder }: Shown): ParkedItem => {
-  const [, kind = '', id = ''] = /^([a-z]+)-(\d+)$/.exec(stream) ?? [];
   return {
     ...{ stream, version, type, cursor: formatCursor(identity, position), reason, since: since.toISOString() },
     _links: {
-      // The collections are named by what is in them.
-      ...(kind !== '' && { item: { href: `/${kind}s/${id}` }, history: { href: `/${kind}s/${id}/history` } }),
+      ...itemLinks(stream),
       ...(mayOrder && {
         retry: { href: `/operations/parked/${stream}/retry`, method: 'POST' },
         release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
       }),
     },
   };
+};
+
+export const representConsequence = (parked: ParkedTask): ParkedConsequence => {
+  const { task, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt } = parked;
+  return {
+    ...{ task, stream, cause: causeId, reason, attempts, since: parkedAt.toISOString() },
+    nextAt: skippedAt === null ? nextAt.toISOString() : null,
+    skippedAt: skippedAt?.toISOString() ?? null,
+    _links: itemLinks(stream),
+  };
+};
+
+/** The collections are named by what is in them. */
+const itemLinks = (stream: string): Readonly<Record<string, { href: string }>> => {
+  const [, kind, id = ''] = /^([a-z]+)-(\d+)$/.exec(stream) ?? [];
+  return kind === undefined ? {} : { item: { href: `/${kind}s/${id}` }, history: { href: `/${kind}s/${id}/history` } };
 };
 
 export const representOrder = (order: OrderRow): Order => {

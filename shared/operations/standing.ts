@@ -4,6 +4,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { areVersionsLocked, LIVE, NEXT, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
+import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 import { type FollowerStanding, readFollowers } from './followers.ts';
 
 /** How the installation does, as the database tells it: whichever process asks, and whatever other processes there are. */
@@ -20,18 +21,20 @@ export type Standing = {
     readonly rebuild: Position | null;
   };
   readonly followers: readonly FollowerStanding[];
+  readonly consequences: ConsequenceCounts;
   readonly webhooks: WebhookCounts;
 };
 
 export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>): Promise<Standing> => {
   const followers = await readFollowers(pool, eventLog);
-  const [live, next, isUnderWay, counts, isOfThisRelease, webhooks] = await Promise.all([
+  const [live, next, isUnderWay, counts, isOfThisRelease, webhooks, consequences] = await Promise.all([
     readVersion(pool, LIVE),
     readVersion(pool, NEXT),
     areVersionsLocked(pool),
     countLeftOut(pool),
     isOfProjectorsRelease(pool),
     countWebhooks(pool),
+    countConsequences(pool),
   ]);
   const projector = followers.find(({ name }) => name === PROJECTOR);
   return {
@@ -45,6 +48,7 @@ export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identit
       rebuild: isUnderWay && next ? next.position : null,
     },
     followers,
+    consequences,
     webhooks,
   };
 };

@@ -40,6 +40,17 @@ const OperationsStatus = z
         }),
       )
       .meta({ description: 'All that ever followed the log here, by name.' }),
+    consequences: z
+      .strictObject({
+        parked: count.meta({ description: 'Those that are retried.' }),
+        skipped: count.meta({ description: 'Those that an operator has left as they are.' }),
+        oldestSeconds: seconds.meta({
+          description: 'How long the oldest of those that are retried has been parked; null if there is none.',
+        }),
+      })
+      .meta({
+        description: 'What deletions should have brought with them and could not: ends of comments, drafts and webhooks, and erasures.',
+      }),
     webhooks: z.strictObject({
       endpoints: count,
       enabled: count,
@@ -81,6 +92,21 @@ const ParkedItem = z
   })
   .meta({ id: 'ParkedItem' });
 export type ParkedItem = Readonly<z.infer<typeof ParkedItem>>;
+
+const ParkedConsequence = z
+  .strictObject({
+    task: z.enum(['end', 'erase']).meta({ description: '`end`: a child whose parent is gone. `erase`: a user who was deleted.' }),
+    stream: z.string().meta({ description: 'Of the child or the user.', examples: ['comment-9001'] }),
+    cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
+    reason: z.string().meta({ description: 'What the last attempt failed at.' }),
+    attempts: count,
+    since: timestamp,
+    nextAt: timestamp.nullable().meta({ description: 'When it is retried; null if it is skipped.' }),
+    skippedAt: timestamp.nullable().meta({ description: 'When an operator left it as it is.' }),
+    _links: Links,
+  })
+  .meta({ id: 'ParkedConsequence' });
+export type ParkedConsequence = Readonly<z.infer<typeof ParkedConsequence>>;
 
 const Order = z
   .strictObject({
@@ -151,6 +177,13 @@ export const OPERATOR_OPERATIONS = {
       kind: 'list',
       schema: ParkedItem,
     },
+  },
+  listParkedConsequences: {
+    ...read,
+    path: '/operations/consequences',
+    summary: 'What deletions should have brought with them and could not, for administrators',
+    query: z.strictObject(PAGE),
+    answer: { status: 200, description: 'A page of consequences, those parked last first.', kind: 'list', schema: ParkedConsequence },
   },
   listOrders: {
     ...read,

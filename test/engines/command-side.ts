@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Registry } from 'prom-client';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
@@ -24,6 +25,7 @@ import { inTheDatabase, type StartLog } from './log-engines.ts';
 /** The command side as one process has it. */
 export type CommandSide = AsyncDisposable &
   CommandGateway & {
+    readonly metrics: Registry;
     readonly eventLog: EventLog;
     readonly keys: KeyStore;
     readonly masterKey: MasterKey;
@@ -84,6 +86,7 @@ export const createCommandWorld = async (
         databaseUrl: database.url,
         blobs,
         uploads,
+        metrics: beside.metrics,
         [Symbol.asyncDispose]: () => resources.disposeAsync(),
       };
     },

@@ -16,6 +16,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 import { openPeople, PASSWORD, type Person } from '../engines/installation-people.ts';
 import { scaled } from '../engines/load.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
@@ -68,6 +69,13 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     await log.append(stream, 'any', [{ id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} }]);
     return stream;
   };
+
+  /** It is retried no more. */
+  const skipConsequence = () =>
+    inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+      client.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, attempts, next_at, skipped_at)
+        values ('end', 'comment-4001', gen_random_uuid(), '{}', 'No key.', 3, now(), now()) on conflict do nothing`),
+    );
 
   const fillIn = async (page: Page, { email }: Person): Promise<void> => {
     await page.getByLabel('E-mail address').fill(email);
@@ -162,6 +170,12 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByText('Nothing is parked.').waitFor();
       const stream = await parkArticle();
       await page.getByRole('link', { name: stream }).waitFor();
+      await page
+        .getByText('No consequence is parked.')
+        .or(page.getByRole('link', { name: 'comment-4001' }))
+        .waitFor();
+      await skipConsequence();
+      await page.getByRole('row', { name: /comment-4001 end it No key\. 3 .* an operator skipped it/ }).waitFor();
       await look('parked');
       await press('Retry');
       await heading(`Retry ${stream}`);

@@ -1,6 +1,7 @@
-import type { Order, ParkedItem } from '#shared/rest/operator.ts';
+import type { Order, ParkedConsequence, ParkedItem } from '#shared/rest/operator.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
+import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Heading, Listing } from '../parts.ts';
@@ -30,6 +31,36 @@ export const Parked = () => {
         { label: 'Reason', cell: ({ reason }: ParkedItem) => reason },
         { label: 'Since', cell: ({ since }: ParkedItem) => html`<${Time} at=${since} clock />` },
         { label: 'Do', cell: (item: ParkedItem) => html`<${Ways} item=${item} />` },
+      ]}
+    />
+    <${Consequences} />`;
+};
+
+const TASKS = { end: 'end it', erase: 'erase the user' } as const;
+
+/** What deletions should have brought with them. */
+const Consequences = () => {
+  const pages = usePages<ParkedConsequence>('/operations/consequences', EVERY_MS);
+  return html`
+    <h2>Consequences of deletions</h2>
+    <p>A deletion ends what belonged to the item, and a deleted user is erased. What cannot be carried out is retried, and holds up nothing else.
+    Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
+    <${Listing}
+      pages=${pages}
+      caption="Parked consequences"
+      keyOf=${({ task, stream }: ParkedConsequence) => `${task} ${stream}`}
+      empty=${html`<p><strong>No consequence is parked.</strong> One that cannot be carried out would stand here, with the reason.</p>`}
+      columns=${[
+        { label: 'Item', cell: ({ stream }: ParkedConsequence) => html`<${Subject} subject=${stream} />` },
+        { label: 'To do', cell: ({ task }: ParkedConsequence) => TASKS[task] },
+        { label: 'Reason', cell: ({ reason }: ParkedConsequence) => reason },
+        { label: 'Attempts', numeric: true, cell: ({ attempts }: ParkedConsequence) => countText(attempts) },
+        { label: 'Since', cell: ({ since }: ParkedConsequence) => html`<${Time} at=${since} clock />` },
+        {
+          label: 'Next attempt',
+          cell: ({ nextAt }: ParkedConsequence) =>
+            nextAt === null ? 'none: an operator skipped it' : html`<${Time} at=${nextAt} clock />`,
+        },
       ]}
     />`;
 };

@@ -6,6 +6,7 @@ const well = {
   log: { cursor: 'a-1' },
   readModel: { cursor: 'a-1', behindSeconds: 0, parked: 0, skipped: 0, bytes: 0, isOfThisRelease: true, rebuild: null },
   followers: [{ name: 'projector', cursor: 'a-1', behindSeconds: 0.4, isRunning: true }],
+  consequences: { parked: 0, skipped: 0, oldestSeconds: null },
   webhooks: { endpoints: 0, enabled: 0, due: 0, dead: 0 },
   _links: {},
 };
@@ -20,6 +21,12 @@ test('a follower that no process has is no trouble as long as it misses nothing'
 
 test.each([
   ['an item is parked', { readModel: { ...well.readModel, parked: 1 } }, 'bad', /^1 item cannot be read/],
+  [
+    'a consequence of a deletion is parked',
+    { consequences: { parked: 2, skipped: 0, oldestSeconds: 95 } },
+    'bad',
+    /^2 consequences of deletions could not be carried out, for 1 min 35 s now/,
+  ],
   ['the tables are of another release', { readModel: { ...well.readModel, isOfThisRelease: false } }, 'bad', /projection rebuild/],
   [
     'a follower is late',

@@ -7,10 +7,15 @@ export type Finding = { readonly tone: 'bad' | 'warn'; readonly text: string; re
 const BEHIND_WARN_S = 10;
 
 /** What an operator should know of, the worst first; nothing where all is well. */
-export const findingsOf = ({ readModel, followers, webhooks }: OperationsStatus): readonly Finding[] => {
+export const findingsOf = ({ readModel, followers, consequences, webhooks }: OperationsStatus): readonly Finding[] => {
   const findings: Finding[] = [];
   if (readModel.parked > 0) {
     const text = `${plural(readModel.parked, 'item')} cannot be read, because of an event that cannot be taken in.`;
+    findings.push({ tone: 'bad', text, href: '/console/parked', linkText: 'See what is parked' });
+  }
+  if (consequences.parked > 0) {
+    const what = plural(consequences.parked, 'consequence of a deletion', 'consequences of deletions');
+    const text = `${what} could not be carried out, for ${spanText(consequences.oldestSeconds ?? 0)} now.`;
     findings.push({ tone: 'bad', text, href: '/console/parked', linkText: 'See what is parked' });
   }
   if (!readModel.isOfThisRelease) {
