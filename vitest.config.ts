@@ -33,6 +33,9 @@ const DATABASES = [
   'test/recovery/role-and-rights.test.ts',
   'test/contract/{plans,read-model}.test.ts',
 ];
+/** Of these, with rebuilds, what depends most on whose a session is. */
+const POOLED =
+  '{test/contracts/delivery-queue,test/e2e/audit,test/e2e/start-database,test/e2e/webhooks,projector/rebuild.database}.test.ts';
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/tutorial.test.ts';
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
@@ -216,6 +219,8 @@ export default defineConfig({
           ...patient,
         },
       },
+      // What depends most on whose a session is, through PgBouncer in the mode that TEST_PGBOUNCER names.
+      { test: { name: 'poolers', include: [POOLED], ...onPostgres, ...patient } },
       // Our pages in a real browser.
       { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], exclude: [PAGES_BEHIND_NGINX], ...onPostgres, ...patient } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, ...limits(300_000) } },

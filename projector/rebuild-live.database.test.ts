@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { addComment, as, by, type CommandSide, draftArticle } from '../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { untilProjected } from '../test/engines/projection.ts';
@@ -53,19 +53,18 @@ describe.each(LOG_ENGINES)('a rebuild while everything goes on, on %s', (_name, 
   });
 });
 
-/** Reads by prepared statements on connections that are kept, as pools keep them. */
+/** Reads by prepared statements on connections that are kept. */
 const startReading = ({ databaseUrl }: CommandSide) => {
   let reads = 0;
   let isOver = false;
   const failures: unknown[] = [];
   let backwards = 0;
   const read = async () => {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
+    await using pool = openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 1 });
     const last = { position: 0, articles: new Map<number, number>() };
     while (!isOver) {
       try {
-        const { rows } = await client.query({
+        const { rows } = await pool.query({
           name: 'where-and-what',
           text: `select (select position::float8 from public.follower_checkpoint where follower = 'projector') as position, a.id::float8 as id, a.version, u.name,
                    (select count(*) from read_model.comments c where c.article_id = a.id) as comments
@@ -83,7 +82,6 @@ const startReading = ({ databaseUrl }: CommandSide) => {
       }
       await delay(1);
     }
-    await client.end();
   };
   const readers = Promise.all(Array.from({ length: 4 }, read));
   return {

@@ -8,7 +8,7 @@ import { temporaryDataDir } from './data-dir.ts';
 import { inDatabase } from './search-everywhere.ts';
 import { until } from './until.ts';
 
-/** A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with. */
+/** A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with and, in session mode, connections for all. */
 export type PgBouncer = AsyncDisposable & {
   /** The same database through it. */
   through(url: string): string;
@@ -67,6 +67,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
 max_client_conn = 400
+${mode === 'session' ? 'default_pool_size = 100' : ''}
 `;
 
 /** The shell reads from this process until that ends, however it ends, and then takes PgBouncer with it. */
