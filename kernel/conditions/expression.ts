@@ -1,12 +1,15 @@
-import { column, itemDefs, snake, targetOf } from '../registry/names.ts';
+import { itemDefs, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 
-/** A condition, resolved: the one form from which a check in memory and an SQL condition are made. */
+/**
+ * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a value that is null, and of
+ * a reference to what is not there, is in docs/conditions.md.
+ */
 export type Expression =
   | { readonly op: 'const'; readonly value: boolean }
   | { readonly op: 'and' | 'or'; readonly of: readonly Expression[] }
   | { readonly op: 'not'; readonly of: Expression }
-  | { readonly op: 'is'; readonly field: string; readonly value: unknown }
+  | { readonly op: 'is'; readonly field: string; readonly value: string | number | boolean | null }
   | { readonly op: 'min' | 'max'; readonly field: string; readonly than: number | string }
   | { readonly op: 'caller'; readonly field: string }
   | { readonly op: 'at'; readonly field: string; readonly kind: string; readonly of: Expression }
@@ -26,7 +29,7 @@ export const or = (...of: readonly Expression[]): Expression => {
   const different = [...new Map(left.map((each) => [JSON.stringify(each), each])).values()];
   return different.length > 1 ? { op: 'or', of: different } : (different[0] ?? never);
 };
-const negate = (of: Expression): Expression => (of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of });
+export const negate = (of: Expression): Expression => (of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of });
 /** What lies behind a reference; of alternatives, each by itself, so that each can be granted by itself. */
 const at = (field: string, kind: string, of: Expression): Expression =>
   of.op === 'or'
@@ -77,80 +80,10 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
 const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
 const matches = (field: string, value: unknown): Expression => {
   if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));
-  if (typeof value !== 'object' || value === null) return { op: 'is', field, value };
+  if (typeof value !== 'object' || value === null) return { op: 'is', field, value: value as string | null };
   if ('not' in value) return negate(matches(field, value.not));
   if ('min' in value) return { op: 'min', field, than: value.min as number };
-  return { op: 'max', field, than: (value as { max: number }).max };
-};
-
-// ── In memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-export type State = Readonly<Record<string, unknown>>;
-export type Find = (kind: string, id: unknown) => State | undefined;
-/** Made once per condition; `find` has what references lead to, as of when it is asked. */
-export const holds = (expression: Expression, state: State, callerId: number | null, find: Find): boolean => {
-  switch (expression.op) {
-    case 'const':
-      return expression.value;
-    case 'and':
-      return expression.of.every((each) => holds(each, state, callerId, find));
-    case 'or':
-      return expression.of.some((each) => holds(each, state, callerId, find));
-    case 'not':
-      return !holds(expression.of, state, callerId, find);
-    case 'is':
-      return (state[expression.field] ?? null) === expression.value;
-    case 'min':
-      return Number(state[expression.field] ?? Number.NaN) >= Number(expression.than);
-    case 'max':
-      return Number(state[expression.field] ?? Number.NaN) <= Number(expression.than);
-    case 'caller':
-      return callerId !== null && state[expression.field] === callerId;
-    case 'at':
-      return isThere(find(expression.kind, state[expression.field]), (found) => holds(expression.of, found, callerId, find));
-    case 'some':
-      return ((state[expression.list] ?? []) as readonly State[]).some((item) => holds(expression.of, item, callerId, find));
-  }
-};
-
-/** What is not there meets no condition, as in SQL. */
-const isThere = (found: State | undefined, check: (found: State) => boolean): boolean => found !== undefined && check(found);
-
-// ── In SQL ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`);
-/** `$viewer` is null for those who are not signed in. */
-export const toSql = (domain: Domain, kind: Kind, expression: Expression, alias: string): string => {
-  const sql = (each: Expression): string => toSql(domain, kind, each, alias);
-  switch (expression.op) {
-    case 'const':
-      return String(expression.value);
-    case 'and':
-      return `(${expression.of.map(sql).join(' and ')})`;
-    case 'or':
-      return `(${expression.of.map(sql).join(' or ')})`;
-    case 'not':
-      // Null is not true: the same as in memory.
-      return `(${sql(expression.of)}) is not true`;
-    case 'is':
-      return expression.value === null
-        ? `${alias}.${column(expression.field, kind.fields[expression.field])} is null`
-        : `${alias}.${column(expression.field, kind.fields[expression.field])} = ${literal(expression.value)}`;
-    case 'min':
-      return `${alias}.${snake(expression.field)} >= ${literal(expression.than)}`;
-    case 'max':
-      return `${alias}.${snake(expression.field)} <= ${literal(expression.than)}`;
-    case 'caller':
-      return `${alias}.${expression.field === 'id' ? 'id' : column(expression.field, kind.fields[expression.field])} = $viewer`;
-    case 'at': {
-      const target = domain.kinds[expression.kind] as Kind;
-      const inner = `${alias}_${expression.field}`;
-      return `exists (select from ${target.plural} ${inner} where ${inner}.id = ${alias}.${column(expression.field, kind.fields[expression.field])}${expression.of.op === 'const' ? '' : ` and ${toSql(domain, target, expression.of, inner)}`})`;
-    }
-    case 'some': {
-      const def = kind.fields[expression.list];
-      const item = { ...kind, fields: def ? itemDefs(def) : {} };
-      return `exists (select from ${kind.name}_${expression.list} i where i.${kind.name}_id = ${alias}.id and ${toSql(domain, item, expression.of, 'i')})`;
-    }
-  }
+  return { op: 'max', field, than: (value as unknown as { max: number }).max };
 };
 
 /** What is left of it where a field is known: lists are cut into parts by this, each of which one index holds in order. */

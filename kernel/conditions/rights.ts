@@ -1,123 +1,94 @@
-import { targetOf } from '../registry/names.ts';
+import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
-import { type Expression, type Find, holds, knowing, never, or, resolve, type State, toSql } from './expression.ts';
+import { always, type Expression, never, resolve } from './expression.ts';
 
-export type Caller = { readonly role: string; readonly id: number | null };
-
-/** The row of the policy for an operation: `read`, a command, or a right to fields. */
-const rowOf = (kind: Kind, operation: string): Row =>
-  kind.rights[operation] ?? kind.fieldRights[operation] ?? (operation === 'read' ? {} : (kind.rights.write ?? {}));
-
-/** What somebody with this role must find true of it. */
-export const rightOf = (domain: Domain, kind: Kind, operation: string, role: string): Expression => {
-  const row = rowOf(kind, operation);
-  if (typeof row.as === 'string') {
-    const def = kind.fields[row.as];
-    const target = def && domain.kinds[targetOf(def)];
-    // As of the parent, reading; the condition is asked of the parent.
-    return target
-      ? resolve(domain, kind, {
-          [row.as]: asCondition(target, operation === 'read' ? 'read' : 'write', role),
-        })
-      : never;
-  }
-  return resolve(domain, kind, cellOf(row, role));
+/** Who may do something with an aggregate, resolved: the row of the policy. */
+export type Right = {
+  readonly operation: string;
+  /** What a token must have for it, beyond what is public. */
+  readonly scope: string;
+  /** Without one, it is of the kernel and asks at most for the owner. */
+  readonly kind: Kind | undefined;
+  /** The conditions under which some role has it, each for itself; the same condition is the same object for all roles. */
+  readonly alternatives: readonly Expression[];
+  /** By role; a role that is not here has no right. */
+  readonly byRole: ReadonlyMap<string, Reach>;
 };
-const cellOf = (row: Row, role: string): unknown =>
-  row[role] ?? (role === 'admin' ? true : role === 'anonymous' ? (row.anyone ?? false) : (row.signedIn ?? row.anyone ?? false));
-const asCondition = (target: Kind, operation: string, role: string): unknown => {
-  const cell = cellOf(rowOf(target, operation), role);
-  return typeof cell === 'boolean' ? (cell ? {} : []) : cell;
-};
+/** How far the right of a role goes: under any of the conditions, of which `always` is the only one if it is there. */
+export type Reach = ReadonlySet<Expression>;
 
-export const scopeOf = (kind: Kind, operation: string): string => {
-  const { scope } = rowOf(kind, operation);
-  const first = typeof scope === 'string' ? scope : operation === 'read' || kind.fieldRights[operation]?.reads ? 'read' : 'write';
-  return `${first}:${kind.plural}`;
+export const NOTHING: Reach = new Set();
+export const EVERYTHING: Reach = new Set([always]);
+
+/** The rights of a domain by the names of their operations, each aggregate's in a row, reading first. */
+export type Rights = ReadonlyMap<string, Right>;
+
+const compiled = new WeakMap<Domain, Rights>();
+export const rightsOf = (domain: Domain): Rights => {
+  const rights = compiled.get(domain) ?? resolveAll(domain);
+  compiled.set(domain, rights);
+  return rights;
 };
 
-/** What is asked of one item: whether a caller may do something with it, given what its references lead to. */
-export type Question = { readonly kind: Kind; readonly state: State; readonly caller: Caller; readonly find: Find };
+/** As `article.publish` and `user.read_private`. */
+export const operationOf = (kind: Kind, name: string): string => `${kind.name}.${snake(name)}`;
 
-/** One item, in memory. */
-export const may = (domain: Domain, operation: string, { kind, state, caller, find }: Question): boolean =>
-  holds(rightOf(domain, kind, operation, caller.role), state, caller.id, find);
-
-type Grant = { readonly parameter: string; readonly roles: readonly string[] };
-/**
- * Lists: one statement for all callers. Each alternative of each role is granted by a parameter, which is the same in all parts of a
- * statement: its name stands for the alternative and for the roles that have it.
- */
-export const rightSql = (
-  domain: Domain,
-  { kind, alias, known }: { readonly kind: Kind; readonly alias: string; readonly known?: readonly [string, string] },
-  operation: string,
-): { sql: string; parameters: readonly Grant[] } => {
-  const grants = new Map<string, { readonly expression: Expression; readonly roles: string[] }>();
-  for (const role of domain.roles) {
-    const right = rightOf(domain, kind, operation, role);
-    const left = known ? knowing(right, ...known) : right;
-    for (const expression of left.op === 'or' ? left.of : [left]) {
-      if (expression.op === 'const' && !expression.value) continue;
-      const key = JSON.stringify(expression);
-      const grant = grants.get(key) ?? { expression, roles: [] };
-      grant.roles.push(role);
-      grants.set(key, grant);
+const resolveAll = (domain: Domain): Rights => {
+  const rights = new Map<string, Right>();
+  for (const kind of Object.values(domain.kinds))
+    for (const name of new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
+      const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
+      const operation = operationOf(kind, name);
+      rights.set(operation, { operation, scope: scopeOf(kind, name), kind, ...apart(byRole) });
     }
-  }
-  const parts = [...grants.values()].map(({ expression, roles }) => {
-    const parameter = `$is_${roles.join('_or_')}`;
-    return {
-      parameter,
-      roles,
-      sql: expression.op === 'const' ? parameter : `(${parameter} and ${toSql(domain, kind, expression, alias)})`,
-    };
-  });
-  return {
-    sql: parts.length === 0 ? 'false' : parts.map(({ sql }) => sql).join(' or '),
-    parameters: parts.map(({ parameter, roles }) => ({ parameter, roles })),
+  return rights;
+};
+
+const commandsOf = ({ commands }: Kind): readonly string[] =>
+  Object.values(commands).flatMap(({ name, internal }) => (internal ? [] : [name]));
+
+/** Takes the conditions of each role apart, so that each is granted for itself. */
+export const apart = (byRole: readonly (readonly [string, Expression])[]): Pick<Right, 'alternatives' | 'byRole'> => {
+  const known = new Map<string, Expression>();
+  const interned = (expression: Expression): Expression => {
+    if (expression.op === 'const') return expression.value ? always : never;
+    const key = JSON.stringify(expression);
+    const first = known.get(key) ?? expression;
+    known.set(key, first);
+    return first;
   };
-};
-
-/** Lists in parts that have nothing in common, one for each state. */
-export const listParts = (
-  domain: Domain,
-  kind: Kind,
-  alias: string,
-): readonly { readonly where: string; readonly parameters: readonly Grant[] }[] => {
-  const states = Object.entries(kind.fields).find(([, def]) => def.kind === 'states');
-  if (!states)
-    return [rightSql(domain, { kind, alias }, 'read')].map(({ sql, parameters }) => ({
-      where: sql,
-      parameters,
-    }));
-  const [field, { values = [] }] = states;
-  return values.map((value) => {
-    const { sql, parameters } = rightSql(domain, { kind, alias, known: [field, value] }, 'read');
-    return { where: `${alias}.${field} = '${value}' and (${sql})`, parameters };
+  const reaches = byRole.map(([role, expression]) => {
+    const parts = (expression.op === 'or' ? expression.of : [expression]).map(interned);
+    return [role, new Set(parts.filter((each) => each !== never))] as const;
   });
+  return { byRole: new Map(reaches), alternatives: [...known.values()] };
 };
 
-type Happened = {
-  readonly kind: string;
-  readonly event: string;
-  readonly data: State;
-  readonly before: State | undefined;
-  readonly after: State | undefined;
+/** The row for an operation: of its own, or the one of all commands that have none. */
+const rowOf = (kind: Kind, name: string): Row =>
+  kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
+
+/** What somebody with this role must find true of an aggregate. */
+export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
+  const row = rowOf(kind, name);
+  if (typeof row.as !== 'string') return resolve(domain, kind, cellOf(row, role));
+  const def = kind.fields[row.as];
+  const target = def && domain.kinds[targetOf(def)];
+  if (!target) return never;
+  const cell = cellOf(rowOf(target, name === 'read' ? 'read' : 'write'), role);
+  // Whoever may do it with all of those may do it with all of these.
+  return typeof cell === 'boolean' ? resolve(domain, kind, cell) : resolve(domain, kind, { [row.as]: cell });
 };
-/**
- * Streams: who may read it as it was before or after. If fewer may read all the fields that the event changed, they alone. What it
- * refers to is as of the event. Unknown kinds and events are never visible.
- */
-export const mayKnow = (domain: Domain, { kind: name, event, data, before, after }: Happened, caller: Caller, find: Find): boolean => {
-  const kind = domain.kinds[name];
-  const info = kind?.events[event];
-  if (!kind || !info || info.spec.internal === true) return false;
-  const changed = info.effect === 'changes' ? info.content.filter((field) => field in data) : [];
-  const guards = Object.entries(kind.fieldRights).filter(
-    ([, { reads }]) => changed.length > 0 && changed.every((field) => (reads as string[] | undefined)?.includes(field)),
-  );
-  const operations = guards.length > 0 ? guards.map(([right]) => right) : ['read'];
-  const right = or(...operations.map((operation) => rightOf(domain, kind, operation, caller.role)));
-  return [before, after].some((state) => state !== undefined && holds(right, state, caller.id, find));
+
+/** Whoever is not named has what all have; administrators may unless it is said. */
+export const cellOf = (row: Row, role: string): unknown => {
+  if (row[role] !== undefined) return row[role];
+  if (role === 'admin') return true;
+  return (role === 'anonymous' ? row.anyone : (row.signedIn ?? row.anyone)) ?? false;
+};
+
+const scopeOf = (kind: Kind, name: string): string => {
+  const { scope } = rowOf(kind, name);
+  const isReading = name === 'read' || kind.fieldRights[name]?.reads !== undefined;
+  return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.plural}`;
 };

@@ -1,5 +1,6 @@
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
-import { type Expression, type Find, holds, resolve } from '../conditions/expression.ts';
+import { type Expression, resolve } from '../conditions/expression.ts';
+import { type Find, holds } from '../conditions/holds.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './evolve.ts';

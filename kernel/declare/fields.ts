@@ -67,6 +67,8 @@ export interface States<V extends string> extends Choice<V> {
 }
 /** The id of another aggregate. */
 export interface Ref<out A, out N = never> extends Field<number | N> {
+  /** Tells it from other numbers. */
+  readonly isRef: true;
   readonly [TARGET]?: A;
   optional(): Ref<A, null>;
 }

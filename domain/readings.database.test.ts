@@ -1,0 +1,4 @@
+import { describeReadings } from '../test/readings.ts';
+import { publishing } from './publishing.ts';
+
+describeReadings(publishing);

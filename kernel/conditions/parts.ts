@@ -1,0 +1,75 @@
+import { always, and, type Expression, knowing, negate, never } from './expression.ts';
+import type { Reach, Right } from './rights.ts';
+import { conditionSql, type Granted, joinedBy, type Place, rightSql, type SqlWriter } from './sql.ts';
+
+/**
+ * A part of what can be read: of one state, and there what one condition leaves. No two parts have anything in common, and each is what
+ * one index holds in the order of lists, so that a list reads no row that it would have to leave out again.
+ */
+type Part = {
+  readonly state: string;
+  /** Nothing if the part is all that a right leaves of the state: of what is public, that is nearly everything. */
+  readonly only?: Alternative;
+  readonly except: readonly Alternative[];
+};
+/** By what it is granted, and what is left to ask of it once the state is known. */
+type Alternative = { readonly granted: Expression; readonly left: Expression };
+
+/** The field with the states of an aggregate. */
+const stateFieldOf = (right: Right): readonly [string, readonly string[]] | undefined => {
+  const found = Object.entries(right.kind?.fields ?? {}).find(([, { kind }]) => kind === 'states');
+  return found && [found[0], found[1].values ?? []];
+};
+
+/** Those that the public may read come first. */
+const statesOf = (right: Right, [field, values]: readonly [string, readonly string[]]): readonly (readonly [string, boolean])[] => {
+  const open = [...(right.byRole.get('anonymous') ?? [])];
+  const isPublic = (value: string): boolean => open.some((each) => knowing(each, field, value) === always);
+  return [
+    ...values.filter(isPublic).map((value) => [value, true] as const),
+    ...values.filter((v) => !isPublic(v)).map((v) => [v, false] as const),
+  ];
+};
+
+const partsOf = (right: Right): readonly Part[] => {
+  const field = stateFieldOf(right);
+  if (field === undefined) return [];
+  return statesOf(right, field).flatMap(([state, isPublic]): readonly Part[] => {
+    if (isPublic) return [{ state, except: [] }];
+    const all = [always, ...right.alternatives].flatMap((granted): readonly Alternative[] => {
+      const left = knowing(granted, field[0], state);
+      return left === never ? [] : [{ granted, left }];
+    });
+    return all.map((only, index) => ({ state, only, except: all.slice(0, index) }));
+  });
+};
+
+type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
+/** The parts as conditions; one for all if the aggregate has no states. */
+export const partsSql = <Sql>(writer: SqlWriter<Sql>, right: Right, place: Place<Sql>, granted: Granted<Sql>): readonly SqlPart<Sql>[] => {
+  const { sql, name, constant } = writer;
+  const field = stateFieldOf(right);
+  if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, place, granted) }];
+  return partsOf(right).map(({ state, only, except }) => {
+    const isState = sql`${place.row}.${name(field[0])} = ${constant(state)}`;
+    if (only === undefined) return { state, where: sql`${isState} and ${rightSql(writer, right, place, granted)}` };
+    const isLeft = only.left === always ? [] : [conditionSql(writer, only.left, place)];
+    const isNoOther = except.map((other) =>
+      other.left === always
+        ? sql`not ${granted(other.granted)}`
+        : sql`(${granted(other.granted)} and ${conditionSql(writer, other.left, place)}) is not true`,
+    );
+    return { state, where: joinedBy(writer, [isState, ...isLeft, granted(only.granted), ...isNoOther], sql` and `) };
+  });
+};
+
+/** The parts that a caller may read, for statements that are made for each caller; what is left to ask of each state. */
+export const partsIn = (right: Right, reach: Reach): readonly { readonly state: string; readonly left: Expression }[] => {
+  const field = stateFieldOf(right);
+  if (field === undefined) return [];
+  return statesOf(right, field).flatMap(([state]) => {
+    const left = [...reach].map((each) => knowing(each, field[0], state)).filter((each) => each !== never);
+    if (left.includes(always)) return [{ state, left: always }];
+    return left.map((each, index) => ({ state, left: and(each, ...left.slice(0, index).map(negate)) }));
+  });
+};

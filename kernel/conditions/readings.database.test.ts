@@ -1,0 +1,60 @@
+import { choice, flag, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { describeReadings } from '../../test/readings.ts';
+import { domain } from '../declare/domain.ts';
+import { assemble } from '../registry/registry.ts';
+
+/** Every part that a condition can have, with what is null, absent or ended along paths of two references. */
+const base = domain({ name: 'conditions', roles: ['clerk', 'approver', 'auditor'] });
+const { aggregate, user } = base;
+
+const team = aggregate('team', {
+  owner: 'lead',
+  fields: { lead: ref(user).optional(), budget: integer(0, 9), open: flag(), since: instant().optional() },
+  events: { formed: { creates: ['lead', 'budget', 'open', 'since'] }, dissolved: { ends: true } },
+  commands: { form: { emits: 'formed' }, dissolve: { emits: 'dissolved' } },
+  rights: {
+    read: {
+      anyone: { open: true, budget: { max: 3 } },
+      clerk: ['own', { budget: { min: 7 } }],
+      approver: { lead: { caller: false } },
+      auditor: { since: { not: null } },
+      admin: { lead: null },
+    },
+    write: { signedIn: { budget: { not: [1, 2] } }, approver: [{ open: false }, { since: { min: '2026-02-01' } }] },
+  },
+});
+const claim = aggregate('claim', {
+  owner: 'employee',
+  fields: {
+    employee: ref(user),
+    team: ref(team).optional(),
+    purpose: line(10).optional(),
+    kind: choice('travel', 'meals'),
+    status: states('draft', 'submitted', 'paid'),
+  },
+  events: { drafted: { creates: ['purpose', 'team', 'kind'] }, withdrawn: { ends: true } },
+  facts: { foreign: { employee: { caller: false } } },
+  commands: { draft: { emits: 'drafted' }, withdraw: { emits: 'withdrawn' } },
+  rights: {
+    read: {
+      anyone: 'paid',
+      clerk: ['paid', 'own', { submitted: true, team: 'own' }],
+      approver: [{ draft: false, foreign: true }, { team: { lead: { caller: true }, budget: { min: 5 } } }, 'travel'],
+      auditor: [{ status: { not: 'draft' } }, { team: null }],
+    },
+    write: { signedIn: { own: true, team: { not: null } }, approver: [{ travel: false, own: false }, { purpose: null }] },
+  },
+});
+const remark = aggregate('remark', {
+  parent: 'claim',
+  owner: 'author',
+  fields: { claim: ref(claim), author: ref(user), text: line(10) },
+  events: { added: { creates: ['text'] }, removed: { ends: true } },
+  commands: { add: { emits: 'added' }, remove: { emits: 'removed' } },
+  rights: {
+    read: { as: 'claim' },
+    write: { signedIn: ['own', { claim: { team: 'own' } }], auditor: { claim: { team: { open: true }, meals: false } } },
+  },
+});
+
+describeReadings(assemble(base, [team, claim, remark]));

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Expression } from '#kernel/conditions/expression.ts';
+import { type Find, holds, type State } from '#kernel/conditions/holds.ts';
+import { mayKnow } from '#kernel/conditions/may-know.ts';
+import { partsIn, partsSql } from '#kernel/conditions/parts.ts';
+import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { column, targetOf } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { createDatabase, type TestDatabase } from './engines/database.ts';
+
+/**
+ * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by SQL, by disjoint parts and
+ * in memory are the same, whatever is null, absent or ended; and nobody may know of an event who could read neither what was before nor
+ * what is after it. A parked aggregate has no row, as if it were absent.
+ */
+const IDS = 40;
+const USERS = [1, 2, 3, 4];
+const WORLDS = 5;
+/** Beyond those that are there. */
+const ABSENT_IDS = 3;
+
+/** Aggregates by their ids; what has ended has no row. */
+type World = ReadonlyMap<string, ReadonlyMap<number, State | 'ended'>>;
+
+const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
+  if (def.values !== undefined) return fc.constantFrom(...def.values);
+  switch (def.kind) {
+    case 'ref':
+      return targetOf(def) === 'user' ? fc.constantFrom(...USERS) : fc.integer({ min: 1, max: IDS + ABSENT_IDS });
+    case 'integer':
+      return fc.integer({ min: 0, max: 9 });
+    case 'boolean':
+      return fc.boolean();
+    case 'instant':
+      return fc.constantFrom('2026-01-02T03:04:05.678Z', '2026-03-02T03:04:05.678Z');
+    case 'date':
+      return fc.constantFrom('2026-01-02', '2026-03-02');
+    case 'set':
+      return fc.constantFrom([], ['a'], ['a', 'b']);
+    default:
+      return fc.constantFrom('a', 'b');
+  }
+};
+
+const fieldsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
+  Object.entries(kind.fields).filter(([, { kind }]) => kind !== 'list');
+
+const worldOf = (domain: Domain): fc.Arbitrary<World> => {
+  const ofKind = (kind: Kind): fc.Arbitrary<ReadonlyMap<number, State | 'ended'>> => {
+    const fields = fieldsOf(kind).map(
+      ([name, def]) => [name, def.kind === 'states' ? randomOf(def) : fc.option(randomOf(def), { freq: 8 })] as const,
+    );
+    const present = fc.record(Object.fromEntries(fields));
+    const one = fc.oneof({ weight: 7, arbitrary: present }, { weight: 1, arbitrary: fc.constant('ended' as const) });
+    return fc
+      .array(one, { minLength: IDS, maxLength: IDS })
+      .map((all) => new Map(all.map((state, index) => [index + 1, state === 'ended' ? state : { id: index + 1, ...state }])));
+  };
+  const kinds = Object.values(domain.kinds);
+  return fc.tuple(...kinds.map(ofKind)).map((all) => new Map(kinds.map(({ name }, index) => [name, all[index] ?? new Map()])));
+};
+
+const findIn =
+  (world: World): Find =>
+  (kind, id) => {
+    const found = world.get(kind)?.get(Number(id));
+    return found === 'ended' ? undefined : found;
+  };
+const presentIn = (world: World, kind: Kind): readonly (State & { readonly id: number })[] =>
+  [...(world.get(kind.name)?.values() ?? [])].flatMap((state) => (state === 'ended' ? [] : [state as State & { readonly id: number }]));
+
+/** Text with places for values; the constants of a declaration are values too, which no statement may depend on. */
+type Piece = { readonly text: string; readonly values: readonly unknown[] };
+const writerFor = (viewer: number | null): SqlWriter<Piece> => {
+  const text = (word: string): Piece => ({ text: word, values: [] });
+  const value = (of: unknown, type: string): Piece => ({ text: `?::${type}`, values: [of] });
+  return {
+    sql: (strings, ...holes) => ({
+      text: strings.reduce((before, part, index) => before + holes[index - 1]?.text + part),
+      values: holes.flatMap(({ values }) => values),
+    }),
+    name: text,
+    constant: (of) => text(typeof of === 'string' ? `'${of}'` : String(of)),
+    table: (name) => text(`readings.${name}`),
+    viewer: value(viewer, 'bigint'),
+  };
+};
+const rendered = ({ text, values }: Piece): { text: string; values: unknown[] } => {
+  let number = 0;
+  return { text: text.replaceAll('?::', () => `$${++number}::`), values: [...values] };
+};
+
+const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
+  await pool.query('create schema readings');
+  for (const kind of Object.values(domain.kinds)) {
+    const columns = fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`);
+    await pool.query(`create table readings.${kind.plural} (${['id bigint primary key', ...columns].join(', ')})`);
+  }
+};
+const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
+  for (const kind of Object.values(domain.kinds)) {
+    const rows = presentIn(world, kind).map((state) =>
+      Object.fromEntries([['id', state.id], ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null])]),
+    );
+    await pool.query(`truncate readings.${kind.plural}`);
+    await pool.query(`insert into readings.${kind.plural} select * from json_populate_recordset(null::readings.${kind.plural}, $1::json)`, [
+      JSON.stringify(rows),
+    ]);
+  }
+};
+
+type Asker = { readonly role: string; readonly id: number | null };
+const askersOf = ({ roles }: Domain): readonly Asker[] =>
+  roles.flatMap((role): readonly Asker[] => (role === 'anonymous' ? [{ role, id: null }] : USERS.map((id) => ({ role, id }))));
+
+const inMemory = (right: Right, { role, id }: Asker, world: World): readonly number[] => {
+  const reach = [...(right.byRole.get(role) ?? NOTHING)];
+  const find = findIn(world);
+  return presentIn(world, right.kind as Kind)
+    .filter((state) => reach.some((each) => holds(each, state, id, find)))
+    .map((state) => state.id);
+};
+
+type Reading = 'whole' | 'parts' | 'parts of the caller';
+/** The ids by each reading, in which an id is twice if two parts have it. */
+const bySql = async (pool: Pool, domain: Domain, right: Right, asker: Asker): Promise<ReadonlyMap<Reading, readonly number[]>> => {
+  const kind = right.kind as Kind;
+  const writer = writerFor(asker.id);
+  const reach: Reach = right.byRole.get(asker.role) ?? NOTHING;
+  const place = { domain, kind, row: writer.name('t') };
+  const granted: Granted<Piece> = (condition: Expression) => ({ text: '?::boolean', values: [reach.has(condition)] });
+  const parts: [Reading, Piece][] = [['whole', rightSql(writer, right, place, granted)]];
+  for (const { where } of partsSql(writer, right, place, granted)) parts.push(['parts', where]);
+  const [state] = Object.entries(kind.fields).find(([, def]) => def.kind === 'states') ?? [];
+  for (const part of partsIn(right, reach)) {
+    const isState = writer.sql`t.${writer.name(state ?? '')} = ${writer.constant(part.state)}`;
+    parts.push(['parts of the caller', writer.sql`${isState} and ${conditionSql(writer, part.left, place)}`]);
+  }
+  const readings: readonly Reading[] = state === undefined ? ['whole', 'parts'] : ['whole', 'parts', 'parts of the caller'];
+  const selects = parts.map(
+    ([reading, where]) => writer.sql`select ${writer.constant(reading)} reading, t.id from ${writer.table(kind.plural)} t where ${where}`,
+  );
+  const { text, values } = rendered(joinedBy(writer, selects, writer.sql` union all `));
+  const { rows } = await pool.query<{ reading: Reading; id: number }>(`${text} order by id`, values);
+  return new Map(readings.map((each) => [each, rows.filter(({ reading }) => reading === each).map(({ id }) => id)]));
+};
+
+export const describeReadings = (domain: Domain): void => {
+  let database: TestDatabase;
+  let pool: Pool;
+  beforeAll(async () => {
+    database = await createDatabase();
+    pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+    await createTables(pool, domain);
+  });
+  afterAll(async () => {
+    await pool?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
+  });
+  const reading = [...rightsOf(domain).values()].filter(({ kind }) => kind !== undefined);
+
+  test(`${domain.name}: every right leaves the same ids by SQL, by disjoint parts and in memory`, async () => {
+    await fc.assert(
+      fc.asyncProperty(worldOf(domain), async (world) => {
+        await fill(pool, domain, world);
+        for (const right of reading)
+          for (const asker of askersOf(domain)) {
+            const wanted = inMemory(right, asker, world);
+            for (const [how, ids] of await bySql(pool, domain, right, asker))
+              expect({ ids, how, asker, right: right.operation }).toEqual({ ids: wanted, how, asker, right: right.operation });
+          }
+      }),
+      { numRuns: WORLDS },
+    );
+  });
+
+  test(`${domain.name}: who may know of an event could read what was, or can read what is`, () => {
+    fc.assert(
+      fc.property(worldOf(domain), worldOf(domain), (before, after) => {
+        for (const kind of Object.values(domain.kinds)) {
+          const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
+          for (const asker of askersOf(domain)) {
+            const readable = new Set([
+              ...inMemory(read, asker, before),
+              ...inMemory(read, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]])),
+            ]);
+            for (let id = 1; id <= IDS; id += 1) {
+              const [was, is] = [before, after].map((world) => findIn(world)(kind.name, id));
+              for (const { name, spec, effect } of Object.values(kind.events)) {
+                if (effect === 'changes') continue;
+                const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
+                const isKnown = mayKnow(domain, told, asker, findIn(before));
+                expect({ isKnown, name, id, asker }).toEqual({ isKnown: spec.internal !== true && readable.has(id), name, id, asker });
+              }
+              const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
+              expect(mayKnow(domain, unknown, asker, findIn(before))).toBe(false);
+              expect(mayKnow(domain, { ...unknown, kind: 'unheard_of' }, asker, findIn(before))).toBe(false);
+            }
+          }
+        }
+      }),
+      { numRuns: WORLDS },
+    );
+  });
+};
