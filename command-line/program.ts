@@ -1,3 +1,4 @@
+import { setupFailure } from '#shared/database/failures.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { VERSION_LINE } from '#shared/start-arguments.ts';
 import { StartRefused } from '#shared/start-refused.ts';
@@ -102,7 +103,7 @@ export const runCommandLine = async (args: readonly string[], terminal: Terminal
       terminal.complain(error.message);
       return error.exitCode;
     }
-    const failure = fileFailure(error);
+    const failure = fileFailure(error) ?? setupFailure(error);
     if (failure !== undefined) {
       terminal.complain(failure);
       return FAILED;

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Config, loadConfig } from './config.ts';
+import { setupFailure } from './database/failures.ts';
 import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
 import { answerStartArguments } from './start-arguments.ts';
@@ -54,7 +55,7 @@ const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' |
     await start({ ...given, resources, signal: told.signal });
   } catch (error) {
     if (error instanceof StartRefused) throw error;
-    const failure = fileFailure(error);
+    const failure = fileFailure(error) ?? setupFailure(error);
     if (failure !== undefined) throw new StartRefused(`Annals cannot start: ${failure}`, { cause: error });
     log.fatal({ err: error }, 'The process could not start.');
     return FAILED;

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
 import { StartRefused } from '#shared/start-refused.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { createDatabase, createRole } from '../../test/engines/database.ts';
 import { inDatabase } from '../../test/engines/search-everywhere.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../../test/engines/system-postgres.ts';
 import { type AddressSetting, demandPostgres } from './demand-postgres.ts';
@@ -125,7 +124,7 @@ test('the tables of another application do not matter beside ours, nor those tha
 
 test('a role that may not make tables is refused, and the sentence has the remedy', async () => {
   await using database = await createDatabase();
-  await using role = await createRole(database);
+  await using role = await createRole(database.url);
   const refusal = await refusalOf(role.url);
   expect(refusal).toMatch(/^The role \w+ may not make what Annals needs in the database \w+ at \S+: grant /);
   await execute(database.url, remedyIn(refusal));
@@ -137,7 +136,7 @@ test('a role that may not use the tables that are there is refused', async () =>
   await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
   await migrateLeases(pool);
   await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
-  await using role = await createRole(database);
+  await using role = await createRole(database.url);
   expect(await refusalOf(role.url)).toMatch(
     / may not use the tables of Annals in .+: connect as the role that owns them, or give them to \w+/,
   );
@@ -145,16 +144,5 @@ test('a role that may not use the tables that are there is refused', async () =>
 
 /** The statements that a refusal ends with. */
 const remedyIn = (refusal: string): string => /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
-
-/** A role that may connect, and no more. */
-const createRole = async ({ url }: TestDatabase): Promise<AsyncDisposable & { readonly url: string }> => {
-  const name = `role_${randomUUID().replaceAll('-', '')}`;
-  await execute(url, `create role ${name} login password 'of-a-test'`);
-  const as = changed(url, (to) => {
-    to.username = name;
-    to.password = 'of-a-test';
-  });
-  return { url: as, [Symbol.asyncDispose]: () => execute(url, `drop owned by ${name}; drop role ${name}`) };
-};
 
 const execute = (url: string, sql: string): Promise<void> => inDatabase(url, async (client) => void (await client.query(sql)));

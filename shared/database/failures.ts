@@ -29,11 +29,25 @@ export const isPassing = (error: unknown): boolean => {
 /** Whether the server has no room left for what it was to keep. */
 export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;
 
+/** One sentence about what a server refuses for as long as it is set up as it is; undefined for every other error. */
+export const setupFailure = (error: unknown): string | undefined => {
+  const remedy = error instanceof pg.DatabaseError ? REMEDIES[error.code ?? ''] : undefined;
+  return remedy && `PostgreSQL refuses what Annals needs, “${(error as Error).message}”: ${remedy} (docs/postgresql.md).`;
+};
+
 /** Whether a statement names a table that nobody has made yet. */
 export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
 /** Whether a statement names a schema, a table or a column that nobody has made yet. */
 export const isUndefined = (error: unknown): boolean => error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '25006': 'connect to the primary, with a role that may write',
+  '42501': 'grant its role the rights that are missing',
+  '42P06': 'another application has taken a name of ours, so make a database for Annals alone',
+  '42P07': 'another application has taken a name of ours, so make a database for Annals alone',
+};
 
 const DISK_FULL = '53100';
 const UNDEFINED_TABLE = '42P01';

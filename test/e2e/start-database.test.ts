@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readOwnNames } from '#shared/database/own-names.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { createDatabase } from '../engines/database.ts';
+import { createDatabase, createRole } from '../engines/database.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 
 /** Starts on the server of DATABASE_URL; those on the embedded one are in start.test.ts. */
@@ -58,6 +58,22 @@ test('a database that another application uses is one sentence, and nothing is m
       output: expect.stringMatching(/^The database \w+ at \S+ has a table public\.lease that Annals .+\n$/),
     });
   expect(await madeIn(database.url)).toEqual(['lease']);
+});
+
+test('what the server refuses later is one sentence as well, of a role and of the command line', async () => {
+  await using dataDir = await temporaryDataDir();
+  await using database = await createDatabase();
+  const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url };
+  expect(await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment)).toMatchObject({ exit: 0 });
+  await using role = await createRole(database.url, 'grant select, insert on public.annals_migration to');
+  for (const args of [['query/main.ts'], ['annals.ts', 'log', 'tail']]) {
+    const sentence =
+      /^.*“permission denied for schema event_log”: grant its role the rights that are missing \(docs\/postgresql\.md\)\.\n$/;
+    expect(await runAnnals(args, { ...environment, DATABASE_URL: role.url })).toEqual({ exit: 1, output: expect.stringMatching(sentence) });
+  }
+  await inDatabase(database.url, (client) => client.query('create table public.persisted_document (page text)'));
+  const taken = /^.*“relation "persisted_document" already exists”: another application has taken a name of ours, so make a .+\n$/;
+  expect(await runAnnals(['query/main.ts'], environment)).toEqual({ exit: 1, output: expect.stringMatching(taken) });
 });
 
 test('a request that does not end is cut off within the time to drain', async () => {

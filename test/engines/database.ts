@@ -42,6 +42,16 @@ export const createDatabase = async ({
   return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };
 };
 
+/** A role that may connect, with what more is granted; it goes at the end, with what it has made in this database. */
+export const createRole = async (url: string, ...grants: readonly string[]): Promise<AsyncDisposable & { readonly url: string }> => {
+  const name = `role_${randomUUID().replaceAll('-', '')}`;
+  await execute(url, `create role ${name} login password '${name}'; ${grants.map((grant) => `${grant} ${name};`).join(' ')}`);
+  const as = new URL(url);
+  as.username = name;
+  as.password = name;
+  return { url: as.href, [Symbol.asyncDispose]: () => execute(url, `drop owned by ${name} cascade; drop role ${name}`) };
+};
+
 const execute = async (url: string, statement: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: scaled(10_000) });
   await client.connect();

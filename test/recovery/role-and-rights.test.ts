@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
 import { runAnnals } from '../annals-process.ts';
-import { createDatabase } from '../engines/database.ts';
+import { createDatabase, createRole } from '../engines/database.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { askAs, operate, startWriter, titlesOf } from './operated.ts';
@@ -18,13 +18,6 @@ const changed = (url: string, change: (url: URL) => void): string => {
   change(parsed);
   return parsed.href;
 };
-const nameOf = () => `r${randomUUID().replaceAll('-', '')}`;
-const as = (url: string, role: string): string =>
-  changed(url, (to) => {
-    to.username = role;
-    to.password = 'make one of your own';
-  });
-
 /** Writes, reads, rebuilds and proves. */
 const isUsed = async (databaseUrl: string): Promise<void> => {
   await using operated = await operate(databaseUrl);
@@ -42,10 +35,12 @@ const isUsed = async (databaseUrl: string): Promise<void> => {
 
 test('a database of its own is enough, also where a schema is named like the role', async () => {
   const server = inject('postgresUrl');
-  const name = nameOf();
+  const name = `r${randomUUID().replaceAll('-', '')}`;
   for (const statement of blockOf('setup', name).split(/(?<=;)\n/)) await execute(server, statement);
   await using _ = { [Symbol.asyncDispose]: () => dropAll(server, name) };
-  const url = changed(as(server, name), (to) => {
+  const url = changed(server, (to) => {
+    to.username = name;
+    to.password = 'make one of your own';
     to.pathname = name;
   });
   await execute(url, `create schema ${name}`);
@@ -59,13 +54,11 @@ const dropAll = async (server: string, name: string): Promise<void> => {
 
 test('the rights that are listed are enough in the database of another', async () => {
   await using database = await createDatabase();
-  const role = nameOf();
-  await execute(database.url, `create role ${role} login password 'make one of your own'`);
-  const gone = () => execute(database.url, `drop owned by ${role} cascade; drop role ${role}`);
-  await using _ = { [Symbol.asyncDispose]: gone };
-  const grants = blockOf('grants', role).replace(`on database ${role}`, `on database ${database.name}`);
+  await using role = await createRole(database.url);
+  const name = new URL(role.url).username;
+  const grants = blockOf('grants', name).replace(`on database ${name}`, `on database ${database.name}`);
   await execute(database.url, `revoke all on database ${database.name} from public; ${grants}`);
-  await isUsed(as(database.url, role));
+  await isUsed(role.url);
 });
 
 test('tables that an earlier release has made in another schema are moved, and nothing of them is lost', async () => {
