@@ -3,6 +3,7 @@ import { positionAt } from '#shared/audit/position-at.ts';
 import type { Position } from '#shared/brands.ts';
 import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
@@ -13,7 +14,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2
 /** The position that a position, a time or a cursor stands for, as the option gives it. It is none that is yet to come. */
 export const positionOf = async (log: Log, text: string, option: string): Promise<Position> => {
   const position = await parse(log, text, option);
-  const head = await log.eventLog.head();
+  const head = await headReaching(log.eventLog, position);
   if (position > head) throw new StartRefused(`${option}: position ${position} lies beyond the end of the event log at ${head}.`);
   return position;
 };

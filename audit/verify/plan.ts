@@ -1,5 +1,7 @@
+import { readChainEnd } from '#shared/audit/blocks.ts';
 import type { Finding } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
@@ -21,11 +23,12 @@ export type Plan = {
 
 /** What can be compared: up to a position of the past there are no rows in use to hold anything against. */
 export const planOf = async ({ pool, eventLog, at, isOfReadModel }: Verification): Promise<Plan> => {
-  const head = await eventLog.head();
+  const live = await readCheckpoint(pool, PROJECTOR);
+  const { position: chained } = await readChainEnd(pool);
+  const head = await headReaching(eventLog, Math.max(live?.position ?? START, chained) as Position);
   const end = at ?? head;
   const log = { upTo: end, end, isWhole: at === undefined, isLive: false, findings: [] };
   if (!isOfReadModel) return log;
-  const live = await readCheckpoint(pool, PROJECTOR);
   if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
   await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START, event: null });
   if (at !== undefined && at < live.position) return log;

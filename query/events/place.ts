@@ -1,5 +1,6 @@
 import type { Position } from '#shared/brands.ts';
 import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
@@ -13,10 +14,10 @@ export const placeOf = async (
     eventLog,
     known,
     parameter,
-  }: { readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head'>; readonly known: Position; readonly parameter: string },
+  }: { readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>; readonly known: Position; readonly parameter: string },
 ): Promise<Position> => {
   const position = parse(text, eventLog, parameter);
-  if (position > known && position > (await eventLog.head()))
+  if (position > known && position > (await headReaching(eventLog, position)))
     throw new HttpProblem('unknown_cursor', { detail: `${parameter}: this cursor is beyond the end of the log. ${ADVICE}` });
   return position;
 };

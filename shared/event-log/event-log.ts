@@ -23,7 +23,7 @@ export type EventLog = AsyncDisposable & {
   /**
    * Appends all events or none, durably, and answers with the version and position of the last one.
    * Repeating an append with the same event ids and the same expectation answers as the first time did.
-   * Where the engine can tell in the same transaction that the log has lost `seen`, it stores nothing and throws `LogWentBack`.
+   * Throws `LogWentBack` where the log has lost `seen`, and then has stored nothing where the engine can tell in the same transaction.
    */
   append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[], seen?: Seen): Promise<Appended>;
 
@@ -41,6 +41,9 @@ export type EventLog = AsyncDisposable & {
 
   /** The position of the last event appended so far, `START` where there is none; whatever an engine writes for itself does not count. */
   head(): Promise<Position>;
+
+  /** How long a server may answer what is not the latest any more, of an engine that has several. */
+  readonly lateMs?: number;
 
   /** Resolves where the log can be read, and takes appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;

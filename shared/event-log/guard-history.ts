@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId } from '#shared/brands.ts';
 import type { Log } from '#shared/log.ts';
+import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
 import { type EventLog, type Seen, START } from './event-log.ts';
 
@@ -13,8 +14,7 @@ export type GuardedLog = EventLog & {
 
 const LOOK_EVERY_MS = 1_000;
 /** An event that nothing comes after may be missing only on a server that is late. */
-const LATE_MAX_MS = 2_000;
-const ASK_AGAIN_MS = 200;
+const LATE_MS = 2_000;
 
 /**
  * Remembers the last event that this process has seen, and makes sure that the log still has it: all the time, before anybody is handed
@@ -172,14 +172,8 @@ class History {
     if (found !== seen.id) await this.#eventLog.markLost(seen);
   }
 
-  /** Asks again for a while until the answer is good enough. */
-  async #find({ position }: Seen, isEnough: (found: EventId | undefined) => boolean): Promise<EventId | undefined> {
-    let found = await this.#eventLog.eventAt(position);
-    for (const deadlineMs = performance.now() + LATE_MAX_MS; !isEnough(found) && performance.now() < deadlineMs; ) {
-      await delay(ASK_AGAIN_MS);
-      found = await this.#eventLog.eventAt(position);
-    }
-    return found;
+  #find({ position }: Seen, isEnough: (found: EventId | undefined) => boolean): Promise<EventId | undefined> {
+    return askAgain(() => this.#eventLog.eventAt(position), this.#eventLog.lateMs ?? LATE_MS, isEnough);
   }
 }
 

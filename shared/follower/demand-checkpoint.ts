@@ -1,3 +1,4 @@
+import { askAgain, headReaching } from '#shared/event-log/ask-again.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
@@ -13,7 +14,7 @@ export const demandCheckpoint = async (follower: string, eventLog: EventLog, che
         'set it back, or give DATABASE_URL a database that belongs to this log.',
     );
   }
-  const head = await eventLog.head();
+  const head = await headReaching(eventLog, position);
   if (position > head) {
     throw new StartRefused(
       `The ${follower} is at position ${position}, beyond the end of the event log at ${head}: ` +
@@ -33,6 +34,10 @@ export const demandCheckpoint = async (follower: string, eventLog: EventLog, che
 /** The position may be there again with another event, where the log has lost its end and was written to since. */
 export const demandEvent = async (eventLog: EventLog, { position, event }: Checkpoint): Promise<void> => {
   if (event === null) return;
-  const found = await eventLog.eventAt(position);
+  const found = await askAgain(
+    () => eventLog.eventAt(position),
+    eventLog.lateMs ?? 0,
+    (id) => id !== undefined,
+  );
   if (found !== event) throw new LogWentBack({ position, id: event }, found);
 };

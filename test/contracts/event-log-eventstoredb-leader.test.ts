@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import type { Checkpoint } from '#shared/follower/checkpoint.ts';
+import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
+import { positionOf } from '../../audit/at.ts';
+import { placeOf } from '../../query/events/place.ts';
 import { type EventStoreCluster, startEventStoreCluster } from '../engines/eventstoredb/cluster.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { until } from '../engines/until.ts';
 import { anEvent, aStream, readAll, startFollowing, version } from './event-log-engine.ts';
 
 /** What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there. */
@@ -68,4 +74,52 @@ test('events that a node shows at its start and cuts off later reach nobody', as
   one.become('follower');
   await follower.until((seen) => seen.at(-1)?.id === kept.id);
   expect(follower.seen).toHaveLength(2);
+});
+
+/** As it is answered by a leader that does not know yet that it is deposed, until it was asked once. */
+const deposed = (log: EventLog): EventLog => {
+  one.lag(1);
+  const afterwards = <Answer>(answer: Answer): Answer => {
+    one.catchUp();
+    return answer;
+  };
+  const eventAt: EventLog['eventAt'] = (position) => log.eventAt(position).then(afterwards);
+  return { ...log, head: () => log.head().then(afterwards), eventAt };
+};
+
+test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
+  ['a role refuses to start', (log, last) => demandCheckpoint('projector', log, last)],
+  ['a follower ends', (log, last) => demandEvent(log, last)],
+  [
+    'a cursor is refused',
+    (log, { position }) => placeOf(formatCursor(log.identity, position), { eventLog: log, known: START, parameter: 'after' }),
+  ],
+  ['a position is refused', (log, { position }) => positionOf({ eventLog: log } as never, String(position), '--at')],
+])('a leader that is late is asked again before %s', async (_, demand) => {
+  await using log = await open(one.address);
+  await log.append(aStream(), NO_STREAM, [anEvent()]);
+  const event = anEvent();
+  const { position } = await log.append(aStream(), NO_STREAM, [event]);
+  await demand(deposed(log), { log: log.identity, position, event: event.id });
+});
+
+test('a retry that is refused looks again for what it has stored, where that is not shown yet', async () => {
+  await using log = await open(one.address);
+  await log.append(aStream(), NO_STREAM, [anEvent()]);
+  const stream = aStream();
+  one.faults.appends({ kind: 'unanswered', stored: false }, { stream });
+  one.faults.appends({ kind: 'stored-and-refused' }, { stream });
+  one.lag();
+  const appended = log.append(stream, NO_STREAM, [anEvent()]);
+  await until(
+    () => one.faults.pending(),
+    (left) => left === 0,
+  );
+  one.faults.reads({ kind: 'delayed', delayMs: 1 }, { stream });
+  await until(
+    () => one.faults.pending(),
+    (left) => left === 0,
+  );
+  one.catchUp();
+  expect(await appended).toMatchObject({ version: 1 });
 });

@@ -44,6 +44,17 @@ const openNode = async () => {
 const append = async (eventLog: EventLog, text: string): Promise<Position> =>
   (await eventLog.append(aStream(), NO_STREAM, [anEvent({ text })])).position;
 
+test('an append to a log that was cut and has grown beyond what was seen is not acknowledged', async () => {
+  await using node = await openNode();
+  await append(node.eventLog, 'kept');
+  const last = await append(node.eventLog, 'lost');
+  await node.cut(1, async (leader) => {
+    for (let position = 0; position <= last; ) position = await append(leader, 'instead');
+  });
+  await expect(append(node.eventLog, 'more')).rejects.toMatchObject({ code: 'log_went_back' });
+  expect(node.told).toHaveLength(1);
+});
+
 test.each([
   ['where no record begins at its position any more', async (leader: EventLog) => void (await append(leader, 'x'.repeat(5_000)))],
   [

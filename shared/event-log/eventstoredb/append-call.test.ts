@@ -12,7 +12,7 @@ const aCall = () => {
   call.on('error', (error) => heard.push(error));
   const retired = new AbortController();
   let ended = 0;
-  guardAppendCall(call, { retired: retired.signal, onEnded: () => (ended += 1) });
+  guardAppendCall(call, { retired: retired.signal, onAnswer: () => {}, onEnded: () => (ended += 1) });
   return { call, heard, retired, endedTimes: () => ended };
 };
 const settled = () => new Promise(setImmediate);

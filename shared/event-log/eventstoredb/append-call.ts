@@ -6,6 +6,8 @@ export type AppendCall = Duplex;
 type Guard = {
   /** Aborted when the client has been replaced. */
   readonly retired: AbortSignal;
+  /** Before an answer is given to whoever waits for it. */
+  onAnswer(): void;
   onEnded(): void;
 };
 
@@ -20,13 +22,14 @@ type Guard = {
  *
  * A call that fails rejects the appends of every client. The end of one that was replaced is no news to its successor.
  */
-export const guardAppendCall = (call: AppendCall, { retired, onEnded }: Guard): AppendCall => {
+export const guardAppendCall = (call: AppendCall, { retired, onAnswer, onEnded }: Guard): AppendCall => {
   const write = call.write.bind(call);
   call.write = (request: unknown) => {
     write(request);
     return true;
   };
   replaceListeners(call, 'data', (hear, answer) => {
+    onAnswer();
     try {
       hear(answer);
     } catch {

@@ -1,4 +1,5 @@
 import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client';
+import type { Appended } from '../event-log.ts';
 import { type Connection, connect } from './client.ts';
 import { mayLeaveStuck, PassingFailure } from './failures.ts';
 
@@ -7,6 +8,12 @@ export type Request = {
   readonly expected: AppendExpectedRevision;
   readonly events: JSONEventData[];
 };
+
+/** An append that was stored, and which process of the server has answered so. */
+export type Stored = Appended & { readonly server: symbol };
+
+/** What the client answers, and which process of the server did. */
+export type Answer = AppendResult & { readonly server: symbol };
 
 /** One client in use, what ends the appends that wait for it, and when it last answered any of them. */
 type Current = { readonly connection: Connection; readonly waiting: Set<(error: unknown) => void>; heardAtMs: number };
@@ -28,10 +35,10 @@ export class AppendClient implements AsyncDisposable {
   }
 
   /** Sends once; rejects with what the client rejects, or with a passing failure when no answer comes within the time. */
-  send({ stream, expected, events }: Request, answerWithinMs: number): Promise<AppendResult> {
+  send({ stream, expected, events }: Request, answerWithinMs: number): Promise<Answer> {
     const used = this.#current;
     const sentAtMs = performance.now();
-    const { promise: answer, resolve, reject } = Promise.withResolvers<AppendResult>();
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => {
       clearTimeout(timer);
       used.waiting.delete(fail);
@@ -46,7 +53,7 @@ export class AppendClient implements AsyncDisposable {
       used.heardAtMs = performance.now();
       clearTimeout(timer);
       used.waiting.delete(fail);
-      resolve(result);
+      resolve({ ...result, server: used.connection.server() });
     };
     const onSilence = () => {
       const why = `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`;

@@ -1,9 +1,9 @@
-import { ANY, type AppendResult, type JSONEventData, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
+import { ANY, type JSONEventData, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
-import { APPEND_BYTES_MAX, type Appended, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
-import type { AppendClient, Request } from './append-client.ts';
-import { findEarlier, findEarlierFromEnd } from './earlier.ts';
+import { APPEND_BYTES_MAX, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
+import type { Answer, AppendClient, Request, Stored } from './append-client.ts';
+import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf, WrongVersion } from './failures.ts';
 import { withPatience } from './patience.ts';
 import { positionAt, revisionOf, versionAt } from './places.ts';
@@ -49,7 +49,7 @@ export class Appender implements AsyncDisposable {
   }
 
   /** Most appends are answered at the first try, so that one has no more steps than it needs. */
-  async append(proposed: ProposedAppend): Promise<Appended> {
+  async append(proposed: ProposedAppend): Promise<Stored> {
     if (this.#closed) throw new LogUnavailable('the event log is closed');
     if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are waiting already`);
     const startedAtMs = performance.now();
@@ -93,7 +93,7 @@ export class Appender implements AsyncDisposable {
     await idle;
   }
 
-  async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Appended> {
+  async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Stored> {
     const { patienceMs, answerWithinMs } = this.#timing;
     const again = { what: `an append to ${proposed.stream}`, patienceMs, leastMs: LEAST_MS, startedAtMs, firstFailure };
     return withPatience(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch((error: unknown) => {
@@ -102,14 +102,15 @@ export class Appender implements AsyncDisposable {
   }
 
   /** Appends what was sent before, with an outcome that is not known. */
-  async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Appended> {
+  async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     if (proposed.expected === 'any') return this.#repeatAny(proposed, answerWithinMs);
     try {
       // With an exact expectation the server compares the ids that stand there, and answers a repeat as the first time.
       return await this.#send(proposed, proposed.expected, answerWithinMs);
     } catch (error) {
       if (failureOf(error) !== 'wrong-version') throw error;
-      const earlier = await findEarlier(this.#reader, proposed, revisionOf((proposed.expected + 1) as Version));
+      const from = revisionOf((proposed.expected + 1) as Version);
+      const earlier = await findEarlierRefused(this.#reader, proposed, { from, refusal: error });
       if (earlier) return earlier;
       throw error;
     }
@@ -119,7 +120,7 @@ export class Appender implements AsyncDisposable {
    * Without an exact expectation the server knows a repeat only by ids that it holds in memory, and a restart empties it.
    * So it is looked up, and appended where the stream ended when it was not found there: then an earlier try cannot slip in unseen.
    */
-  async #repeatAny(proposed: ProposedAppend, answerWithinMs: number): Promise<Appended> {
+  async #repeatAny(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     const { earlier, version } = await findEarlierFromEnd(this.#reader, proposed);
     if (earlier) return earlier;
     try {
@@ -131,20 +132,20 @@ export class Appender implements AsyncDisposable {
     }
   }
 
-  async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Appended> {
+  async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Stored> {
     const answer = await this.#client.send(requestOf(proposed, expected), answerWithinMs);
     this.#failingSinceMs = undefined;
     return this.#appended(answer, proposed, expected);
   }
 
-  #appended(answer: AppendResult, proposed: ProposedAppend, expected: ExpectedVersion): Appended | Promise<Appended> {
+  #appended(answer: Answer, proposed: ProposedAppend, expected: ExpectedVersion): Stored | Promise<Stored> {
     // So the client tells a wrong version when the address sets throwOnAppendFailure=false, and then its revision is wrong.
     if (!answer.success) throw new WrongVersion(`${proposed.stream} is not at version ${expected}`);
     const version = checkedVersion(answer, expected, proposed);
-    return answer.position ? { version, position: positionAt(answer.position) } : this.#lookUp(proposed, version);
+    return answer.position ? { version, position: positionAt(answer.position), server: answer.server } : this.#lookUp(proposed, version);
   }
 
-  async #lookUp(proposed: ProposedAppend, version: Version): Promise<Appended> {
+  async #lookUp(proposed: ProposedAppend, version: Version): Promise<Stored> {
     const stored = await findEarlier(this.#reader, proposed, revisionOf((version - proposed.events.length + 1) as Version));
     if (!stored) throw new Error(`EventStoreDB answered that ${proposed.stream} reached version ${version}, but the events are not there`);
     return stored;
@@ -163,7 +164,7 @@ const expectedRevision = (expected: ExpectedVersion) => {
 };
 
 /** A stream that was deleted outside takes any expectation and goes on numbering where it was, which no reader of ours would understand. */
-const checkedVersion = (answer: AppendResult, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
+const checkedVersion = (answer: Answer, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
   const version = versionAt(answer.nextExpectedRevision);
   const fits = expected === 'any' ? version >= events.length : version === expected + events.length;
   if (!fits)

@@ -4,6 +4,8 @@ import { type AppendCall, guardAppendCall } from './append-call.ts';
 
 export type Connection = {
   readonly client: EventStoreDBClient;
+  /** The process of the server that has answered the last append: a call that carries appends is never passed on to another. */
+  server(): symbol;
   /** Ends what goes on, without an effect on other clients, and closes the connection. */
   close(): Promise<void>;
 };
@@ -20,9 +22,16 @@ export const connect = (url: string, onAppendCallEnded: () => void = () => {}): 
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
   internals.GRPCStreamCreator = (service, name, create, cache) => {
     if (name !== APPEND_CALL) return createCall(service, name, create, cache);
-    const createGuarded = (grpc: unknown) => guardAppendCall(create(grpc), { retired: retired.signal, onEnded: onAppendCallEnded });
+    const createGuarded = (grpc: unknown) => {
+      const itsServer = Symbol('a process of EventStoreDB');
+      const onAnswer = () => {
+        server = itsServer;
+      };
+      return guardAppendCall(create(grpc), { retired: retired.signal, onAnswer, onEnded: onAppendCallEnded });
+    };
     return createCall(service, name, createGuarded, cache);
   };
+  let server = Symbol('none yet');
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
     channel = getChannel();
@@ -37,7 +46,7 @@ export const connect = (url: string, onAppendCallEnded: () => void = () => {}): 
       () => {},
     );
   };
-  return { client, close: () => within(CLOSE_WITHIN_MS, close()) };
+  return { client, server: () => server, close: () => within(CLOSE_WITHIN_MS, close()) };
 };
 
 type Channel = { close(): void };

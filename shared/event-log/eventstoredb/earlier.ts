@@ -1,7 +1,10 @@
 import { END } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
-import { type Appended, NO_STREAM } from '../event-log.ts';
+import { askAgain } from '../ask-again.ts';
+import { NO_STREAM } from '../event-log.ts';
+import type { Stored } from './append-client.ts';
 import { PassingFailure, WrongVersion } from './failures.ts';
+import { LATE_MS } from './patience.ts';
 import { versionAt } from './places.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';
 import { positionOf, type StoredEvent } from './record.ts';
@@ -12,23 +15,43 @@ type Sought = { readonly stream: StreamName; readonly events: readonly { readonl
 const PAGES_BACK_MAX = 1_000;
 
 /** The append, if exactly its events stand from this revision on. */
-export const findEarlier = async (reader: Reader, { stream, events: sought }: Sought, from: bigint): Promise<Appended | undefined> => {
+export const findEarlier = async (reader: Reader, sought: Sought, from: bigint): Promise<Stored | undefined> =>
+  earlierAmong(await standingFrom(reader, sought, from), sought);
+
+type Refused = { readonly from: bigint; readonly refusal: unknown };
+
+/** The same of an append that was refused: whoever says that the stream has come as far may show so later. */
+export const findEarlierRefused = async (reader: Reader, sought: Sought, { from, refusal }: Refused): Promise<Stored | undefined> => {
+  const last = lastRevisionIn(refusal);
+  const lateMs = last !== undefined && last >= from ? LATE_MS : 0;
+  const look = () => standingFrom(reader, sought, from);
+  return earlierAmong(await askAgain(look, lateMs, ({ length }) => length > 0), sought);
+};
+
+const lastRevisionIn = (refusal: unknown): bigint | undefined =>
+  refusal instanceof Error && 'actualVersion' in refusal && typeof refusal.actualVersion === 'bigint' ? refusal.actualVersion : undefined;
+
+const standingFrom = async (reader: Reader, { stream, events: { length } }: Sought, from: bigint): Promise<readonly StoredEvent[]> => {
   const standing: StoredEvent[] = [];
-  while (standing.length < sought.length) {
+  while (standing.length < length) {
     const { events, isCut } = await readPage(reader, stream, {
       from: from + BigInt(standing.length),
-      countMax: sought.length - standing.length,
+      countMax: length - standing.length,
     });
     standing.push(...events);
     if (!isCut) break;
   }
+  return standing;
+};
+
+const earlierAmong = (standing: readonly StoredEvent[], { events }: Sought): Stored | undefined => {
   const last = standing.at(-1);
-  if (!last || sought.some(({ id }, index) => standing[index]?.id !== id)) return undefined;
-  return { version: versionAt(last.revision), position: positionOf(last) };
+  if (!last || events.some(({ id }, index) => standing[index]?.id !== id)) return undefined;
+  return { version: versionAt(last.revision), position: positionOf(last), server: Symbol('not known') };
 };
 
 /** The append, wherever in the stream it stands, and the version at which the stream ends. */
-export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promise<{ earlier?: Appended; version: Version }> => {
+export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promise<{ earlier?: Stored; version: Version }> => {
   const ids = new Set(sought.events.map(({ id }) => id));
   let version: Version = NO_STREAM;
   let from: bigint | typeof END = END;
@@ -47,7 +70,7 @@ export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promis
 };
 
 /** The newest known event is the append's last, unless the append holds known events and new ones, which no expectation allows. */
-const earlierEndingWith = async (reader: Reader, sought: Sought, known: StoredEvent): Promise<Appended> => {
+const earlierEndingWith = async (reader: Reader, sought: Sought, known: StoredEvent): Promise<Stored> => {
   const first = known.revision - BigInt(sought.events.length - 1);
   const earlier = first < 0n ? undefined : await findEarlier(reader, sought, first);
   if (!earlier) throw new WrongVersion(`${sought.stream} holds some of the events, but not all`);

@@ -9,7 +9,9 @@ import { readEventAt } from './event-at.ts';
 import { follow } from './follow.ts';
 import { headOf } from './head.ts';
 import { takeIdentity } from './identity.ts';
+import { LATE_MS } from './patience.ts';
 import { type Reader, readStreamPages } from './read.ts';
+import { createSameHistory } from './same-history.ts';
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
@@ -29,17 +31,23 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   const appender = opening.use(new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }));
   const identity = await takeIdentity(reader, appender);
   const head = headOf(reader);
+  const demandSameHistory = createSameHistory(reader);
   const resources = opening.move();
   return {
     identity,
-    append: async (stream, expected, events) => {
+    append: async (stream, expected, events, seen) => {
       const checked = checkAppend(stream, expected, events);
-      return await appender.append({ stream, expected, events: events.map((event, index) => toEventData(event, checked[index])) });
+      const data = events.map((event, index) => toEventData(event, checked[index]));
+      const stored = await appender.append({ stream, expected, events: data });
+      await demandSameHistory(stored, seen);
+      const { version, position } = stored;
+      return { version, position };
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
     follow: (after, signal, id) => follow({ reader, bell }, after, signal, id),
     eventAt: (position) => readEventAt(reader, position),
     head,
+    lateMs: LATE_MS,
     check: async () => {
       await head();
       await appender.check();

@@ -5,6 +5,9 @@ import { failureOf } from './failures.ts';
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
+/** A leader that was deposed while it was frozen goes on as leader for as long as 3 s. */
+export const LATE_MS = 4_000;
+
 export type Patience = {
   readonly what: string;
   readonly patienceMs: number;

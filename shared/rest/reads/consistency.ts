@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Position } from '#shared/brands.ts';
 import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
@@ -12,7 +13,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>;
   readonly waitMaxMs: number;
 };
 
@@ -47,7 +48,7 @@ const isVisibleLater = async (
   const refused = new AbortController();
   const visible = readPosition.reaches(position, waitMaxMs, AbortSignal.any([signal, refused.signal]));
   // Where the log does not answer, nothing is known against the token.
-  const head = eventLog.head().catch(() => undefined);
+  const head = headReaching(eventLog, position).catch(() => undefined);
   if ((await Promise.race([visible, head.then((end) => end !== undefined && position > end && BEYOND)])) !== BEYOND) return visible;
   refused.abort();
   throw new HttpProblem('unknown_cursor', { detail: `${CONSISTENCY_TOKEN}: this cursor is beyond the end of the log.` });

@@ -138,6 +138,8 @@ const injected = async (engine: Engine, call: Call, append: Append, { fault, ans
       return;
     case 'not-now':
       return answer(notNowAnswer(fault.says));
+    case 'stored-and-refused':
+      return answer(batchAnswerOf({ outcome: 'wrong-revision', current: 0n }, append.stream, append.expected));
     case 'access-denied':
       return answer(accessDeniedAnswer());
   }

@@ -13,6 +13,8 @@ export type AppendFault =
   | { readonly kind: 'stream-error'; readonly stored: boolean }
   /** An answer that the client does not know, of a node that cannot serve just now; nothing is stored. */
   | { readonly kind: 'not-now'; readonly says: NotNow }
+  /** Stored, and refused as if it were not. */
+  | { readonly kind: 'stored-and-refused' }
   | { readonly kind: 'access-denied' };
 
 /** In the words of the server. */

@@ -51,8 +51,8 @@ export type EventStoreStandIn = AsyncDisposable & {
   become(state: NodeState): void;
   /** As the others of its cluster know it. */
   member(): Member;
-  /** Shows no more than it has now, however much the others have. */
-  lag(): void;
+  /** Shows no more than there is now, less so many records, however much the others have. */
+  lag(less?: number): void;
   /** Shows so many events more, as a node does at its start that took them when no majority did. */
   standAlone(events: number): void;
   /** Shows what the others have: it has caught up, and cut off what it alone had. */

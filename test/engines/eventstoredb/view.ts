@@ -5,7 +5,7 @@ import type { LogRecord } from './records.ts';
 /** What one node shows of the log that all nodes of its cluster have. */
 export type View = {
   log(): Log;
-  lag(): void;
+  lag(less?: number): void;
   standAlone(events: number): void;
   catchUp(): void;
 };
@@ -32,8 +32,8 @@ export const viewOf = (whole: Log): View => {
   };
   return {
     log: () => alone ?? shared,
-    lag() {
-      count = whole.visibleCount();
+    lag(less = 0) {
+      count = whole.visibleCount() - less;
     },
     standAlone(events) {
       const common = whole.records.slice(0, whole.visibleCount());
