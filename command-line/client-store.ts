@@ -34,7 +34,10 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   const log = pino({ level: 'silent' });
   const erasures = openErasureList(config.audit.dir);
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
-  await using gateway = await startCommandService({ pool, eventLog, keys, masterKey, erasures, blobs, metrics: new Registry(), log });
+  await using gateway = await startCommandService({
+    ...{ domain: terminal.domain, pool, eventLog, keys, masterKey, erasures, blobs },
+    ...{ metrics: new Registry(), log },
+  });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
   const registered = createClients({
     pool,

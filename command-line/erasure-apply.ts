@@ -17,7 +17,7 @@ export const erasureApply: Command = {
       const restored = await applyErasures(erasing);
       await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
       // The beginning of the command side deletes them again where the log does not say that they were.
-      await using _gateway = await startCommandService({ ...erasing, blobs, metrics: new Registry() });
+      await using _gateway = await startCommandService({ ...erasing, domain: terminal.domain, blobs, metrics: new Registry() });
       const listed = await erasing.erasures.read();
       await terminal.write(`${number(listed.length)} on the erasure list ${erasing.erasures.path}; ${whoCameBack(restored.length)}.`);
     }),

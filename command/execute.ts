@@ -139,7 +139,8 @@ const append = async <State, Event extends AnnalsEvent>(
   const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
   const appended = await log.append(stream, basis.version, encoded);
-  states.advance(decider, { stream, from: basis, events, encoded, to: appended });
+  const happened = events.map((event) => ({ ...event, metadata: circumstances.metadata }));
+  states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
   return appended;
 };
 

@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
-import type { Command, CommandType } from '#shared/commands/command.ts';
+import type { Command, KernelCommand, KernelCommandType } from '#shared/commands/command.ts';
 import type { WebhookSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
@@ -21,17 +21,25 @@ export type Outcome = Appended & {
 };
 
 /** How one type of command is carried out. */
-type Handler<Type extends CommandType> = {
+type Handler<Type extends KernelCommandType> = {
   /** What the caller must at least be admitted to, before anything is read. */
   readonly operation: Operation;
-  handle(command: Extract<Command, { type: Type }>, sent: Sent): Promise<Outcome>;
+  handle(command: Extract<KernelCommand, { type: Type }>, sent: Sent): Promise<Outcome>;
   /** What an outcome made beside a version. It is read from the event: outcomes are kept, and secrets stand nowhere but there, sealed. */
+  reveal?(outcome: Outcome): Promise<Revealed>;
+};
+
+/** One that takes any command: the table has each under its own type, so that it is given what it expects. */
+export type AnyHandler = {
+  /** What can be said before anything is read. */
+  admit(caller: Caller): 'allowed' | Rejection;
+  handle(command: Command, sent: Sent): Promise<Outcome>;
   reveal?(outcome: Outcome): Promise<Revealed>;
 };
 
 export type Revealed = Pick<CommandResult, 'secret' | 'eventId'>;
 
-export type HandlersOf<Type extends CommandType> = { readonly [Each in Type]: Handler<Each> };
+export type HandlersOf<Type extends KernelCommandType> = { readonly [Each in Type]: Handler<Each> };
 
 export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 

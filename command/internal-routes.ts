@@ -1,4 +1,5 @@
 import express, { type Request, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { InvalidAssertion, verifyAssertion } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
@@ -10,10 +11,16 @@ import type { Caller } from '#shared/policy.ts';
 
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/;
 
-type InternalOptions = { readonly gateway: CommandGateway; readonly key: Buffer; readonly bodyBytesMax: number; readonly log: Log };
+type InternalOptions = {
+  readonly domain: Domain;
+  readonly gateway: CommandGateway;
+  readonly key: Buffer;
+  readonly bodyBytesMax: number;
+  readonly log: Log;
+};
 
 /** Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as text. */
-export const internalRoutes = ({ gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
+export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
   const verify = async (request: Request, body: string): Promise<Caller> => {
     const [, assertion = ''] = BEARER.exec(request.get('authorization') ?? '') ?? [];
     try {
@@ -29,7 +36,7 @@ export const internalRoutes = ({ gateway, key, bodyBytesMax, log }: InternalOpti
     .post('/commands', express.text({ type: 'application/json', limit: bodyBytesMax }), async (request, response) => {
       const body = typeof request.body === 'string' ? request.body : '';
       const caller = await verify(request, body);
-      const sent = parseSent(parseJson(body));
+      const sent = parseSent(domain, parseJson(body));
       response.json(await gateway.send(sent.command, { ...contextOf(sent, caller), trace: traceparentOf(request) }));
     })
     .all('/commands', refuseOtherMethods('POST'));

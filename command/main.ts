@@ -36,13 +36,13 @@ const KEEP_ALIVE_MS = 4_000;
 /** The commands of the other roles are taken by a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
-  { masterKey, metrics, tracing }: Foundation,
+  { domain, masterKey, metrics, tracing }: Foundation,
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
   // The other roles shed for themselves, but there may be many of them.
   const shedder = resources.use(openLoadShedder(config.load, metrics));
-  const taken = internalRoutes({ gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log });
+  const taken = internalRoutes({ domain, gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log });
   const handler = createApp({ log, metrics, tracing, routes: [Router().use(shedder.handler), taken] });
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), keepAliveMs: KEEP_ALIVE_MS, log }),

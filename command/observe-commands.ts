@@ -1,11 +1,10 @@
 import { Histogram, type Registry } from 'prom-client';
-import type { CommandType } from '#shared/commands/command.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Times every command, by its type and by what it came to: done, the code of its refusal, or failed. */
-export const observeCommands = (registry: Registry): (<Answer>(type: CommandType, handle: () => Promise<Answer>) => Promise<Answer>) => {
+export const observeCommands = (registry: Registry): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
   const duration = new Histogram({
     name: 'annals_command_duration_seconds',
     help: 'From taking a command to its durable append, or to its refusal.',

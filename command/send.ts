@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import {
   type CommandContext,
   type CommandGateway,
@@ -6,25 +7,24 @@ import {
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
 import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
-import type { Command, CommandType } from '#shared/commands/command.ts';
+import type { Command } from '#shared/commands/command.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
-import { actorOf, admit, type Caller, type Operation } from '#shared/policy.ts';
+import { actorOf, type Caller } from '#shared/policy.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './circumstances.ts';
-import type { HandlersOf, Outcome, Revealed, Sent } from './handler.ts';
+import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 import { observeCommands } from './observe-commands.ts';
 import { traceCommands } from './trace-commands.ts';
 
-export type Handlers = HandlersOf<CommandType>;
-
 type Dependencies = {
+  readonly domain: Domain;
   readonly log: EventLog;
-  readonly handlers: Handlers;
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
   readonly idempotency: Idempotency;
   readonly newId: () => number;
   readonly metrics: Registry;
@@ -39,10 +39,11 @@ export const createSender = (dependencies: Dependencies): CommandGateway => {
 };
 
 const send = async (dependencies: Dependencies, given: Command, { caller, trace, ...rest }: CommandContext): Promise<CommandResult> => {
-  const { command, ...sent } = parseSent({ command: given, ...rest });
+  const { command, ...sent } = parseSent(dependencies.domain, { command: given, ...rest });
   const context = { ...contextOf(sent, caller), trace };
-  const handler = handlerOf(dependencies.handlers, command.type);
-  const admission = admit(caller, handler.operation);
+  const handler = dependencies.handlers[command.type];
+  if (handler === undefined) throw new Error(`${command.type} has no handler`);
+  const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
   const outcome = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
   const revealed = await handler.reveal?.(outcome).catch(tellUnknown);
@@ -56,15 +57,6 @@ const tellUnknown = (error: unknown): never => {
   if (error instanceof LogUnavailable) throw new CommandUnavailable('the event log did not answer', { cause: error });
   throw error;
 };
-
-/** A handler that takes any command: the table has each under its own type, so that it is given what it expects. */
-type AnyHandler = {
-  readonly operation: Operation;
-  handle(command: Command, sent: Sent): Promise<Outcome>;
-  reveal?(outcome: Outcome): Promise<Revealed>;
-};
-
-const handlerOf = (handlers: Handlers, type: CommandType): AnyHandler => handlers[type] as AnyHandler;
 
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 

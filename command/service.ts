@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -8,18 +10,18 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import { admit as admitTo } from '#shared/policy.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
-import { articleHandlers } from './articles/handle.ts';
-import { commentHandlers } from './comments/handle.ts';
+import { aggregateHandlers } from './aggregates/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/catch-up.ts';
 import { createExecutor } from './execute.ts';
-import type { HandlerDependencies, WebhookRules } from './handler.ts';
+import type { AnyHandler, HandlerDependencies, HandlersOf, WebhookRules } from './handler.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createIdMaker } from './new-id.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
-import { createSender, type Handlers } from './send.ts';
+import { createSender } from './send.ts';
 import { createStates } from './states.ts';
 import { createEmailClaims } from './users/email-claims.ts';
 import { userHandlers } from './users/handle.ts';
@@ -27,6 +29,7 @@ import { webhookHandlers } from './webhooks/handle.ts';
 
 /** What the command side works with; all of it is the caller's own, and outlives the service. */
 export type CommandDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
@@ -47,7 +50,7 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
+  const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec({ keys });
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -55,8 +58,8 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
-  const sender = createSender({ log: eventLog, handlers, idempotency, newId, metrics, tracing });
+  const handlers = handlersOf({ ...base, domain, executor, claims, administrators, pool, webhooks });
+  const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
   opening.use(await startProcessManager({ pool, eventLog, log, metrics, codec, keys, erasures, tracing }));
   opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
@@ -65,10 +68,14 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };
 };
 
-/** Every command has its handler here, or the compiler says which has not. */
-const handlersOf = (dependencies: HandlerDependencies): Handlers => ({
-  ...userHandlers(dependencies),
-  ...articleHandlers(dependencies),
-  ...commentHandlers(dependencies),
-  ...webhookHandlers(dependencies),
-});
+type Handlers = Readonly<Record<string, AnyHandler>>;
+
+/** Every command of the kernel has its handler here, or the compiler says which has not. */
+const handlersOf = (dependencies: HandlerDependencies & { readonly domain: Domain }): Handlers => {
+  const kernel: HandlersOf<KernelCommandType> = { ...userHandlers(dependencies), ...webhookHandlers(dependencies) };
+  const admitting = Object.entries(kernel).map(([type, handler]) => {
+    const admit: AnyHandler['admit'] = (caller) => admitTo(caller, handler.operation);
+    return [type, { ...(handler as Omit<AnyHandler, 'admit'>), admit }] as const;
+  });
+  return { ...Object.fromEntries(admitting), ...aggregateHandlers(dependencies) };
+};

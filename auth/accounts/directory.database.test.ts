@@ -2,6 +2,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
@@ -31,7 +32,17 @@ let side: Awaited<ReturnType<typeof openCommands>>;
 const resources = new AsyncDisposableStack();
 
 const openCommands = (over: EventLog) =>
-  startCommandService({ pool, eventLog: over, keys, masterKey, blobs: NO_BLOBS, erasures: NO_ERASURES, log, metrics: createMetrics() });
+  startCommandService({
+    domain: publishing,
+    pool,
+    eventLog: over,
+    keys,
+    masterKey,
+    blobs: NO_BLOBS,
+    erasures: NO_ERASURES,
+    log,
+    metrics: createMetrics(),
+  });
 
 beforeAll(async () => {
   database = resources.use(await createDatabase());

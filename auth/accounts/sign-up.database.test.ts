@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -30,7 +31,17 @@ let side: Awaited<ReturnType<typeof openCommands>>;
 const resources = new AsyncDisposableStack();
 
 const openCommands = (over: EventLog) =>
-  startCommandService({ pool, eventLog: over, keys, masterKey, blobs: NO_BLOBS, erasures: NO_ERASURES, log, metrics: createMetrics() });
+  startCommandService({
+    domain: publishing,
+    pool,
+    eventLog: over,
+    keys,
+    masterKey,
+    blobs: NO_BLOBS,
+    erasures: NO_ERASURES,
+    log,
+    metrics: createMetrics(),
+  });
 
 beforeAll(async () => {
   database = resources.use(await createDatabase());

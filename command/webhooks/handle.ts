@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WebhookId } from '#shared/brands.ts';
-import type { Command } from '#shared/commands/command.ts';
+import type { KernelCommand } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -18,7 +18,7 @@ import { spanOf } from './span.ts';
 import { type WebhookCommand, type WebhookEvent, type WebhookState, webhook, webhookStream } from './webhook.ts';
 
 type WebhookTarget = Target<WebhookState, WebhookEvent>;
-type WebhookChange = Extract<Command, { webhookId: WebhookId }>;
+type WebhookChange = Extract<KernelCommand, { webhookId: WebhookId }>;
 /** The command as the decider takes it, with what it cannot know. */
 type CommandOn<Change> = (command: Change, sent: Sent, state: WebhookState) => WebhookCommand | Promise<WebhookCommand>;
 

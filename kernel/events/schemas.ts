@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { FieldDef } from '../declare/fields.ts';
 import { itemDefs, wire } from '../registry/names.ts';
-import type { CommandInfo, EventInfo, Kind } from '../registry/registry.ts';
+import type { EventInfo, Kind } from '../registry/registry.ts';
 
 type Shape = Record<string, z.ZodType>;
 const id = z.int().positive();
@@ -35,39 +35,3 @@ const itemShape = (kind: Kind, { list = '', effect }: EventInfo): Shape => {
   return shape;
 };
 export const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));
-
-/** What a form holds. `isWhole` is that of PUT: everything must be named that has no default. */
-export const formShape = (kind: Kind, command: CommandInfo, isWhole = false): Shape => {
-  const shape: Shape = {};
-  const guarded = new Set(Object.values(kind.fieldRights).flatMap(({ writes }) => (writes ?? []) as readonly string[]));
-  for (const name of command.form) {
-    const def = kind.fields[name] as FieldDef;
-    const schema = command.requires.includes(name) ? def.demanded : orNull(def.demanded, def);
-    const given =
-      command.kind === 'create'
-        ? withDefault(schema, def)
-        : command.kind === 'edit' && command.form.length > 1 && !(isWhole && !guarded.has(name))
-          ? schema.optional()
-          : schema;
-    shape[wire(name, def)] = given;
-  }
-  // Whoever may, names somebody else.
-  if (command.kind === 'create' && kind.owner !== undefined) shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
-  if (command.kind === 'create') for (const next of command.next) shape[next] = z.boolean().default(false);
-  const def = command.list === undefined ? undefined : kind.fields[command.list];
-  if (def) {
-    const isChange = command.kind === 'changeItem';
-    if (isChange || command.kind === 'addItem')
-      for (const [name, field] of Object.entries(itemDefs(def)))
-        shape[wire(name, field)] = isChange ? orNull(field.demanded, field).optional() : withDefault(orNull(field.demanded, field), field);
-    // Null is the end of the list.
-    if (def.ordered && !isChange && command.kind !== 'removeItem')
-      shape.before = command.kind === 'moveItem' ? id.nullable() : id.nullable().default(null);
-  }
-  return shape;
-};
-const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
-  def.initial !== undefined && def.kind !== 'states' ? schema.default(def.initial) : def.optional ? schema.default(null) : schema;
-
-export const formSchema = (kind: Kind, command: CommandInfo, isWhole = false): z.ZodObject =>
-  z.strictObject(formShape(kind, command, isWhole));

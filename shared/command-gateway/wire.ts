@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
-import { Command } from '#shared/commands/command.ts';
+import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { ROLES, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -12,8 +13,7 @@ const VERSIONS_MAX = 100;
 const versions = z.array(version).min(1).max(VERSIONS_MAX);
 
 /** What goes over the wire between the roles: the command and its context; the caller stands in the signed assertion alone. */
-export const SentCommand = z.strictObject({
-  command: Command,
+const context = {
   requestId: token,
   correlationId: token.optional(),
   causationId: z.uuid().optional(),
@@ -24,17 +24,26 @@ export const SentCommand = z.strictObject({
   content: z.string().max(200).optional(),
   ifVersion: z.union([version, versions]).optional(),
   unlessVersion: z.union([z.literal('any'), versions]).optional(),
-});
-export type SentCommand = z.infer<typeof SentCommand>;
+};
+type SentContext = z.infer<z.ZodObject<typeof context>>;
+export type SentCommand = SentContext & { readonly command: Command };
+
+const known = new WeakMap<Domain, z.ZodType<SentCommand>>();
+
+const sentCommand = (domain: Domain): z.ZodType<SentCommand> => {
+  const schema = known.get(domain) ?? z.strictObject({ command: commandsOf(domain), ...context });
+  known.set(domain, schema);
+  return schema;
+};
 
 /** Checks what was sent, however it came; what is malformed is refused with pointers to where. */
-export const parseSent = (sent: unknown): SentCommand => {
-  const parsed = SentCommand.safeParse(sent);
+export const parseSent = (domain: Domain, sent: unknown): SentCommand => {
+  const parsed = sentCommand(domain).safeParse(sent);
   if (parsed.success) return parsed.data;
   throw new Rejection('invalid_command', { errors: fieldErrorsOf(parsed.error, sent) });
 };
 
-export const contextOf = (sent: Omit<SentCommand, 'command'>, caller: Caller): CommandContext => ({
+export const contextOf = (sent: SentContext, caller: Caller): CommandContext => ({
   caller,
   requestId: sent.requestId,
   correlationId: sent.correlationId,

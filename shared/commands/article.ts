@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { demandedPicture as cover } from '#kernel/declare/values.ts';
 import { articleId, body, tags, userId } from '#shared/events/fields.ts';
 import { title } from './fields.ts';
-import { JsonPatch } from './json-patch.ts';
 
 /** Without an author, the caller is it. */
 export const DraftArticle = z.strictObject({
@@ -26,13 +25,6 @@ export const EditArticle = z.strictObject({
   cover: cover.nullable().optional(),
 });
 export type EditArticle = Readonly<z.infer<typeof EditArticle>>;
-
-/** Changes what an edit can change, by a JSON patch. */
-export const PatchArticle = z.strictObject({ type: z.literal('PatchArticle'), articleId, patch: JsonPatch });
-export type PatchArticle = Readonly<z.infer<typeof PatchArticle>>;
-
-/** What a JSON patch of an article applies to, and must leave behind. */
-export const ArticleContent = z.strictObject({ title, body, tags: tags.default([]), cover: cover.nullable().default(null) });
 
 export const PublishArticle = z.strictObject({ type: z.literal('PublishArticle'), articleId });
 export type PublishArticle = Readonly<z.infer<typeof PublishArticle>>;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { Command } from './command.ts';
+import { publishing } from '#domain/publishing.ts';
+import { commandsOf } from './command.ts';
+
+const Command = commandsOf(publishing);
 
 const article = { title: 'One', body: '', tags: [] };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { DeleteArticle, DraftArticle, EditArticle, PatchArticle, PublishArticle, UnpublishArticle } from './article.ts';
-import { AddComment, DeleteComment, EditComment, PatchComment } from './comment.ts';
+import { commandSchemasOf } from '#kernel/decide/forms.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { DeleteUser, PatchUser, RegisterUser, UpdateUser } from './user.ts';
 import {
   DeleteWebhook,
@@ -17,22 +17,11 @@ import {
   TestWebhook,
 } from './webhook.ts';
 
-/** Every command that a client can send, however it came. */
-export const Command = z.discriminatedUnion('type', [
+const KERNEL_COMMANDS = [
   RegisterUser,
   UpdateUser,
   PatchUser,
   DeleteUser,
-  DraftArticle,
-  EditArticle,
-  PatchArticle,
-  PublishArticle,
-  UnpublishArticle,
-  DeleteArticle,
-  AddComment,
-  EditComment,
-  PatchComment,
-  DeleteComment,
   RegisterWebhook,
   ReplaceWebhook,
   EditWebhook,
@@ -45,7 +34,14 @@ export const Command = z.discriminatedUnion('type', [
   ReplayWebhook,
   RedeliverDelivery,
   RedriveWebhook,
-]);
-export type Command = Readonly<z.infer<typeof Command>>;
+] as const;
+export type KernelCommand = Readonly<z.infer<(typeof KERNEL_COMMANDS)[number]>>;
+export type KernelCommandType = KernelCommand['type'];
 
-export type CommandType = Command['type'];
+/** To an aggregate of the domain; its declaration says what it holds. */
+type DomainCommand = { readonly type: string; readonly [field: string]: unknown };
+export type Command = KernelCommand | DomainCommand;
+
+/** Every command that a client can send, however it came. */
+export const commandsOf = (domain: Domain): z.ZodType<Command> =>
+  z.discriminatedUnion('type', [...KERNEL_COMMANDS, ...commandSchemasOf(domain)]) as z.ZodType<Command>;

@@ -1,5 +1,6 @@
 import type { Caller } from '#shared/policy.ts';
 import type { Command } from './command.ts';
+import type { JsonPatch } from './json-patch.ts';
 
 /**
  * A refusal says that somebody has the address. Whoever would go through a list of them is given one per second at the usual rate,
@@ -20,5 +21,5 @@ export const unitsMoreOf = (command: Command, caller: Caller): number => {
 const namesAddress = (command: Command): boolean => {
   if (command.type === 'UpdateUser') return typeof command.email === 'string';
   if (command.type !== 'PatchUser') return false;
-  return command.patch.some(({ op, path }) => op !== 'test' && op !== 'remove' && (path === '/email' || path === ''));
+  return (command.patch as JsonPatch).some(({ op, path }) => op !== 'test' && op !== 'remove' && (path === '/email' || path === ''));
 };

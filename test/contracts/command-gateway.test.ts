@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { ArticleId, Version, WebhookId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
@@ -23,7 +24,7 @@ let url: string;
 beforeAll(async () => {
   world = await createCommandWorld();
   side = await world.open();
-  const routes = [internalRoutes({ gateway: side, key, bodyBytesMax: 1_048_576, log: pino({ level: 'silent' }) })];
+  const routes = [internalRoutes({ domain: publishing, gateway: side, key, bodyBytesMax: 1_048_576, log: pino({ level: 'silent' }) })];
   server = createServer(createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes }));
   url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
 });

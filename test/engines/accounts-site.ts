@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -59,7 +60,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
   const eventLog = opening.use(await openEventLog({ url: database.url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics(), erasures: NO_ERASURES };
+  const base = { domain: publishing, pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics(), erasures: NO_ERASURES };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -72,7 +73,7 @@ const openInstance = async ({ url, masterKey }: { url: string; masterKey: Master
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
   const eventLog = opening.use(await openEventLog({ url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { pool, eventLog, keys, masterKey, log, metrics: createMetrics(), erasures: NO_ERASURES };
+  const base = { domain: publishing, pool, eventLog, keys, masterKey, log, metrics: createMetrics(), erasures: NO_ERASURES };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
   const service = opening.use(await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }));

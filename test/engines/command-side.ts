@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Registry } from 'prom-client';
+import { publishing } from '#domain/publishing.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
@@ -73,7 +74,9 @@ export const createCommandWorld = async (
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
       const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }) };
-      const service = opening.use(await startCommandService({ pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
+      const service = opening.use(
+        await startCommandService({ domain: publishing, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
+      );
       const resources = opening.move();
       return {
         send: service.send,

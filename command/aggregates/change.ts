@@ -1,0 +1,71 @@
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import type { AggregateState } from '#kernel/decide/evolve.ts';
+import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
+import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import type { JsonPatch } from '#shared/commands/json-patch.ts';
+import type { Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { tellsContent } from '../patch-content.ts';
+import type { Asked, Handle, Parts } from './handle.ts';
+import { patchesOf } from './patch.ts';
+import { contextOf, streamOf, type Target, toEvents } from './target.ts';
+
+type Changing = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  /** The form, given what is there; `demand` refuses where the caller may not do something else as well. */
+  formOn(given: Row, state: AggregateState, demand: (operation: string) => void): Row;
+};
+
+export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle =>
+  change(parts, { kind, command, formOn: (given) => given });
+
+/** An edit by a JSON patch. */
+export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
+  const formByPatch = patchesOf(parts.domain, kind, command);
+  return change(parts, {
+    kind,
+    command,
+    formOn(given, state, demand) {
+      const patch = given.patch as JsonPatch;
+      if (tellsContent(patch)) demand('read');
+      return formByPatch(patch, state);
+    },
+  });
+};
+
+const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
+  const { domain, executor, see } = parts;
+  const decider = deciderOf(domain, kind);
+  const type = typeOfCommand(kind, command.name);
+  return async (given, sent) => {
+    const id = given[`${kind.name}Id`] as number;
+    const target: Target = {
+      decider,
+      stream: streamOf(kind, id),
+      async decide(state) {
+        const look = state.status === 'absent' ? lookNowhere : await see(kind, state.fields);
+        const demand = (operation: string): void => {
+          // The decider says that there is nothing.
+          if (state.status !== 'absent') demandOn(parts, { kind, fields: state.fields, look }, { caller: sent.caller, command, operation });
+        };
+        demand(command.name);
+        const form = formOn(given, state, demand);
+        return toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
+      },
+    };
+    return { id, ...(await executor.change(target, sent.circumstances)) };
+  };
+};
+
+type Demanded = { readonly caller: Caller; readonly command: CommandInfo; readonly operation: string };
+
+/** What somebody may not read is not there for them, but what is theirs they can always end. */
+const demandOn = ({ rights }: Parts, { kind, fields, look }: Asked, { caller, command, operation }: Demanded): void => {
+  const find = findBy(look);
+  const read = { kind, operation: 'read', fields, find };
+  const absent = new Rejection(`${kind.name}_not_found`);
+  rights.demand(caller, { kind, operation, fields, find }, rights.may(caller, read) ? undefined : absent);
+  if (command.kind !== 'end' && !rights.isInReach(caller, read)) throw absent;
+};

@@ -1,0 +1,53 @@
+import { type Command, creationOf } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { findBy } from '#kernel/decide/guards.ts';
+import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { authorOf } from '../handler.ts';
+import { demandAuthor } from '../users/demand-author.ts';
+import type { Asked, Handle, Parts } from './handle.ts';
+import { contextOf, streamOf, type Target, toEvents } from './target.ts';
+
+/** Creates an aggregate, which belongs to whoever is named, or else to the caller. */
+export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
+  const { domain, executor, states, rights, see } = parts;
+  const decider = deciderOf(domain, kind);
+  const begin = creationOf(kind);
+  const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
+  return (given: Command, sent) => {
+    const { caller, circumstances } = sent;
+    const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
+    const owner = ownerKey === undefined ? undefined : authorOf(caller, named, `/${ownerKey}`);
+    const targetFor = (id: number): Target => ({
+      decider,
+      stream: streamOf(kind, id),
+      async decide(state) {
+        const form = { ...given, [`${kind.name}Id`]: id, ...(ownerKey !== undefined && { [ownerKey]: owner }) };
+        const { fields } = begin(form, state);
+        const look = await see(kind, fields);
+        const demand = (operation: string) => rights.demand(caller, { kind, operation, fields, find: findBy(look) });
+        demand(command.name);
+        for (const next of command.next) if (form[next] === true) demand(next);
+        demandVisibleParent(parts, { kind, fields, look }, caller);
+        const events = decider.decide(form, state, contextOf(sent, look));
+        if (owner !== undefined) await demandAuthor(states, { authorId: owner, named, pointer: `/${ownerKey}` });
+        return toEvents(events);
+      },
+    });
+    return executor.create(targetFor, circumstances);
+  };
+};
+
+/** Nobody creates anything under what they may not read; whether that is there at all is for the decider to say. */
+const demandVisibleParent = ({ domain, rights }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  const parent = def && domain.kinds[targetOf(def)];
+  if (parent === undefined) return;
+  const state = look(parent.name, fields[kind.parent as string]);
+  if (state.status === 'absent') return;
+  if (!rights.may(caller, { kind: parent, operation: 'read', fields: state.fields, find: findBy(look) }))
+    throw new Rejection(`${parent.name}_not_found`);
+};

@@ -1,0 +1,75 @@
+import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
+import type { Look } from '#kernel/decide/guards.ts';
+import { targetOf } from '#kernel/registry/names.ts';
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { States } from '../states.ts';
+import { streamOf } from './target.ts';
+
+/** The states of what a decision asks by references, as the log says now. */
+export type See = (kind: Kind, fields: Row) => Promise<Look>;
+
+export const createSee = (domain: Domain, states: States): See => {
+  const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
+  return async (kind, fields) => {
+    const seen = new Map<string, AggregateState>();
+    const follow = async (from: Kind, { fields: at, asked }: { fields: Row; asked: Paths }): Promise<void> => {
+      for (const [field, further] of asked) {
+        const def = from.fields[field];
+        const target = def && domain.kinds[targetOf(def)];
+        const id = at[field];
+        if (target === undefined || typeof id !== 'number') continue;
+        const { state } = await states.load(deciderOf(domain, target), streamOf(target, id));
+        seen.set(`${target.name} ${id}`, state);
+        if (state.status !== 'absent') await follow(target, { fields: state.fields, asked: further });
+      }
+    };
+    await follow(kind, { fields, asked: paths.get(kind) ?? new Map() });
+    return (name, id) => seen.get(`${name} ${id}`) ?? ABSENT;
+  };
+};
+
+/** The references that are followed, each with those that are followed from there. */
+type Paths = Map<string, Paths>;
+
+/** The parent, which must be visible, and what rights, guards and invariants ask of. */
+const pathsOf = (domain: Domain, kind: Kind): Paths => {
+  const paths: Paths = new Map();
+  for (const right of rightsOf(domain).values()) if (right.kind === kind) for (const each of right.alternatives) collect(each, paths);
+  const conditions = [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)];
+  for (const condition of conditions) collect(resolve(domain, kind, condition), paths);
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  const parent = def && domain.kinds[targetOf(def)];
+  if (parent === undefined || kind.parent === undefined) return paths;
+  const further: Paths = paths.get(kind.parent) ?? new Map();
+  paths.set(kind.parent, further);
+  for (const each of rightsOf(domain).get(operationOf(parent, 'read'))?.alternatives ?? []) collect(each, further);
+  return paths;
+};
+
+const collect = (expression: Expression, paths: Paths): void => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      for (const each of expression.of) collect(each, paths);
+      break;
+    case 'not':
+    case 'some':
+      collect(expression.of, paths);
+      break;
+    case 'at': {
+      const further = paths.get(expression.field) ?? new Map();
+      paths.set(expression.field, further);
+      collect(expression.of, further);
+      break;
+    }
+    case 'const':
+    case 'is':
+    case 'min':
+    case 'max':
+    case 'caller':
+      break;
+  }
+};

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { JsonPatch } from '#shared/commands/json-patch.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { capital, wire } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import { typeOfCommand } from './decide.ts';
+
+type Shape = Record<string, z.ZodType>;
+const id = z.int().positive();
+
+/** What a command holds beside its ids. What is not named in a creation has its default, and in an edit stays as it is. */
+export const formShape = (kind: Kind, command: CommandInfo): Shape => {
+  const isCreation = command.kind === 'create';
+  const isPartial = command.kind === 'edit' && command.form.length > 1;
+  const shape: Shape = {};
+  // Whoever may, names somebody else.
+  if (isCreation && kind.owner !== undefined) shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
+  for (const name of command.form) {
+    const def = kind.fields[name] as FieldDef;
+    const schema = command.requires.includes(name) ? def.demanded : demandedOf(def);
+    shape[wire(name, def)] = isCreation ? withDefault(schema, def) : isPartial ? schema.optional() : schema;
+  }
+  if (isCreation) for (const next of command.next) shape[next] = z.boolean().default(false);
+  return shape;
+};
+
+/** What a JSON patch applies to, and must leave behind: what is taken away is nothing, where it may be. */
+export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
+  z.strictObject(
+    Object.fromEntries(
+      command.form.map((name) => {
+        const def = kind.fields[name] as FieldDef;
+        const schema = demandedOf(def);
+        return [wire(name, def), def.optional ? schema.default(null) : def.kind === 'set' ? schema.default([]) : schema];
+      }),
+    ),
+  );
+
+const demandedOf = (def: FieldDef): z.ZodType => (def.optional ? def.demanded.nullable() : def.demanded);
+
+const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
+  def.initial !== undefined && def.kind !== 'states' ? schema.default(def.initial) : def.optional ? schema.default(null) : schema;
+
+/** The command as it is sent. It names the parent of what it creates, and what it changes. */
+export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => {
+  const parent = kind.parent === undefined ? {} : { [wire(kind.parent, kind.fields[kind.parent])]: id };
+  const of = command.kind === 'create' ? parent : { [`${kind.name}Id`]: id };
+  return z.strictObject({ type: z.literal(typeOfCommand(kind, command.name)), ...of, ...formShape(kind, command) });
+};
+
+/** The command whose form a JSON patch changes. */
+export const editOf = (kind: Kind): CommandInfo | undefined => Object.values(kind.commands).find((command) => command.kind === 'edit');
+
+export const patchType = ({ name }: Kind): string => `Patch${capital(name)}`;
+
+/** Every command to the aggregates of a domain; users are the kernel's. */
+export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
+  Object.values(domain.kinds)
+    .filter(({ name }) => name !== 'user')
+    .flatMap((kind) => [
+      ...Object.values(kind.commands)
+        .filter((command) => !command.internal)
+        .map((command) => commandSchema(kind, command)),
+      ...(editOf(kind) === undefined
+        ? []
+        : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
+    ]);
