@@ -9,6 +9,7 @@ import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { tellOutages } from '#shared/event-log/tell-outages.ts';
 import { Health } from '#shared/http/health.ts';
 import { demandFreePorts } from '#shared/http/listen.ts';
 import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
@@ -64,7 +65,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   observePool(metrics, 'annals', pool);
   const { databaseDirectUrl: directUrl } = config;
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url, directUrl });
-  const guarded = resources.use(guardHistory(openedLog, { log }));
+  const guarded = resources.use(guardHistory(tellOutages(openedLog, { log }), { log }));
   demandNothingLost(openedLog);
   const eventLog = traceAppends(guarded, tracing);
   const masterKey = await openMasterKey(config);

@@ -5,6 +5,7 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { tellOutages } from '#shared/event-log/tell-outages.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
@@ -109,6 +110,22 @@ test('readiness fails once appends have failed for longer than their patience th
   );
 });
 
+test('why the log does not answer is told once for each cause, and that it answers again', async () => {
+  const told: string[] = [];
+  const cause = ({ err }: { err: Error }) => told.push(String(err.cause));
+  await using opened = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 300 } });
+  const log = tellOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
+  const failBy = async (says: NotNow) => {
+    node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
+    for (let n = 0; n < 2; n += 1) await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    node.faults.clear();
+  };
+  await failBy('Server Is Busy');
+  await failBy('Server Is Not Ready');
+  await log.append(aStream(), NO_STREAM, [anEvent()]);
+  expect(told).toEqual([expect.stringContaining('Busy'), expect.stringContaining('Not Ready'), 'The event log takes appends again.']);
+});
+
 describe('a client', () => {
   let log: EventLog;
   let calls: number;
@@ -142,6 +159,21 @@ describe('a client', () => {
     }
     expect(await unanswered).toMatchObject({ version: 1 });
     expect(node.appendCalls()).toBe(calls);
+  });
+
+  test('that is replaced fails each append by the name of its own stream', async () => {
+    await using hasty = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, answerWithinMs: 600, patienceMs: 700 } });
+    const [silent, other] = [aStream('silent'), aStream('other')];
+    for (const stream of [silent, other]) node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
+    const failing = hasty.append(silent, NO_STREAM, [anEvent()]).catch(() => {});
+    await until(
+      () => node.faults.pending(),
+      (left) => left < 10,
+    );
+    const failure = await hasty.append(other, NO_STREAM, [anEvent()]).catch((error: Error) => error);
+    expect(String((failure as Error).cause)).not.toContain(silent);
+    await failing;
+    node.faults.clear();
   });
 
   test('that is silent to everybody is replaced, and no try is begun with hardly any time left', async () => {

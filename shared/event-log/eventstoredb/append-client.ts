@@ -56,7 +56,8 @@ export class AppendClient implements AsyncDisposable {
       resolve({ ...result, server: used.connection.server() });
     };
     const onSilence = () => {
-      const why = `EventStoreDB did not answer an append to ${stream} within ${answerWithinMs} ms`;
+      // Others that wait for the client are failed by it as well, so it names no stream.
+      const why = `EventStoreDB did not answer an append within ${Math.round(answerWithinMs)} ms`;
       fail(new PassingFailure(why));
       // Others may be answered, and whoever had only the rest of its patience knows too little.
       if (used.heardAtMs < sentAtMs && answerWithinMs >= this.#silenceMaxMs) this.#replace(used, why);
