@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { AuditSettings } from '#shared/config.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -7,10 +8,12 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import { startCarryingOut } from '#shared/operations/carry-out.ts';
 import { finishOrder, type TakenOrder, tellProgress } from '#shared/operations/orders.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { summaryOf } from './verify/summary.ts';
 import { type Verification, verify } from './verify/verify.ts';
 
 type OrderDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly eventLog: EventLog;
@@ -33,12 +36,19 @@ export const startVerificationOrders = (dependencies: OrderDependencies): Promis
 const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
 
 const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, signal: AbortSignal): Promise<void> => {
-  const { pool, databaseUrl, eventLog, keys, settings } = dependencies;
+  const { domain, pool, databaseUrl, eventLog, keys, settings } = dependencies;
   const name = `annals-verify-${order.id}`;
   await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
   using _stop = cancelOnStop(pool, name, signal);
   const report = await verify({
-    ...{ pool: own, eventLog, codec: createCodec({ keys }), auditDir: settings.dir, given: { heads: [], keys: [] } },
+    ...{
+      pool: own,
+      eventLog,
+      codec: createCodec({ keys }),
+      tables: tablesOf(domain),
+      auditDir: settings.dir,
+      given: { heads: [], keys: [] },
+    },
     isOfReadModel: true,
     showPersonal: false,
     signal,

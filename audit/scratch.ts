@@ -2,6 +2,7 @@ import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from '../projector/definition.ts';
 import { createTables } from '../projector/service.ts';
@@ -13,6 +14,8 @@ export type Scratch = AsyncDisposable & {
   keep(mark: Mark): Promise<void>;
 };
 
+type Scratching = { readonly pool: Pool; readonly tables: Tables };
+
 const NAME = /^(?:replay|verify)_[a-z0-9_]{1,50}$/;
 
 /**
@@ -20,20 +23,20 @@ const NAME = /^(?:replay|verify)_[a-z0-9_]{1,50}$/;
  * unlogged, because after a crash it is made again. It is dropped at the end unless it is kept, and where this process is killed,
  * by the next that makes one, starts, or erases somebody.
  */
-export const makeScratch = async (pool: Pool, schema: string, mark: Mark): Promise<Scratch> => {
+export const makeScratch = async ({ pool, tables }: Scratching, schema: string, mark: Mark): Promise<Scratch> => {
   if (!NAME.test(schema)) throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
   await dropAbandoned(pool);
   await using opening = new AsyncDisposableStack();
   const owner = opening.use(await holdLock(pool, LOCK_OF, schema));
   if (!owner) throw new StartRefused(`Another process is filling ${schema} just now.`);
-  const { tables } = await readDefinition();
+  const definition = await readDefinition(tables);
   await inTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
     if (rows[0]?.found)
       throw new StartRefused(`${schema} is there already: look at it, or drop it first (replay --drop --schema ${schema}).`);
-    const unlogged = tables.replaceAll(/^create table /gm, 'create unlogged table ');
+    const unlogged = definition.tables.replaceAll(/^create table /gm, 'create unlogged table ');
     await createTables(connection, schema, { tables: unlogged, fingerprint: textOf(mark) });
-    await connection.query('alter table articles drop column search');
+    for (const { name, isSearched } of tables.all) if (isSearched) await connection.query(`alter table ${name} drop column search`);
   });
   let isKept = false;
   opening.defer(async () => {

@@ -5,6 +5,7 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Listed, Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { migrateProjector } from '../projector/migrate.ts';
 import type { Mending } from '../projector/retry.ts';
@@ -31,7 +32,7 @@ export const withProjection = async (
   await demandReadModel(pool);
   await migrateProjector(pool);
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
-  await work({ pool, eventLog, codec: createCodec({ keys }), isDense, config }).catch(explainPassing);
+  await work({ pool, eventLog, codec: createCodec({ keys }), tables: tablesOf(terminal.domain), isDense, config }).catch(explainPassing);
 };
 
 /** What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one transaction. */

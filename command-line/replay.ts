@@ -1,6 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { dropScratch, type Found, listScratch } from '#shared/read-model/scratch-schemas.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { positionOf } from '../audit/at.ts';
 import { type Replayed, replay as replayLog } from '../audit/replay/replay.ts';
@@ -46,15 +47,15 @@ const make: Action = async ({ isDense, ...mending }, given, terminal) => {
   );
   shown[Symbol.dispose]();
   const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
-  for (const line of replayedLines(replayed, tookS)) await terminal.write(line);
+  for (const line of replayedLines(mending.tables, replayed, tookS)) await terminal.write(line);
 };
 
-const replayedLines = ({ schema, position, events, rows }: Replayed, tookS: number): readonly string[] => [
+const replayedLines = ({ all }: Tables, { schema, position, events, rows }: Replayed, tookS: number): readonly string[] => [
   `The read model as it was at position ${position} is in the schema ${schema}: ${number(events)} events in ${duration(tookS)}.`,
-  `${number(rows.users)} users, ${number(rows.articles)} articles, ${number(rows.comments)} comments, ${number(rows.webhooks)} webhooks; ${
-    rows.parked === 0 ? 'nothing is parked' : `${number(rows.parked)} parked`
+  `${all.map(({ name }) => `${number(rows[name] ?? 0)} ${name}`).join(', ')}; ${
+    rows.parked ? `${number(rows.parked)} parked` : 'nothing is parked'
   }.`,
-  `Look at it:  select id, title, status from ${schema}.articles order by id limit 10;`,
+  `Look at it:  select * from ${schema}.${all.find(({ name }) => name !== 'users')?.name ?? 'users'} order by id limit 10;`,
   `Drop it:     npm run annals -- replay --drop --schema ${schema}`,
   'It holds what is personal as the read model does: drop it once you have seen it. A crash of the database empties it.',
 ];

@@ -10,6 +10,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
+import { tables } from '../test/engines/tables.ts';
 import { digestOf } from './digest.ts';
 import { migrateProjector } from './migrate.ts';
 import { project } from './project.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
   database = await createDatabase();
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 });
   await migrateProjector(pool);
-  for (const schema of ['singly', 'at_once', 'in_batches']) await createReadModel(pool, schema);
+  for (const schema of ['singly', 'at_once', 'in_batches']) await createReadModel(pool, tables, schema);
 });
 afterAll(async () => {
   await pool?.[Symbol.asyncDispose]();
@@ -177,7 +178,7 @@ const projected = async (schema: string, events: readonly RecordedEvent[], cuts:
   for (const to of [...cuts, events.length]) {
     await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
-      await project(connection, codec, events.slice(from, to));
+      await project(connection, { codec, tables }, events.slice(from, to));
     });
     from = to;
   }

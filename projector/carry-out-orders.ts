@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -8,17 +9,25 @@ import { migrateOperations } from '#shared/operations/migrate.ts';
 import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/orders.ts';
 import { tellFingerprint } from '#shared/operations/standing.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { readDefinition } from './definition.ts';
 import { release } from './release.ts';
 import { type Mending, type RecordMended, retry } from './retry.ts';
 
-type OrderDependencies = { readonly pool: Pool; readonly eventLog: EventLog; readonly keys: KeyStore; readonly log: Log };
+type OrderDependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly keys: KeyStore;
+  readonly log: Log;
+};
 
 /** Does for operators with a browser what the command line does for those at the machine. */
-export const startProjectionOrders = async ({ pool, eventLog, keys, log }: OrderDependencies): Promise<AsyncDisposable> => {
+export const startProjectionOrders = async ({ domain, pool, eventLog, keys, log }: OrderDependencies): Promise<AsyncDisposable> => {
   await migrateOperations(pool);
-  await tellFingerprint(pool, (await readDefinition()).fingerprint);
-  const mending: Mending = { pool, eventLog, codec: createCodec({ keys }) };
+  const tables = tablesOf(domain);
+  await tellFingerprint(pool, (await readDefinition(tables)).fingerprint);
+  const mending: Mending = { pool, eventLog, codec: createCodec({ keys }), tables };
   return startCarryingOut({
     name: 'operations-projection',
     pool,

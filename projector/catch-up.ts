@@ -37,9 +37,10 @@ type Range = { readonly after: Position; readonly upTo: Position };
 type Part = { readonly prepared: Prepared; readonly last: Position; readonly count: number };
 
 /** The events after one position up to another, at which there is one. Waits for nothing that is yet to come. */
-export async function* read({ eventLog, codec, signal }: Omit<Work, 'onProgress'>, { after, upTo }: Range): AsyncGenerator<Part> {
+export async function* read(work: Omit<Work, 'onProgress'>, { after, upTo }: Range): AsyncGenerator<Part> {
   if (after >= upTo) return;
-  const following = { eventLog, signal, prepare: (events: Parameters<typeof prepare>[1]) => prepare(codec, events) };
+  const { eventLog, signal } = work;
+  const following = { eventLog, signal, prepare: (events: Parameters<typeof prepare>[1]) => prepare(work, events) };
   for await (const { events, ready } of followAhead(following, after)) {
     const last = events.at(-1)?.position ?? after;
     if (signal.aborted) break;
@@ -78,11 +79,11 @@ export const comeNear = async (work: Work, version: Held, from: Position): Promi
   return position;
 };
 
-const takeIn = ({ pool }: Work, version: Held, { prepared, from, last }: Part & { from: Position }): Promise<unknown> =>
+const takeIn = ({ pool, tables }: Work, version: Held, { prepared, from, last }: Part & { from: Position }): Promise<unknown> =>
   inTransaction(pool, async (connection) => {
     await moveCheckpoint(connection, version.follower, { log: version.log, epoch: version.epoch, from, to: last });
     await useReadModel(connection, version.schema);
-    await projectPrepared(connection, prepared);
+    await projectPrepared(connection, tables, prepared);
   });
 
 /** How far the live version is, which is the most that another can be brought up to. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Pool } from '#shared/database/pool.ts';
-import { KEPT_DIGEST } from './kept-digest.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
+import { keptDigestOf } from './kept-digest.ts';
 
 /** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
 export type Definition = {
@@ -11,31 +12,41 @@ export type Definition = {
   readonly fingerprint: string;
 };
 
-/** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
-const NEEDED_BY_WRITES = /^create index (?:comments_by_author|webhooks_by_owner) /;
-
-export const readDefinition = async (): Promise<Definition> => {
+/** Says what the domain's tables are, and reads from read-model.sql what there is beside them. */
+export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const text = await readFile(new URL('./read-model.sql', import.meta.url), 'utf8');
-  const statements = text
+  const beside = text
     .replaceAll(/^\s*--.*\n/gm, '')
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean);
-  const isIndex = (statement: string) => statement.startsWith('create index ') && !NEEDED_BY_WRITES.test(statement);
+  const isAlteration = (statement: string) => statement.startsWith('alter table ');
+  const derived = tables.all.flatMap(({ definition }) => definition ?? []);
+  const statements = [
+    ...derived.flatMap(({ table, indexes }) => [table, ...indexes]),
+    ...beside.filter((statement) => !isAlteration(statement)),
+    ...derived.flatMap(({ unsampled }) => unsampled ?? []),
+    ...beside.filter(isAlteration),
+  ];
+  const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
-      .update([...statements, ...KEPT_DIGEST].join(';').replaceAll(/\s+/g, ' '))
+      .update([...statements, ...keptDigestOf(tables)].join(';').replaceAll(/\s+/g, ' '))
       .digest('base64url'),
   };
 };
 
+/** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
+const isNeededByWrites = (tables: Tables, statement: string): boolean =>
+  tables.all.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
+
 /** Whether this release can write into a version. */
-export const isOfThisRelease = async (pool: Pool, schema: string): Promise<boolean> => {
+export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {
   const { rows } = await pool.query<{ fingerprint: string | null }>(
     `select obj_description(to_regnamespace($1), 'pg_namespace') as fingerprint`,
     [schema],
   );
-  return rows[0]?.fingerprint === (await readDefinition()).fingerprint;
+  return rows[0]?.fingerprint === (await readDefinition(tables)).fingerprint;
 };

@@ -1,5 +1,7 @@
+import type { StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { Stopped, type Work } from './catch-up.ts';
 import { type Prepared, partOf } from './prepared.ts';
 import { projectPrepared } from './project.ts';
@@ -7,18 +9,20 @@ import { projectPrepared } from './project.ts';
 /** What each transaction on a read model that is being filled begins with: its tables are those that are meant. */
 type Begin = (connection: Connection) => Promise<void>;
 
+type Filling = { readonly pool: Pool; readonly tables: Tables };
+
 /** Each part in a transaction of its own, on a core of its own: what is unfinished is begun anew, or dropped. */
-export const writeInParts = async (pool: Pool, prepared: Prepared, begin: Begin): Promise<void> => {
+export const writeInParts = async ({ pool, tables }: Filling, prepared: Prepared, begin: Begin): Promise<void> => {
   const write = (isIn: Parameters<typeof partOf>[1]) =>
     inBackground(pool, async (connection) => {
       await begin(connection);
-      await projectPrepared(connection, partOf(prepared, isIn));
+      await projectPrepared(connection, tables, partOf(prepared, isIn));
     });
-  const written = await Promise.allSettled([write(isOfArticle), write((event) => !isOfArticle(event))]);
+  // Rows with a full text take longer to write than all others.
+  const isSearched = ({ stream }: { readonly stream: StreamName }) => tables.rowOf(stream)?.table.isSearched === true;
+  const written = await Promise.allSettled([write(isSearched), write((event) => !isSearched(event))]);
   for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
 };
-
-const isOfArticle = ({ stream }: { readonly stream: string }): boolean => stream.startsWith('article-');
 
 /** Nobody waits for the disk: whoever puts it in its place does, for everything before it. */
 export const inBackground = (pool: Pool, work: (connection: Connection) => Promise<unknown>): Promise<unknown> =>
@@ -31,7 +35,7 @@ const INDEX_MEMORY = '128MB';
 
 /** And what the planner knows of the tables. */
 export const addIndexes = async (work: Work, indexes: readonly string[], begin: Begin): Promise<void> => {
-  const statements = [...indexes, 'analyze users, articles, comments, webhooks'];
+  const statements = [...indexes, `analyze ${work.tables.all.map(({ name }) => name).join(', ')}`];
   for (const [done, statement] of statements.entries()) {
     work.onProgress({ step: 'indexes', done, of: statements.length });
     await inBackground(work.pool, (connection) =>

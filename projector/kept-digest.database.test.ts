@@ -8,6 +8,7 @@ import { as, by, registerUser, system } from '../test/engines/command-side.ts';
 import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
+import { tables } from '../test/engines/tables.ts';
 import { until } from '../test/engines/until.ts';
 import { computeDigest, type Digests, readKeptDigest } from './kept-digest.ts';
 import { project } from './project.ts';
@@ -26,7 +27,7 @@ const kept = async () => (await readKeptDigest(world.side.pool))?.digests;
 const expectKept = async () => {
   await untilProjected(world.side);
   // What deletions bring with them may still come between the one look and the other.
-  const look = async () => [await kept(), await computeDigest(world.side.pool, 'read_model')] as const;
+  const look = async () => [await kept(), await computeDigest(world.side.pool, tables, 'read_model')] as const;
   const [one, other] = await until(look, ([first, second]) => isDeepStrictEqual(first, second));
   expect(one).toEqual(other);
 };
@@ -35,19 +36,19 @@ const expectKept = async () => {
 const replayedUpTo = async (position: number): Promise<Digests> => {
   const { pool, eventLog, keys } = world.side;
   const schema = `replay_${position}_${Date.now()}`;
-  await createReadModel(pool, schema);
+  await createReadModel(pool, tables, schema);
   for await (const page of eventLog.follow(START, new AbortController().signal)) {
     await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
       await project(
         connection,
-        createCodec({ keys }),
+        { codec: createCodec({ keys }), tables },
         page.filter((event) => event.position <= position),
       );
     });
     if ((page.at(-1)?.position ?? 0) >= position) break;
   }
-  return computeDigest(pool, schema);
+  return computeDigest(pool, tables, schema);
 };
 
 test('it is that of the tables, whatever was written into them', async () => {
@@ -89,7 +90,7 @@ test.each([
   const before = await kept();
   await world.side.pool.query(statement);
   expect(await kept()).toEqual(before);
-  expect(await computeDigest(world.side.pool, 'read_model')).not.toEqual(before);
+  expect(await computeDigest(world.side.pool, tables, 'read_model')).not.toEqual(before);
   await rebuild(world.work());
 });
 

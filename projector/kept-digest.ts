@@ -1,22 +1,14 @@
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { ARTICLES } from '#shared/read-model/articles.ts';
 import type { Table } from '#shared/read-model/change.ts';
-import { COMMENTS } from '#shared/read-model/comments.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { USERS } from '#shared/read-model/users.ts';
-import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
-import type { TableName } from './aggregates.ts';
-
-/** Every table whose rows are the state of a stream. */
-const BY_NAME: Readonly<Record<TableName, Digested>> = { users: USERS, articles: ARTICLES, comments: COMMENTS, webhooks: WEBHOOKS };
-const TABLES = Object.values(BY_NAME);
+import type { Tables } from '#shared/read-model/tables.ts';
 
 type Digested = Pick<Table<string>, 'columns' | 'personal'> & { readonly name: string };
 
 /** What each table comes to, as text: how many rows, and the sums of the halves of their hashes. */
-export type Digests = Readonly<Record<TableName, string>>;
+export type Digests = Readonly<Record<string, string>>;
 
 /** Whoever projects says so, in the transaction: what somebody changes by hand then shows, because the digest knows nothing of it. */
 export const PROJECTING = `set_config('annals.projecting', 'on', true)`;
@@ -65,16 +57,16 @@ const statementsFor = (table: Digested): readonly string[] => {
 };
 
 /** What a read model has to have for its digest to be kept. */
-export const KEPT_DIGEST: readonly string[] = TABLES.flatMap(statementsFor);
+export const keptDigestOf = ({ all }: Tables): readonly string[] => all.flatMap(statementsFor);
 
 /**
  * Computes the digest of the read model that comes first in the search path, and has it kept from then on. Nobody else writes there
  * meanwhile; whoever fills one from a whole log does it at the end, because rows are written faster without.
  */
-export const keepDigest = async (connection: Connection): Promise<void> => {
-  for (const statement of KEPT_DIGEST) await connection.query(statement);
+export const keepDigest = async (connection: Connection, tables: Tables): Promise<void> => {
+  for (const statement of keptDigestOf(tables)) await connection.query(statement);
   await inForm(connection);
-  for (const table of TABLES)
+  for (const table of tables.all)
     await connection.query(
       `insert into digest (name, rows, low, high) select '${table.name}', * from (${sumsOver(table, table.name)}) sums`,
     );
@@ -104,21 +96,20 @@ export const readKeptDigest = async (
 };
 
 /** The digest of the tables of any read model as they are. It reads all of them. */
-export const computeDigest = (pool: Pool, schema: string): Promise<Digests> =>
+export const computeDigest = (pool: Pool, tables: Tables, schema: string): Promise<Digests> =>
   inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
-    return computeDigestOn(connection, schema);
+    return computeDigestOn(connection, tables, schema);
   });
 
-export const computeDigestOn = async (connection: Connection, schema: string): Promise<Digests> => {
+export const computeDigestOn = async (connection: Connection, tables: Tables, schema: string): Promise<Digests> => {
   await inForm(connection);
   const digests: Record<string, string> = {};
-  for (const table of TABLES) {
+  for (const table of tables.all) {
     const { rows } = await connection.query<{ digest: string }>(
       `select ${TEXT} as digest from (${sumsOver(table, `${schema}.${table.name}`)}) sums`,
     );
     digests[table.name] = rows[0]?.digest ?? '';
   }
-  // One for each of the tables.
-  return digests as Digests;
+  return digests;
 };

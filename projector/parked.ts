@@ -1,7 +1,7 @@
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
-import { rowOf } from './aggregates.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 
 /** What of these streams is not to be taken in: those that are parked, and the versions that an operator left out. */
 export type Exceptions = { readonly parked: ReadonlySet<StreamName>; isSkipped(event: { stream: StreamName; version: Version }): boolean };
@@ -21,7 +21,7 @@ export const exceptionsAmong = async (connection: Connection, streams: ReadonlyS
 };
 
 /** Takes the rows of these aggregates away, so that nothing stale is shown, and every replay ends the same whatever its batches were. */
-export const park = async (connection: Connection, parked: readonly Parked[]): Promise<void> => {
+export const park = async (connection: Connection, tables: Tables, parked: readonly Parked[]): Promise<void> => {
   if (parked.length === 0) return;
   await connection.query(
     `insert into parked (stream, version, position, type, reason)
@@ -30,13 +30,13 @@ export const park = async (connection: Connection, parked: readonly Parked[]): P
     [JSON.stringify(parked)],
   );
   const rows = Map.groupBy(
-    parked.flatMap(({ stream }) => rowOf(stream) ?? []),
+    parked.flatMap(({ stream }) => tables.rowOf(stream) ?? []),
     ({ table }) => table,
   );
   for (const [table, gone] of rows) {
     const ids = gone.map(({ id }) => id);
-    await connection.query(`delete from ${table} where id = any($1)`, [ids]);
-    await connection.query('delete from removed where kind = $1 and id = any($2)', [table, ids]);
+    await connection.query(`delete from ${table.name} where id = any($1)`, [ids]);
+    await connection.query('delete from removed where kind = $1 and id = any($2)', [table.name, ids]);
   }
 };
 

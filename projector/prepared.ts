@@ -1,14 +1,17 @@
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { isProjected } from './aggregates.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { type Decoded, decodeAround } from './decode.ts';
 
 /** Those events of a batch that concern the read model, decoded: all that can be done without the read model. */
 export type Prepared = Decoded & { readonly own: readonly RecordedEvent[] };
 
-export const prepare = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Prepared> => {
-  const own = events.filter(isProjected);
+/** What it takes to project: events in clear, and the tables they go into. */
+export type Projection = { readonly codec: Codec; readonly tables: Tables };
+
+export const prepare = async ({ codec, tables }: Projection, events: readonly RecordedEvent[]): Promise<Prepared> => {
+  const own = events.filter(tables.isProjected);
   return { own, ...(await decodeAround(codec, own)) };
 };
 

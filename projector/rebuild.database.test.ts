@@ -3,6 +3,7 @@ import type { UserId } from '#shared/brands.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
+import { tables } from '../test/engines/tables.ts';
 import type { Progress } from './catch-up.ts';
 import { digestOf } from './digest.ts';
 import { rebuild } from './rebuild.ts';
@@ -46,7 +47,7 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
 
   test('has the indexes and the columns of one that was made at the start', async () => {
     await rebuild(world.work());
-    await createReadModel(world.side.pool, 'from_the_start');
+    await createReadModel(world.side.pool, tables, 'from_the_start');
     const shapeOf = async (schema: string) => {
       const { rows } = await world.side.pool.query<{ shape: string }>(
         `select replace(indexdef, $1 || '.', '') as shape from pg_indexes where schemaname = $1

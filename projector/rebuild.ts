@@ -18,19 +18,19 @@ export type Rebuilt = { readonly events: number; readonly position: Position };
  * previous version. Until that moment nothing live is touched, and nothing but tables is written: nobody is told anything again.
  */
 export const rebuild = async (work: Work): Promise<Rebuilt> => {
-  const { pool, eventLog, signal } = work;
+  const { pool, eventLog, tables, signal } = work;
   await using lock = await lockVersions(pool);
   if (!lock) throw underWay();
   const upTo = await demandLive(work);
   const since = new Date(Date.now() - CLOCKS_DIFFER_MS);
   await demandAsideGone(pool);
-  const next = await beginNext(pool, eventLog.identity);
+  const next = await beginNext(pool, tables, eventLog.identity);
   try {
     const events = await fill(work, next, upTo);
-    await addIndexes(work, (await readDefinition()).indexes, beginOn(next));
+    await addIndexes(work, (await readDefinition(tables)).indexes, beginOn(next));
     await inBackground(pool, async (connection) => {
       await beginOn(next)(connection);
-      await keepDigest(connection);
+      await keepDigest(connection, tables);
     });
     let late = 0;
     const onProgress: Work['onProgress'] = (progress) => {
@@ -64,7 +64,7 @@ const CLOCKS_DIFFER_MS = 60_000;
 const fill = async (work: Work, next: Held, upTo: Position): Promise<number> => {
   let [events, position] = [0, START];
   for await (const { prepared, last, count } of read(work, { after: START, upTo })) {
-    await writeInParts(work.pool, prepared, beginOn(next));
+    await writeInParts(work, prepared, beginOn(next));
     await inBackground(work.pool, (connection) => moveCheckpoint(connection, next.follower, { ...next, from: position, to: last }));
     position = last;
     events += count;

@@ -2,16 +2,16 @@ import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Codec } from '#shared/events/codec.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { unpark } from './parked.ts';
+import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
 import { holdNames, useReadModel } from './service.ts';
 
-export type Mending = { readonly pool: Pool; readonly eventLog: EventLog; readonly codec: Codec };
+export type Mending = Projection & { readonly pool: Pool; readonly eventLog: EventLog };
 
 /** Writes down, in the transaction of what was mended, what parks the aggregate now. */
 export type RecordMended = (connection: Connection, parked: Parked | undefined) => Promise<void>;
@@ -60,14 +60,14 @@ export const whileProjectorStands = <Result>(
  */
 export const takeInAgain = async (
   connection: Connection,
-  { eventLog, codec }: Pick<Mending, 'eventLog' | 'codec'>,
+  { eventLog, ...projection }: Omit<Mending, 'pool'>,
   { stream, upTo }: { readonly stream: StreamName; readonly upTo: Position },
 ): Promise<Parked | undefined> => {
   const since = await unpark(connection, stream);
   for await (const page of eventLog.read(stream)) {
     const [parked] = await project(
       connection,
-      codec,
+      projection,
       page.filter(({ position }) => position <= upTo),
     );
     if (!parked) continue;

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -7,6 +8,7 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceBatches } from '#shared/tracing/traced-batches.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
@@ -19,6 +21,7 @@ import { joined, prepare } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 
 export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isLasting'> & {
+  readonly domain: Domain;
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
   readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
@@ -31,15 +34,16 @@ const REST_MS = 4;
 
 /** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, bell, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { domain, pool, eventLog, keys, bell, log, metrics, tracing = NO_TRACING } = dependencies;
+  const tables = tablesOf(domain);
   await migrateProjector(pool);
-  await createReadModel(pool, LIVE_SCHEMA);
-  if (!(await isOfThisRelease(pool, LIVE_SCHEMA)))
+  await createReadModel(pool, tables, LIVE_SCHEMA);
+  if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
     log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
   const codec = createCodec({ keys });
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
-  const { fingerprint } = await readDefinition();
+  const { fingerprint } = await readDefinition(tables);
   return startFollower({
     name: PROJECTOR,
     restMs: REST_MS,
@@ -48,13 +52,13 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     eventLog,
     log,
     metrics,
-    prepare: (events) => prepare(codec, events),
+    prepare: (events) => prepare({ codec, tables }, events),
     async write(events, connection, ready) {
       batches.begin(events);
       const { rows } = await connection.query<{ fingerprint: string | null }>(USE_LIVE);
       // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
       if (rows[0]?.fingerprint !== fingerprint) throw new NotReady('The tables of the read model are of another release');
-      for (const parked of await projectPrepared(connection, joined(ready))) {
+      for (const parked of await projectPrepared(connection, tables, joined(ready))) {
         parkings.inc();
         log.error(
           { parked, traceId: traceIdIn(events, parked.position) },
@@ -93,15 +97,15 @@ export const useReadModel = async (connection: Connection, schema: string): Prom
 };
 
 /** Makes the tables of a read model where they are not there yet; several processes may come at once. */
-export const createReadModel = (pool: Pool, schema: string): Promise<void> =>
+export const createReadModel = (pool: Pool, tables: Tables, schema: string): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(`select pg_advisory_xact_lock(hashtext('annals ' || $1))`, [schema]);
     const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
     if (rows[0]?.found) return;
-    const { tables, indexes, fingerprint } = await readDefinition();
-    await createTables(connection, schema, { tables, fingerprint });
-    for (const index of indexes) await connection.query(index);
-    await keepDigest(connection);
+    const definition = await readDefinition(tables);
+    await createTables(connection, schema, definition);
+    for (const index of definition.indexes) await connection.query(index);
+    await keepDigest(connection, tables);
     if (schema === LIVE_SCHEMA) await beginAnew(connection);
   });
 

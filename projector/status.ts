@@ -1,9 +1,9 @@
 import type { Position } from '#shared/brands.ts';
-import type { Pool } from '#shared/database/pool.ts';
-import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { areVersionsLocked, LIVE, NEXT, PREVIOUS, readVersion, type VersionOfReadModel as Version } from '#shared/read-model/versions.ts';
 import { isOfThisRelease } from './definition.ts';
+import type { Mending } from './retry.ts';
 
 export type ProjectionStatus = {
   readonly head: Position;
@@ -15,7 +15,7 @@ export type ProjectionStatus = {
   readonly isUnderWay: boolean;
 };
 
-export const readStatus = async ({ pool, eventLog }: { pool: Pool; eventLog: EventLog }): Promise<ProjectionStatus> => {
+export const readStatus = async ({ pool, eventLog, tables }: Pick<Mending, 'pool' | 'eventLog' | 'tables'>): Promise<ProjectionStatus> => {
   const { rows } = await pool.query<{ parked: number }>(`select count(*) as parked from ${LIVE_SCHEMA}.parked`);
   const live = await readVersion(pool, LIVE);
   const previous = await readVersion(pool, PREVIOUS);
@@ -25,9 +25,9 @@ export const readStatus = async ({ pool, eventLog }: { pool: Pool; eventLog: Eve
       position: live?.position ?? START,
       bytes: live?.bytes ?? 0,
       parked: rows[0]?.parked ?? 0,
-      isOfThisRelease: await isOfThisRelease(pool, LIVE_SCHEMA),
+      isOfThisRelease: await isOfThisRelease(pool, tables, LIVE_SCHEMA),
     },
-    previous: previous && { ...previous, isOfThisRelease: await isOfThisRelease(pool, PREVIOUS.schema) },
+    previous: previous && { ...previous, isOfThisRelease: await isOfThisRelease(pool, tables, PREVIOUS.schema) },
     next: await readVersion(pool, NEXT),
     isUnderWay: await areVersionsLocked(pool),
     head: await eventLog.head(),

@@ -18,7 +18,7 @@ export const swapIn = (work: Work, version: Held, since: Date): Promise<Position
   whileProjectorStands(work, async (connection, upTo) => {
     const after = await hold(connection, version, 'update');
     await useReadModel(connection, version.schema);
-    for await (const { prepared } of read(work, { after, upTo })) await projectPrepared(connection, prepared);
+    for await (const { prepared } of read(work, { after, upTo })) await projectPrepared(connection, work.tables, prepared);
     await followOperators(connection, work, { version, upTo, since });
     if (work.signal.aborted) throw new Stopped();
     await exchange(connection, version, upTo);
@@ -41,7 +41,7 @@ export const followOperators = async (
      where at >= $1 and stream not in (select stream from ${version.schema}.parked)`,
     [since],
   );
-  await park(connection, leftOut);
+  await park(connection, work.tables, leftOut);
   const streams = [...parked, ...leftOut].map(({ stream }) => stream);
   for (const stream of streams) await takeInAgain(connection, work, { stream, upTo });
   return streams;

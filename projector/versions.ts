@@ -5,6 +5,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from './definition.ts';
@@ -17,8 +18,8 @@ const ASIDE_SCHEMA = 'read_model_aside';
 export type Held = Place & { readonly epoch: number; readonly log: LogIdentity };
 
 /** Makes the tables to be filled, without the indexes that only reads need. What an interrupted rebuild left goes first. */
-export const beginNext = async (pool: Pool, log: LogIdentity): Promise<Held> => {
-  const definition = await readDefinition();
+export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): Promise<Held> => {
+  const definition = await readDefinition(tables);
   return inTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ epoch: number }>(
       `insert into public.follower_checkpoint as held (follower, log, position, epoch) values ($1, $2, $3, 1)

@@ -1,29 +1,22 @@
-import { ARTICLES } from '#shared/read-model/articles.ts';
 import type { Table } from '#shared/read-model/change.ts';
-import { COMMENTS } from '#shared/read-model/comments.ts';
-import { USERS } from '#shared/read-model/users.ts';
-import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
+import { fieldOf, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import type { Comparison } from './compare.ts';
 
 /**
  * The rows of the projection, held against what the deciders say of the same events. What only the projection keeps, such as when
  * something was created, is left out.
  */
-export const foldComparisons = (schema: string): readonly Comparison[] => {
+export const foldComparisons = (tables: Tables, schema: string): readonly Comparison[] => {
   const departed = `(select user_id from ${schema}.fold_departed)`;
   return [
-    usersOf(schema),
-    comparisonOf(schema, ARTICLES),
-    // What somebody wrote or registered goes with them.
-    comparisonOf(schema, COMMENTS, { recorded: { text: `case when author_id not in ${departed} then text end` } }),
-    comparisonOf(schema, WEBHOOKS, { where: `owner_id not in ${departed}` }),
+    ...tables.all.map((table) => comparisonOf(schema, ...seenOf(table, departed))),
     {
       table: 'departed',
       columns: ['user_id'],
       recorded: `select user_id as key, user_id from ${schema}.fold_departed`,
       found: `select user_id as key, user_id from ${schema}.departed`,
     },
-    removedOf(schema, departed),
+    removedOf(schema, tables, departed),
   ];
 };
 
@@ -33,7 +26,7 @@ const ONLY_PROJECTED = new Set(['id', 'seal', 'created_at', 'updated_at', 'publi
 const columnsOf = ({ columns }: Pick<Table<string>, 'columns'>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(columns).filter(([column]) => !ONLY_PROJECTED.has(column)));
 
-type Form = Pick<Table<string>, 'name' | 'columns'>;
+type Form = Pick<Table, 'name' | 'kind' | 'columns'>;
 type Otherwise = {
   /** How a column is to be had where it is not just there. */
   readonly recorded?: Readonly<Record<string, string>>;
@@ -50,7 +43,7 @@ const comparisonOf = (schema: string, table: Form, { recorded = {}, found = {}, 
   const types = Object.entries(known).map(([column, type]) => `${column} ${type}`);
   const expected = `
     (select f.id, f.version, e.* from ${schema}.fold_${table.name} f, json_to_record(f.expected::json) as e (${types.join(', ')})
-     where f.expected <> 'null' and ${isShown(schema, table.name)}) expected`;
+     where f.expected <> 'null' and ${isShown(schema, table)}) expected`;
   return {
     table: table.name,
     columns,
@@ -60,33 +53,43 @@ const comparisonOf = (schema: string, table: Form, { recorded = {}, found = {}, 
 };
 
 /** Of an aggregate that is parked no row tells anything. */
-const isShown = (schema: string, table: string): string => {
-  const kind = table.slice(0, -1);
-  return `f.id not in (select substr(stream, ${kind.length + 2})::bigint from ${schema}.parked where stream ~ '^${kind}-[1-9][0-9]{0,15}$')`;
+const isShown = (schema: string, { kind }: Pick<Table, 'kind'>): string =>
+  `f.id not in (select substr(stream, ${kind.length + 2})::bigint from ${schema}.parked where stream ~ '^${kind}-[1-9][0-9]{0,15}$')`;
+
+/** What somebody wrote or registered goes with them. */
+const seenOf = (table: ProjectedTable, departed: string): readonly [Form, Otherwise?] => {
+  const { columns, personal, person, afterDeparture } = table;
+  if (person === null) return [table];
+  if (person !== 'id') {
+    if (afterDeparture === 'removed') return [table, { where: `${person} not in ${departed}` }];
+    return [
+      table,
+      { recorded: Object.fromEntries(personal.map((each) => [each, `case when ${person} not in ${departed} then ${each} end`])) },
+    ];
+  }
+  // Which role somebody had who is gone, no decision asks.
+  const found = { role: 'case when deleted_at is null then role end', is_deleted: 'deleted_at is not null' };
+  return [{ ...table, columns: { ...columns, is_deleted: 'boolean' } }, { found }];
 };
 
-/** Which role somebody had who is gone, no decision asks. */
-const usersOf = (schema: string): Comparison =>
-  comparisonOf(
-    schema,
-    { ...USERS, columns: { ...USERS.columns, is_deleted: 'boolean' } },
-    { found: { role: 'case when deleted_at is null then role end', is_deleted: 'deleted_at is not null' } },
-  );
-
-/** What was deleted, and what it belonged to; webhooks also go with their owners. */
-const removedOf = (schema: string, departed: string): Comparison => {
-  const removed = (table: string, parent: string, isRemoved = `status = 'deleted'`) => `
-    select '${table} ' || f.id as key, "${parent}" as parent_id
-    from ${schema}.fold_${table} f, json_to_record(f.state::json) as s (status text, "${parent}" bigint)
-    where (${isRemoved}) and ${isShown(schema, table)}`;
+/** What was deleted, and what it belonged to; what is removed with its person also goes with them. */
+const removedOf = (schema: string, tables: Tables, departed: string): Comparison => {
+  const removed = (table: ProjectedTable) => {
+    const { name } = table;
+    const field = fieldOf(table.parent ?? '');
+    const goesToo = table.afterDeparture === 'removed' ? ` or "${field}" in ${departed}` : '';
+    return `
+    select '${name} ' || f.id as key, "${field}" as parent_id
+    from ${schema}.fold_${name} f, json_to_record(f.state::json) as s (status text, "${field}" bigint)
+    where (status = 'deleted'${goesToo}) and ${isShown(schema, table)}`;
+  };
   return {
     table: 'removed',
     columns: ['parent_id'],
-    recorded: [
-      removed('articles', 'authorId'),
-      removed('comments', 'articleId'),
-      removed('webhooks', 'ownerId', `status = 'deleted' or "ownerId" in ${departed}`),
-    ].join(' union all '),
+    recorded: tables.all
+      .filter(({ parent }) => parent !== null)
+      .map(removed)
+      .join(' union all '),
     found: `select kind || ' ' || id as key, parent_id from ${schema}.removed`,
   };
 };

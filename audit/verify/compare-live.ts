@@ -1,22 +1,19 @@
 import type { Connection } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import type { Comparison } from './compare.ts';
 
-/** The tables of a read model, with what tells their rows apart. */
+/** The tables beside those of aggregates, with what tells their rows apart. */
 const KEYS = {
-  users: 'id',
-  articles: 'id',
-  comments: 'id',
-  webhooks: 'id',
   departed: 'user_id',
   removed: `kind || ' ' || id`,
   parked: 'stream',
 } as const;
 
 /** The read model in use, held against the one that was just made from the log: all columns that are written, except when something was parked. */
-export const liveComparisons = async (connection: Connection, schema: string): Promise<readonly Comparison[]> => {
+export const liveComparisons = async (connection: Connection, tables: Tables, schema: string): Promise<readonly Comparison[]> => {
   const comparisons: Comparison[] = [];
-  for (const [table, key] of Object.entries(KEYS)) {
+  for (const [table, key] of [...tables.all.map(({ name }) => [name, 'id'] as const), ...Object.entries(KEYS)]) {
     const columns = await columnsOf(connection, schema, table);
     const selected = [`${key} as key`, ...columns].join(', ');
     const [recorded, found] = [schema, LIVE_SCHEMA].map((each) => `select ${selected} from ${each}.${table}`) as [string, string];

@@ -1,22 +1,29 @@
+import type { Table } from '#shared/read-model/change.ts';
 import { article } from '../../command/articles/article.ts';
 import { comment } from '../../command/comments/comment.ts';
 import type { Decider } from '../../command/decider.ts';
 import { user } from '../../command/users/user.ts';
 import { type PresentWebhook, webhook } from '../../command/webhooks/webhook.ts';
-import type { TableName } from '../../projector/aggregates.ts';
 
 /** A decider without its decisions, for the events of one kind of stream. */
 type Folding = { readonly initial: unknown; evolve(state: unknown, event: unknown): unknown };
 
-/** The table that says the same as the decider, each in its own way. A stream has events of its decider only: the codec checks that. */
-export const FOLDINGS: Readonly<Record<TableName, Folding>> = {
-  users: foldingOf(user),
-  articles: foldingOf(article),
-  comments: foldingOf(comment),
-  webhooks: { ...foldingOf(webhook), evolve: (state, event) => withoutSecrets(webhook.evolve(state as never, event as never)) },
+/** What says the same as the rows of a table, in another way. */
+export const foldingOf = ({ name }: Table): Folding => {
+  const folding = FOLDINGS[name];
+  if (!folding) throw new Error(`Nothing folds ${name}`);
+  return folding;
 };
 
-function foldingOf<State, Event>({ initial, evolve }: Decider<State, never, Event>): Folding {
+/** The table that says the same as the decider, each in its own way. A stream has events of its decider only: the codec checks that. */
+const FOLDINGS: Readonly<Record<string, Folding>> = {
+  users: ofDecider(user),
+  articles: ofDecider(article),
+  comments: ofDecider(comment),
+  webhooks: { ...ofDecider(webhook), evolve: (state, event) => withoutSecrets(webhook.evolve(state as never, event as never)) },
+};
+
+function ofDecider<State, Event>({ initial, evolve }: Decider<State, never, Event>): Folding {
   return { initial, evolve: (state, event) => evolve(state as State, event as Event) };
 }
 

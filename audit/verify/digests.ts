@@ -1,8 +1,10 @@
 import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { readDefinition } from '../../projector/definition.ts';
 import { computeDigest, computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
+import type { Mending } from '../../projector/retry.ts';
 import type { Findings } from './findings.ts';
 
 /** A signed head that says what the read model was, so that it can be told of a past of which no rows are left. */
@@ -13,8 +15,8 @@ export type SignedDigest = { readonly count: number; readonly position: Position
  * outside the database, the check of the chain says. There is none where an operator has left something out since then, because
  * the read model was another with that.
  */
-export const readSignedDigest = async (pool: Pool, upTo: Position): Promise<SignedDigest | undefined> => {
-  const { fingerprint } = await readDefinition();
+export const readSignedDigest = async (pool: Pool, tables: Tables, upTo: Position): Promise<SignedDigest | undefined> => {
+  const { fingerprint } = await readDefinition(tables);
   const { rows } = await pool.query<{ statement: string }>(
     `select statement from audit.head
      where (statement::json->'readModel'->>'position')::bigint <= $1 and statement::json->'readModel'->>'definition' = $2
@@ -26,18 +28,23 @@ export const readSignedDigest = async (pool: Pool, upTo: Position): Promise<Sign
   return count && readModel ? { count, ...readModel } : undefined;
 };
 
-export const compareSignedDigest = async (pool: Pool, schema: string, signed: SignedDigest, findings: Findings): Promise<void> => {
+export const compareSignedDigest = async (
+  { pool, tables }: Mending,
+  schema: string,
+  signed: SignedDigest,
+  findings: Findings,
+): Promise<void> => {
   const { count, position, digests } = signed;
-  tellDifferences({ recorded: await computeDigest(pool, schema), found: digests }, (difference) =>
+  tellDifferences({ recorded: await computeDigest(pool, tables, schema), found: digests }, (difference) =>
     findings.add({ kind: 'signed_digest_different', count, position, ...difference }),
   );
 };
 
 /** What the projector keeps is what signed heads say later, so it must be that of the rows. */
-export const compareKeptDigest = async (connection: Connection, schema: string, findings: Findings): Promise<void> => {
+export const compareKeptDigest = async (connection: Connection, tables: Tables, schema: string, findings: Findings): Promise<void> => {
   const kept = await readKeptDigest(connection);
   if (!kept) return;
-  tellDifferences({ recorded: await computeDigestOn(connection, schema), found: kept.digests }, (difference) =>
+  tellDifferences({ recorded: await computeDigestOn(connection, tables, schema), found: kept.digests }, (difference) =>
     findings.add({ kind: 'kept_digest_different', position: kept.position, ...difference }),
   );
 };

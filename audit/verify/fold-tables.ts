@@ -1,21 +1,20 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { TableName } from '../../projector/aggregates.ts';
+import type { Table } from '#shared/read-model/change.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { expectedRow } from '../watch/expected-row.ts';
 
-const TABLES: readonly TableName[] = ['users', 'articles', 'comments', 'webhooks'];
-
 /** Beside the rows of the projection, what the deciders say. */
-export const createFoldTables = async (connection: Connection, schema: string): Promise<void> => {
-  for (const table of TABLES) {
+export const createFoldTables = async (connection: Connection, tables: Tables, schema: string): Promise<void> => {
+  for (const { name } of tables.all) {
     await connection.query(
-      `create unlogged table ${schema}.fold_${table} (id bigint primary key, version integer not null, state text not null, expected text not null)`,
+      `create unlogged table ${schema}.fold_${name} (id bigint primary key, version integer not null, state text not null, expected text not null)`,
     );
   }
   await connection.query(`create unlogged table ${schema}.fold_departed (user_id bigint primary key)`);
 };
 
-type Row = { readonly table: TableName; readonly id: number };
+type Row = { readonly table: Table; readonly id: number };
 type Stored = Row & { readonly stream: StreamName; readonly version: number; readonly state: unknown };
 
 export const loadStates = async (pool: Pool, schema: string, streams: ReadonlyMap<StreamName, Row>): Promise<readonly Stored[]> => {
@@ -23,7 +22,7 @@ export const loadStates = async (pool: Pool, schema: string, streams: ReadonlyMa
   for (const [table, wanted] of Map.groupBy(streams, ([, row]) => row.table)) {
     const streamOf = new Map(wanted.map(([stream, { id }]) => [id, stream]));
     const { rows } = await pool.query<{ id: number; version: number; state: string }>(
-      `select id, version, state from ${schema}.fold_${table} where id = any($1)`,
+      `select id, version, state from ${schema}.fold_${table.name} where id = any($1)`,
       [[...streamOf.keys()]],
     );
     for (const { id, version, state } of rows) {
@@ -46,7 +45,7 @@ export const saveStates = async (pool: Pool, schema: string, states: readonly Om
     for (let from = 0; from < all.length; from += ROWS_MAX) {
       const rows = all.slice(from, from + ROWS_MAX);
       await pool.query(
-        `insert into ${schema}.fold_${table} select * from rows from (unnest($1::bigint[]), unnest($2::integer[]), string_to_table($3, E'\\x1e'), string_to_table($4, E'\\x1e'))
+        `insert into ${schema}.fold_${table.name} select * from rows from (unnest($1::bigint[]), unnest($2::integer[]), string_to_table($3, E'\\x1e'), string_to_table($4, E'\\x1e'))
          on conflict (id) do update set version = excluded.version, state = excluded.state, expected = excluded.expected`,
         [
           rows.map(({ id }) => id),

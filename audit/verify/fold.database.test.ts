@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
@@ -17,9 +18,9 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const foldWith = async (schema: string, weightMax: number) => {
   const { pool, eventLog, codec } = world.side;
   await pool.query(`create schema ${schema}`);
-  await inTransaction(pool, (connection) => createFoldTables(connection, schema));
-  const fold = createFold({ pool, schema, isLeftOut: () => false, weightMax });
-  const reading = { eventLog, codec, signal: new AbortController().signal, onHole() {} };
+  await inTransaction(pool, (connection) => createFoldTables(connection, tables, schema));
+  const fold = createFold({ pool, tables, schema, isLeftOut: () => false, weightMax });
+  const reading = { eventLog, codec, tables, signal: new AbortController().signal, onHole() {} };
   for await (const { prepared } of readLog(reading, { after: START, upTo: await eventLog.head() })) {
     // One event at a time, so that what is let go of is needed again.
     for (const event of prepared.own) {
@@ -28,8 +29,8 @@ const foldWith = async (schema: string, weightMax: number) => {
     }
   }
   await fold.save();
-  const tables = ['users', 'articles', 'comments', 'webhooks'].map((table) => `select '${table}' as kind, * from ${schema}.fold_${table}`);
-  const { rows } = await pool.query(`${tables.join(' union all ')} order by 1, 2`);
+  const states = tables.all.map(({ name }) => `select '${name}' as kind, * from ${schema}.fold_${name}`);
+  const { rows } = await pool.query(`${states.join(' union all ')} order by 1, 2`);
   return rows;
 };
 

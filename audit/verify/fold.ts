@@ -2,10 +2,11 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { Table } from '#shared/read-model/change.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { weigh } from '../../command/states.ts';
-import { rowOf, type TableName } from '../../projector/aggregates.ts';
 import type { Prepared } from '../../projector/prepared.ts';
-import { FOLDINGS } from './deciders.ts';
+import { foldingOf } from './deciders.ts';
 import { addDeparted, loadStates, saveStates } from './fold-tables.ts';
 
 /** What the deciders say of each aggregate after all events so far, told by nothing of the projection. */
@@ -17,10 +18,11 @@ export type Fold = {
   save(): Promise<void>;
 };
 
-type Kept = { readonly table: TableName; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
+type Kept = { readonly table: Table; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
 
 type Options = {
   readonly pool: Pool;
+  readonly tables: Tables;
   readonly schema: string;
   /** Events that every projection leaves out, because an operator said so; their versions count. */
   readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
@@ -36,14 +38,14 @@ const LET_GO = 0.3;
  * States are held while they are in use, and lie in tables otherwise: what was changed longest ago is written there, many at once,
  * and what a page of events needs is loaded at once.
  */
-export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
+export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
   const held = new Map<StreamName, Kept>();
   let weight = 0;
 
   const load = async (events: readonly RecordedEvent[]): Promise<void> => {
-    const missing = new Map<StreamName, { table: TableName; id: number }>();
+    const missing = new Map<StreamName, { table: Table; id: number }>();
     for (const { stream, version } of events) {
-      const row = rowOf(stream);
+      const row = tables.rowOf(stream);
       // A first event needs nothing, and is what most streams begin with while the log is read.
       if (row && version > 1 && !held.has(stream)) missing.set(stream, row);
     }
@@ -60,9 +62,9 @@ export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: 
   };
 
   const evolve = ({ stream, version }: RecordedEvent, decoded: DecodedEvent | undefined): void => {
-    const row = rowOf(stream);
+    const row = tables.rowOf(stream);
     if (!row) return;
-    const { initial, evolve: next } = FOLDINGS[row.table];
+    const { initial, evolve: next } = foldingOf(row.table);
     const before = held.get(stream)?.state ?? initial;
     const state = decoded ? next(before, decoded) : before;
     hold(stream, { ...row, state, version, weight: weigh(state), isSaved: false });
@@ -101,7 +103,7 @@ export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: 
     async take(prepared) {
       await load(prepared.own);
       takeHeld(prepared);
-      await addDeparted(pool, schema, departuresIn(prepared));
+      await addDeparted(pool, schema, departuresIn(tables, prepared));
       while (weight > weightMax) await letGo();
     },
     async retake(pages, streams) {
@@ -111,7 +113,7 @@ export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: 
       }
       for await (const page of pages) {
         takeHeld(page);
-        await addDeparted(pool, schema, departuresIn(page));
+        await addDeparted(pool, schema, departuresIn(tables, page));
       }
     },
     save: () => save([...held]),
@@ -119,5 +121,5 @@ export const createFold = ({ pool, schema, isLeftOut, weightMax = WEIGHT_MAX }: 
 };
 
 /** That somebody is gone counts, whatever became of their aggregate. */
-const departuresIn = ({ decoded }: Prepared): readonly number[] =>
-  decoded.flatMap(({ type, stream }) => (type === 'user.deleted' ? (rowOf(stream)?.id ?? []) : []));
+const departuresIn = (tables: Tables, { decoded }: Prepared): readonly number[] =>
+  decoded.flatMap(({ type, stream }) => (type === 'user.deleted' ? (tables.rowOf(stream)?.id ?? []) : []));

@@ -2,7 +2,6 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { isProjected } from '../../projector/aggregates.ts';
 import { decodeAround } from '../../projector/decode.ts';
 import { park, unpark } from '../../projector/parked.ts';
 import { useReadModel } from '../../projector/service.ts';
@@ -24,7 +23,7 @@ export const checkLeftOut = async ({ verification, schema, findings, passage }: 
     for await (const page of eventLog.read(stream)) events.push(...page.filter(({ position }) => position <= passage.position()));
     for (const { version, reason } of skips) {
       const leftOut = events.find((event) => event.version === version);
-      if (!leftOut || !isProjected(leftOut) || (await isSealedForGood(pool, leftOut))) continue;
+      if (!leftOut || !verification.tables.isProjected(leftOut) || (await isSealedForGood(pool, leftOut))) continue;
       const others = new Set(skips.map((skip) => skip.version).filter((each) => each !== version));
       const upToIt = events.filter((event) => event.version <= version && !others.has(event.version));
       if (!(await isSound(verification, { schema, leftOut, upToIt }))) continue;
@@ -44,7 +43,7 @@ const isSealedForGood = async (pool: Pool, { data }: RecordedEvent): Promise<boo
 
 type Trial = { readonly schema: string; readonly leftOut: RecordedEvent; readonly upToIt: readonly RecordedEvent[] };
 
-const isSound = async ({ pool, codec }: Proving['verification'], { schema, leftOut, upToIt }: Trial): Promise<boolean> => {
+const isSound = async ({ pool, codec, tables }: Proving['verification'], { schema, leftOut, upToIt }: Trial): Promise<boolean> => {
   const { decoded, damaged } = await decodeAround(codec, upToIt);
   if (damaged.some(({ version }) => version === leftOut.version)) return false;
   return inTransaction(pool, async (connection: Connection) => {
@@ -52,8 +51,8 @@ const isSound = async ({ pool, codec }: Proving['verification'], { schema, leftO
     await connection.query('savepoint trying');
     await unpark(connection, leftOut.stream);
     const { stream, version, position, type } = leftOut;
-    await park(connection, [{ stream, version, position, type, reason: 'tried' }]);
-    const refused = await takeIn(connection, decoded);
+    await park(connection, tables, [{ stream, version, position, type, reason: 'tried' }]);
+    const refused = await takeIn(connection, tables, decoded);
     await connection.query('rollback to savepoint trying');
     return refused.length === 0;
   });

@@ -3,6 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { writeInParts } from '../../projector/fill.ts';
 import { useReadModel } from '../../projector/service.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
@@ -12,6 +13,7 @@ import { addPlaces, checkRising } from './places.ts';
 import type { Page } from './read-log.ts';
 
 type Takers = {
+  readonly tables: Tables;
   readonly pool: Pool;
   readonly schema: string;
   readonly chain: ChainCheck;
@@ -28,7 +30,7 @@ export type Passage = {
   events(): number;
 };
 
-export const createPassage = ({ pool, schema, chain, fold, findings, isLeftOut }: Takers): Passage => {
+export const createPassage = ({ pool, tables, schema, chain, fold, findings, isLeftOut }: Takers): Passage => {
   let position = START;
   let taken = 0;
   return {
@@ -42,7 +44,9 @@ export const createPassage = ({ pool, schema, chain, fold, findings, isLeftOut }
         findings.add({ kind: 'event_damaged', stream, version, position: at, type, reason });
       }
       const taking = [
-        ...(isOfReadModel ? [writeInParts(pool, prepared, (connection) => useReadModel(connection, schema)), fold.take(prepared)] : []),
+        ...(isOfReadModel
+          ? [writeInParts({ pool, tables }, prepared, (connection) => useReadModel(connection, schema)), fold.take(prepared)]
+          : []),
         addPlaces(pool, schema, events),
         chain.take(events),
       ];

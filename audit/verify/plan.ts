@@ -22,7 +22,7 @@ export type Plan = {
 };
 
 /** What can be compared: up to a position of the past there are no rows in use to hold anything against. */
-export const planOf = async ({ pool, eventLog, at, isOfReadModel }: Verification): Promise<Plan> => {
+export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Verification): Promise<Plan> => {
   const live = await readCheckpoint(pool, PROJECTOR);
   const { position: chained } = await readChainEnd(pool);
   const head = await headReaching(eventLog, Math.max(live?.position ?? START, chained) as Position);
@@ -32,7 +32,7 @@ export const planOf = async ({ pool, eventLog, at, isOfReadModel }: Verification
   if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
   await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START, event: null });
   if (at !== undefined && at < live.position) return log;
-  if (!(await isOfThisRelease(pool, LIVE_SCHEMA))) {
+  if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) {
     throw new StartRefused(
       'The tables of the read model are of another release: “projection rebuild” makes those of this one; verify after it.',
     );

@@ -1,13 +1,11 @@
 import type { Position } from '#shared/brands.ts';
 import { LogHole } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { Codec } from '#shared/events/codec.ts';
 import { followAhead } from '#shared/follower/follow-ahead.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
-import { isProjected } from '../../projector/aggregates.ts';
 import { Stopped } from '../../projector/catch-up.ts';
 import { decodeAround } from '../../projector/decode.ts';
-import { joined, type Prepared, partOf, prepare } from '../../projector/prepared.ts';
+import { joined, type Prepared, type Projection, partOf, prepare } from '../../projector/prepared.ts';
 
 /** Events that follow each other, with all that can be told of them without a database. */
 export type Page = {
@@ -18,9 +16,8 @@ export type Page = {
   readonly damagedElsewhere: readonly Parked[];
 };
 
-type Reading = {
+type Reading = Projection & {
   readonly eventLog: EventLog;
-  readonly codec: Codec;
   readonly signal: AbortSignal;
   onHole(hole: LogHole): void;
 };
@@ -28,8 +25,8 @@ type Reading = {
 type Range = { readonly after: Position; readonly upTo: Position };
 
 /** The events after one position up to another, decoded in advance. Where the log has a hole, that is told, and it goes on behind it. */
-export async function* readLog({ eventLog, codec, signal, onHole }: Reading, { after, upTo }: Range): AsyncGenerator<Page> {
-  const following = { eventLog, signal, prepare: (events: readonly RecordedEvent[]) => prepareAll(codec, events) };
+export async function* readLog({ eventLog, signal, onHole, ...projection }: Reading, { after, upTo }: Range): AsyncGenerator<Page> {
+  const following = { eventLog, signal, prepare: (events: readonly RecordedEvent[]) => prepareAll(projection, events) };
   let position = after;
   while (position < upTo) {
     try {
@@ -51,9 +48,9 @@ export async function* readLog({ eventLog, codec, signal, onHole }: Reading, { a
 
 type Ready = Omit<Page, 'events'>;
 
-const prepareAll = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Ready> => {
-  const others = events.filter((event) => !isProjected(event));
-  return { prepared: await prepare(codec, events), damagedElsewhere: (await decodeAround(codec, others)).damaged };
+const prepareAll = async (projection: Projection, events: readonly RecordedEvent[]): Promise<Ready> => {
+  const others = events.filter((event) => !projection.tables.isProjected(event));
+  return { prepared: await prepare(projection, events), damagedElsewhere: (await decodeAround(projection.codec, others)).damaged };
 };
 
 const pageOf = (events: readonly RecordedEvent[], ready: readonly Ready[]): Page => ({

@@ -4,6 +4,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { untilAborted } from '../../projector/fill.ts';
 import { type Prepared, prepare } from '../../projector/prepared.ts';
 import { underWay } from '../../projector/rebuild.ts';
@@ -40,10 +41,10 @@ export const checkReadModel = async (proving: Proving, plan: Plan): Promise<Chec
 /** There are no rows in use of then, but perhaps somebody signed what they came to. */
 const checkPast = async (proving: Proving, upTo: Position): Promise<Checked> => {
   const { verification, schema, findings } = proving;
-  const signed = await readSignedDigest(verification.pool, upTo);
+  const signed = await readSignedDigest(verification.pool, verification.tables, upTo);
   if (signed) {
     await proving.takeUpTo(signed.position, true);
-    await compareSignedDigest(verification.pool, schema, signed, findings);
+    await compareSignedDigest(verification, schema, signed, findings);
   }
   await proving.takeUpTo(upTo, true);
   await settle(proving);
@@ -75,14 +76,14 @@ const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Pro
   return Math.min(live, await eventLog.head()) as Position;
 };
 
-const TABLES = ['users', 'articles', 'comments', 'webhooks', 'departed', 'removed', 'parked'] as const;
-const FOLDED: readonly string[] = ['users', 'articles', 'comments', 'webhooks', 'departed'];
+/** All tables of a read model that say something of the log. */
+const namesOf = ({ all }: Tables): readonly string[] => [...all.map(({ name }) => name), 'departed', 'removed', 'parked'];
 
 /** Everything is in the tables, and the planner knows of them: what is still to come is little. */
-const settle = async ({ verification: { pool, onProgress }, schema, fold }: Proving): Promise<void> => {
+const settle = async ({ verification: { pool, tables, onProgress }, schema, fold }: Proving): Promise<void> => {
   onProgress({ step: 'check', what: 'what the deciders say' });
   await fold.save();
-  const analyzed = [...TABLES, ...FOLDED.map((table) => `fold_${table}`)];
+  const analyzed = [...namesOf(tables), ...tables.all.map(({ name }) => `fold_${name}`), 'fold_departed'];
   await pool.query(`analyze ${analyzed.map((table) => `${schema}.${table}`).join(', ')}`);
 };
 
@@ -111,7 +112,7 @@ const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
 /** While the projector stands, the new rows are brought to where those in use are, and both are seen; then it goes on. */
 const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
   const { verification, schema, fold } = proving;
-  const { pool, eventLog, codec } = verification;
+  const { pool, eventLog, codec, tables } = verification;
   return whileProjectorStands(verification, async () => {
     const upTo = await liveWithinLog(proving);
     await proving.takeUpTo(upTo, true);
@@ -119,7 +120,7 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
     // In a transaction of its own, because the snapshot has to see what it writes.
     const streams = await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
-      return followOperators(connection, { eventLog, codec }, { version: { schema }, upTo, since: proving.since });
+      return followOperators(connection, { eventLog, codec, tables }, { version: { schema }, upTo, since: proving.since });
     });
     await fold.retake(preparedOf(proving, streams, upTo), new Set(streams));
     await fold.save();
@@ -128,11 +129,11 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
 };
 
 async function* preparedOf({ verification }: Proving, streams: readonly StreamName[], upTo: Position): AsyncGenerator<Prepared> {
-  const { eventLog, codec } = verification;
+  const { eventLog } = verification;
   for (const stream of new Set(streams)) {
     for await (const page of eventLog.read(stream))
       yield await prepare(
-        codec,
+        verification,
         page.filter(({ position }) => position <= upTo),
       );
   }
@@ -140,12 +141,12 @@ async function* preparedOf({ verification }: Proving, streams: readonly StreamNa
 
 const compareAll = async (proving: Proving, connection: Connection, isComparedWithLive: boolean): Promise<Checked> => {
   const { verification, schema, findings, passage } = proving;
-  const { eventLog, showPersonal, onProgress } = verification;
-  const circumstances = { eventLog, showPersonal, findings, upTo: passage.position() };
-  const live = isComparedWithLive ? await liveComparisons(connection, schema) : [];
+  const { eventLog, tables, showPersonal, onProgress } = verification;
+  const circumstances = { eventLog, tables, showPersonal, findings, upTo: passage.position() };
+  const live = isComparedWithLive ? await liveComparisons(connection, tables, schema) : [];
   const comparisons = [
     ...live.map((comparison) => ({ against: 'row' as const, comparison, what: `${comparison.table} with those in use` })),
-    ...foldComparisons(schema).map((comparison) => ({
+    ...foldComparisons(tables, schema).map((comparison) => ({
       against: 'fold' as const,
       comparison,
       what: `${comparison.table} with the deciders`,
@@ -154,22 +155,24 @@ const compareAll = async (proving: Proving, connection: Connection, isComparedWi
   const leaving = await readLeaving(connection, proving);
   for (const { against, comparison, what } of comparisons) {
     onProgress({ step: 'check', what });
-    await untilAborted(verification, connection, () => compareRows(connection, against, readableOf(comparison, leaving), circumstances));
+    await untilAborted(verification, connection, () =>
+      compareRows(connection, against, readableOf(tables, comparison, leaving), circumstances),
+    );
   }
   onProgress({ step: 'check', what: 'what operators left out' });
   await checkLeftOut(proving);
   if (isComparedWithLive) {
     onProgress({ step: 'check', what: 'the digest that is kept' });
-    await untilAborted(verification, connection, () => compareKeptDigest(connection, schema, findings));
+    await untilAborted(verification, connection, () => compareKeptDigest(connection, tables, schema, findings));
   }
   return {
-    readModel: { position: passage.position(), rows: await countRows(connection, schema), isComparedWithLive, signedDigest: null },
+    readModel: { position: passage.position(), rows: await countRows(connection, tables, schema), isComparedWithLive, signedDigest: null },
     ...(await listExceptions(connection, schema, passage.position())),
   };
 };
 
-const countRows = async (connection: Connection, schema: string): Promise<Readonly<Record<string, number>>> => {
-  const counts = TABLES.map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
+const countRows = async (connection: Connection, tables: Tables, schema: string): Promise<Readonly<Record<string, number>>> => {
+  const counts = namesOf(tables).map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
   const { rows } = await connection.query<Record<string, number>>(`select ${counts.join(', ')}`);
   return rows[0] ?? {};
 };

@@ -2,20 +2,12 @@ import type { UserId } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
-import { COMMENTS } from '#shared/read-model/comments.ts';
-import { USERS } from '#shared/read-model/users.ts';
-import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import type { Comparison } from './compare.ts';
 import type { Proving } from './proving.ts';
 
-/** The personal columns of each table, and which of its columns says whose they are. */
-const PERSONAL: Readonly<Record<string, { readonly columns: readonly string[]; readonly person: string }>> = {
-  users: { columns: USERS.personal, person: 'key' },
-  comments: { columns: COMMENTS.personal, person: 'author_id' },
-  webhooks: { columns: WEBHOOKS.personal, person: 'owner_id' },
-};
-
-export const isPersonal = (table: string, column: string): boolean => PERSONAL[table]?.columns.includes(column) ?? false;
+export const isPersonal = (tables: Tables, table: string, column: string): boolean =>
+  tables.named(table)?.personal.includes(column) ?? false;
 
 /**
  * Whose key is destroyed while what is compared has not come to their deletion yet. Whoever destroys a key by hand, so that nothing
@@ -39,12 +31,13 @@ export const readLeaving = async (
 };
 
 /** What is personal of those who are leaving may be there or be gone by now, on either side, and nobody can tell which is right: it is left out. */
-export const readableOf = (comparison: Comparison, leaving: readonly UserId[]): Comparison => {
-  const personal = PERSONAL[comparison.table];
-  if (!personal || leaving.length === 0) return comparison;
+export const readableOf = (tables: Tables, comparison: Comparison, leaving: readonly UserId[]): Comparison => {
+  const table = tables.named(comparison.table);
+  if (!table?.person || leaving.length === 0) return comparison;
+  const person = table.person === 'id' ? 'key' : table.person;
   const shown = comparison.columns.map((column) =>
-    personal.columns.includes(column)
-      ? `case when ${personal.person} not in (select unnest('{${leaving.join()}}'::bigint[])) then ${column} end as ${column}`
+    table.personal.includes(column)
+      ? `case when ${person} not in (select unnest('{${leaving.join()}}'::bigint[])) then ${column} end as ${column}`
       : column,
   );
   const readable = (side: string): string => `select key, ${shown.join(', ')} from (${side}) side`;

@@ -2,6 +2,7 @@ import type { EventBehind, RowFinding } from '#shared/audit/verification-report.
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { type Comparison, compare, type Difference } from './compare.ts';
 import type { Findings } from './findings.ts';
 import { isPersonal } from './readable.ts';
@@ -10,6 +11,7 @@ type Against = 'row' | 'fold';
 
 type Circumstances = {
   readonly eventLog: EventLog;
+  readonly tables: Tables;
   /** Up to where was compared. */
   readonly upTo: Position;
   readonly showPersonal: boolean;
@@ -38,29 +40,22 @@ export const compareRows = async (
 const explained = async (
   { kind, table }: Pick<RowFinding, 'kind' | 'table'>,
   { key, recorded, found }: Difference,
-  { eventLog, upTo, showPersonal }: Circumstances,
+  { eventLog, tables, upTo, showPersonal }: Circumstances,
 ): Promise<RowFinding> => {
-  const stream = streamOf(table, key);
+  const stream = streamOf(tables, table, key);
   const names = Object.keys(recorded ?? found ?? {});
   const columns = names
     .map((name) => ({ name, recorded: recorded?.[name] ?? null, found: found?.[name] ?? null }))
     .filter(({ recorded: one, found: other }) => one !== other)
-    .map((column) => (showPersonal || !isPersonal(table, column.name) ? bounded(column) : hidden(column)));
+    .map((column) => (showPersonal || !isPersonal(tables, table, column.name) ? bounded(column) : hidden(column)));
   return { kind, table, key, stream, columns, ...(await behind(eventLog, stream, upTo)) };
 };
 
-const KINDS: Readonly<Record<string, string>> = {
-  users: 'user',
-  articles: 'article',
-  comments: 'comment',
-  webhooks: 'webhook',
-  departed: 'user',
-};
-
 /** What is parked is told apart by its stream, and what was removed by its table and its id. */
-const streamOf = (table: string, key: string): StreamName => {
-  const [kind, id] = table === 'removed' ? (key.split(' ') as [string, string]) : [table, key];
-  return (kind in KINDS ? `${KINDS[kind]}-${id}` : key) as StreamName;
+const streamOf = (tables: Tables, table: string, key: string): StreamName => {
+  const [name = '', id] = table === 'removed' ? key.split(' ') : [table === 'departed' ? 'users' : table, key];
+  const kind = tables.named(name)?.kind;
+  return (kind === undefined ? key : `${kind}-${id}`) as StreamName;
 };
 
 type Column = RowFinding['columns'][number];

@@ -58,7 +58,7 @@ export const verify = async (verification: Verification): Promise<Report> => {
 type Checked = Omit<Report, 'v' | 'outcome' | 'startedAt' | 'tookMs'>;
 
 const checkAll = async (verification: Verification, since: Date): Promise<Checked> => {
-  const { pool, eventLog } = verification;
+  const { pool, eventLog, tables } = verification;
   await migrateAudit(pool);
   const chain = await beginChainCheck(verification);
   const plan = await planOf(verification);
@@ -66,15 +66,15 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   for (const finding of plan.findings) findings.add(finding);
   const schema = `verify_${randomUUID().replaceAll('-', '')}`;
   const mark: Mark = { use: 'verify', log: eventLog.identity, position: plan.upTo, madeAt: new Date().toISOString(), isWhole: false };
-  await using _scratch = await makeScratch(pool, schema, mark);
+  await using _scratch = await makeScratch(verification, schema, mark);
   await inTransaction(pool, async (connection) => {
     await createPlaces(connection, schema);
-    await createFoldTables(connection, schema);
+    await createFoldTables(connection, tables, schema);
   });
   let leftOut = await readLeftOut(pool);
   const isLeftOut: typeof leftOut = (event) => leftOut(event);
-  const fold = createFold({ pool, schema, isLeftOut });
-  const passage = createPassage({ pool, schema, chain, fold, findings, isLeftOut });
+  const fold = createFold({ pool, tables, schema, isLeftOut });
+  const passage = createPassage({ pool, tables, schema, chain, fold, findings, isLeftOut });
   const proving: Proving = {
     ...{ verification, schema, fold, passage, findings, since, holes: new Set() },
     takeUpTo: (upTo, isOfReadModel) => takeUpTo(proving, upTo, isOfReadModel),
@@ -108,13 +108,13 @@ const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findin
 };
 
 const takeUpTo = async ({ verification, passage, findings, holes }: Proving, upTo: Position, isOfReadModel: boolean): Promise<void> => {
-  const { eventLog, codec, signal, pause, onProgress } = verification;
+  const { eventLog, codec, tables, signal, pause, onProgress } = verification;
   const onHole = ({ after, found }: { after: Position; found: Position }) => {
     if (!holes.has(after)) findings.add({ kind: 'position_gap', after, found });
     holes.add(after);
   };
   let beganMs = performance.now();
-  for await (const page of readLog({ eventLog, codec, signal, onHole }, { after: passage.position(), upTo })) {
+  for await (const page of readLog({ eventLog, codec, tables, signal, onHole }, { after: passage.position(), upTo })) {
     await passage.take(page, isOfReadModel);
     await pause?.(performance.now() - beganMs);
     beganMs = performance.now();

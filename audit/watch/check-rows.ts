@@ -4,17 +4,17 @@ import type { Difference } from '#shared/audit/watch.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import type { Codec } from '#shared/events/codec.ts';
+import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { rowOf, type TableName } from '../../projector/aggregates.ts';
+import { fieldOf, type ProjectedTable } from '#shared/read-model/tables.ts';
 import { decodeAround } from '../../projector/decode.ts';
-import { FOLDINGS } from '../verify/deciders.ts';
+import type { Projection } from '../../projector/prepared.ts';
+import { foldingOf } from '../verify/deciders.ts';
 import { expectedRow } from './expected-row.ts';
 
-export type RowDependencies = {
+export type RowDependencies = Projection & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read'>;
-  readonly codec: Codec;
   readonly signal: AbortSignal;
 };
 
@@ -24,7 +24,7 @@ const ATTEMPT_PAUSE_MS = 200;
 
 /** Holds the row of a stream against what the deciders say of its events. Answers with the fields that differ. */
 export const checkRow = async (dependencies: RowDependencies, stream: StreamName): Promise<readonly Difference[]> => {
-  const place = rowOf(stream);
+  const place = dependencies.tables.rowOf(stream);
   if (!place) return [];
   let found: readonly Difference[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !dependencies.signal.aborted; attempt += 1) {
@@ -51,14 +51,14 @@ type Folded = {
 type Source = { readonly stream: StreamName; readonly leftOut: readonly Version[] };
 
 /** What the deciders make of a stream, page by page, because it may be long. */
-const fold = async ({ eventLog, codec }: RowDependencies, table: TableName, { stream, leftOut }: Source): Promise<Folded> => {
-  const { initial, evolve } = FOLDINGS[table];
+const fold = async ({ eventLog, codec }: RowDependencies, table: ProjectedTable, { stream, leftOut }: Source): Promise<Folded> => {
+  const { initial, evolve } = foldingOf(table);
   const owners = new Set<unknown>();
   let state = initial;
   let last: RecordedEvent | undefined;
   let isDamaged = false;
   for await (const events of eventLog.read(stream)) {
-    for (const { data } of events) owners.add(data.authorId).add(data.ownerId);
+    if (table.person !== null && table.person !== 'id') for (const { data } of events) owners.add(data[fieldOf(table.person)]);
     const { decoded, damaged } = await decodeAround(codec, events);
     isDamaged ||= damaged.some(({ version }) => !leftOut.includes(version));
     if (!isDamaged) state = decoded.filter(({ version }) => !leftOut.includes(version)).reduce(evolve, state);
@@ -90,12 +90,12 @@ type Seen = {
 /** All of one moment. Numbers in the log are safe integers, so that JSON has them as they are. */
 const readRow = async (
   pool: Pool,
-  { table, id }: { readonly table: TableName; readonly id: number },
+  { table, id }: { readonly table: Table; readonly id: number },
   { stream, owners }: { readonly stream: StreamName; readonly owners: readonly number[] },
 ): Promise<Seen | undefined> => {
   const { rows } = await pool.query<Seen>({
-    name: `audit-watch-${table}`,
-    text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table} t where id = $2) as row,
+    name: `audit-watch-${table.name}`,
+    text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table.name} t where id = $2) as row,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
        ${LEFT_OUT} as "leftOut",
@@ -105,7 +105,7 @@ const readRow = async (
   return rows[0];
 };
 
-type Looked = { readonly table: TableName; readonly leftOut: readonly Version[]; readonly seen: Seen };
+type Looked = { readonly table: Table; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
 /** Nothing, where the row is not to be compared just now, because the read model does not have all events yet or has more. */
 const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: Looked): readonly Difference[] | undefined => {

@@ -1,8 +1,8 @@
+import type { Table } from '#shared/read-model/change.ts';
 import type { ArticleState } from '../../command/articles/article.ts';
 import type { CommentState } from '../../command/comments/comment.ts';
 import type { UserState } from '../../command/users/user.ts';
 import type { WebhookState } from '../../command/webhooks/webhook.ts';
-import type { TableName } from '../../projector/aggregates.ts';
 
 /** What a row must say, as far as a decider knows it; nothing where there must be no row. */
 export type Expected = Readonly<Record<string, unknown>> | undefined;
@@ -11,8 +11,8 @@ export type Expected = Readonly<Record<string, unknown>> | undefined;
 type IsDeparted = (userId: number) => boolean;
 
 /** The state of a decider in the words of the read model. The events of a stream are those of its decider: the codec checks that. */
-export const expectedRow = (table: TableName, state: unknown, isDeparted: IsDeparted): Expected => {
-  switch (table) {
+export const expectedRow = ({ name }: Pick<Table, 'name'>, state: unknown, isDeparted: IsDeparted): Expected => {
+  switch (name) {
     case 'users':
       return userRow(state as UserState);
     case 'articles':
@@ -21,6 +21,8 @@ export const expectedRow = (table: TableName, state: unknown, isDeparted: IsDepa
       return commentRow(state as CommentState, isDeparted);
     case 'webhooks':
       return webhookRow(state as WebhookState, isDeparted);
+    default:
+      throw new Error(`Nothing is known of ${name}`);
   }
 };
 

@@ -2,7 +2,7 @@ import type { Difference } from '#shared/audit/watch.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { rowOf } from '../../projector/aggregates.ts';
+import { fieldOf } from '#shared/read-model/tables.ts';
 import { checkRow, type RowDependencies } from './check-rows.ts';
 
 /**
@@ -19,14 +19,11 @@ export const checkRowUnlessLeaving = async (dependencies: RowDependencies, strea
   return erased.isDeparted ? checkRow(dependencies, stream) : [];
 };
 
-const personOf = async ({ eventLog }: RowDependencies, stream: StreamName): Promise<UserId | undefined> => {
-  const row = rowOf(stream);
-  if (!row || row.table === 'articles') return undefined;
-  if (row.table === 'users') return row.id as UserId;
-  for await (const [first] of eventLog.read(stream)) {
-    const { authorId, ownerId } = (first?.data ?? {}) as { readonly authorId?: UserId; readonly ownerId?: UserId };
-    return authorId ?? ownerId;
-  }
+const personOf = async ({ eventLog, tables }: RowDependencies, stream: StreamName): Promise<UserId | undefined> => {
+  const row = tables.rowOf(stream);
+  if (!row?.table.person) return undefined;
+  if (row.table.person === 'id') return row.id as UserId;
+  for await (const [first] of eventLog.read(stream)) return first?.data[fieldOf(row.table.person)] as UserId | undefined;
   return undefined;
 };
 

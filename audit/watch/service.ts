@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { readWatched } from '#shared/audit/watch.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { gauge } from '../gauge.ts';
 import { step } from './step.ts';
 
 export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+  readonly domain: Domain;
   readonly databaseUrl: string;
   readonly keys: KeyStore;
   readonly eventsPerSecond: number;
@@ -24,7 +27,7 @@ const LOGGED_MAX = 20;
 
 /** Verifies the log from its beginning to its end, again and again and slowly, in one process at a time. */
 export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
+  const { domain, pool, eventLog, keys, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
   await migrateLeases(pool);
   observeWatch(options);
   await using opening = new AsyncDisposableStack();
@@ -34,11 +37,11 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'The verification of the log failed and goes on.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    const codec = createCodec({ keys });
+    const projection = { codec: createCodec({ keys }), tables: tablesOf(domain) };
     let told = 0;
     while (!signal.aborted) {
       const beganMs = performance.now();
-      const { events, differences, isEnd } = await step({ pool: own, eventLog, codec, signal });
+      const { events, differences, isEnd } = await step({ pool: own, eventLog, ...projection, signal });
       for (const difference of differences.slice(0, Math.max(LOGGED_MAX - told, 0)))
         log.error({ difference }, 'What is read, or the log itself, is not what was recorded.');
       told = isEnd ? 0 : told + differences.length;

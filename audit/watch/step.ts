@@ -6,19 +6,18 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
-import type { Codec } from '#shared/events/codec.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { isOfThisRelease } from '../../projector/definition.ts';
 import { untilAborted } from '../../projector/fill.ts';
 import { computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
+import type { Projection } from '../../projector/prepared.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkStretch } from './check-stretch.ts';
 import { checkRowUnlessLeaving } from './leaving.ts';
 
-export type WatchDependencies = {
+export type WatchDependencies = Projection & {
   readonly pool: Pool;
   readonly eventLog: EventLog;
-  readonly codec: Codec;
   readonly signal: AbortSignal;
 };
 
@@ -49,7 +48,7 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
     ...(await checkDamage(pool, pages)),
   ];
   // Tables of another release say what that one makes of the events.
-  const begun = !(await isOfThisRelease(pool, LIVE_SCHEMA))
+  const begun = !(await isOfThisRelease(pool, dependencies.tables, LIVE_SCHEMA))
     ? []
     : events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
   for (const stream of begun) if (!dependencies.signal.aborted) differences.push(...(await checkRowUnlessLeaving(dependencies, stream)));
@@ -74,8 +73,8 @@ const nextBlocks = async (pool: Pool, after: number) => {
 };
 
 /** Where something is missing between, the hashes of the block say so. */
-const readBetween = ({ eventLog, codec, signal }: WatchDependencies, after: Position, upTo: Position): Promise<readonly Page[]> =>
-  Array.fromAsync(readLog({ eventLog, codec, signal, onHole() {} }, { after, upTo }));
+const readBetween = ({ eventLog, codec, tables, signal }: WatchDependencies, after: Position, upTo: Position): Promise<readonly Page[]> =>
+  Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
 
 /** What cannot be read is parked, or was left out by an operator, or nobody knows of it. */
 const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly Difference[]> => {
@@ -104,14 +103,14 @@ const finish = async (dependencies: WatchDependencies, watched: Watched): Promis
   return { events: 0, differences: isOurs ? differences : [], isEnd: true };
 };
 
-const otherThanKept = async ({ pool, signal }: WatchDependencies): Promise<readonly string[]> => {
-  if (!(await isOfThisRelease(pool, LIVE_SCHEMA))) return [];
+const otherThanKept = async ({ pool, tables, signal }: WatchDependencies): Promise<readonly string[]> => {
+  if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) return [];
   const before = await readLive(pool);
   const fields = await inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
     const kept = await readKeptDigest(connection);
     if (!kept) return [];
-    const computed = await untilAborted({ pool, signal }, connection, () => computeDigestOn(connection, LIVE_SCHEMA));
+    const computed = await untilAborted({ pool, signal }, connection, () => computeDigestOn(connection, tables, LIVE_SCHEMA));
     return Object.entries(computed).flatMap(([table, digest]) => (kept.digests[table as keyof typeof computed] === digest ? [] : [table]));
   });
   // After a swap the name stands for other tables, of which a snapshot from before it sees only a part: the next round looks at them.

@@ -4,6 +4,7 @@ import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { listComments } from '../comments/statements.ts';
 import { listUsers } from '../users/statements.ts';
 import { readArticleList } from './reads.ts';
@@ -21,7 +22,7 @@ let connection: Connection & { release(): void };
 beforeAll(async () => {
   database = await createDatabase();
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
-  await createReadModel(pool, 'read_model');
+  await createReadModel(pool, tables, 'read_model');
   connection = await pool.connect();
   await fill();
 });

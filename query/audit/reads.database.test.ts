@@ -7,13 +7,14 @@ import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { as } from '../../test/engines/command-side.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { auditReads } from './reads.ts';
 
 let world: AuditWorld;
 beforeAll(async () => {
   world = await createAuditWorld();
   await migrate(world.pool, 'follower', new URL('../../shared/follower/', import.meta.url));
-  await createReadModel(world.pool, 'read_model');
+  await createReadModel(world.pool, tables, 'read_model');
   for (let heads = 0; heads < 3; heads += 1) {
     await world.append(2);
     await world.prove();

@@ -5,6 +5,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { readArticleList } from '../articles/reads.ts';
 
 let database: TestDatabase;
@@ -12,7 +13,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createDatabase();
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
-  await createReadModel(pool, 'read_model');
+  await createReadModel(pool, tables, 'read_model');
   await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
     select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`);
 });

@@ -11,6 +11,7 @@ import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { replayed } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { searchDatabase } from '../../test/engines/search-everywhere.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { until } from '../../test/engines/until.ts';
 import { applyErasures } from './apply.ts';
 import { countInReadModels, eraseInReadModels, readModels } from './copies.ts';
@@ -74,7 +75,7 @@ test('what a verification that was killed has left goes at the next erasure and 
   const leave = async () => {
     const mark: Mark = { use: 'verify', log: eventLog.identity, position: START, madeAt: new Date().toISOString(), isWhole: false };
     await pool.query('create schema verify_killed');
-    await inTransaction(pool, (connection) => createFoldTables(connection, 'verify_killed'));
+    await inTransaction(pool, (connection) => createFoldTables(connection, tables, 'verify_killed'));
     await pool.query(`comment on schema verify_killed is '${textOf(mark)}'`);
     await pool.query(`insert into verify_killed.fold_users values ($1, 1, '{}', '{"name":"Ada"}')`, [other]);
     await pool.query(`insert into verify_killed.fold_comments values (1, 1, '{}', $1), (2, 1, '{}', 'null')`, [

@@ -4,6 +4,8 @@ import type { Change, Table } from './change.ts';
 type Column = 'author_id' | 'title' | 'body' | 'tags' | 'cover' | 'status' | 'created_at' | 'updated_at' | 'published_at';
 
 export const ARTICLES: Table<Column> = {
+  kind: 'article',
+  person: null,
   name: 'articles',
   parent: 'author_id',
   personal: [],

@@ -1,17 +1,21 @@
 /** A table of the read model: its columns with their SQL types, `id` and `version` among them. */
-export type Table<Column extends string> = {
+export type Table<Column extends string = string> = {
   readonly name: string;
+  /** The kind of aggregate whose states its rows are. */
+  readonly kind: string;
   readonly columns: Readonly<Record<Column | 'id' | 'version', string>>;
   /** The column of what its rows belong to; none where rows are never deleted. */
   readonly parent: Column | null;
   /** The columns that hold what is personal: a digest has the seal of the event that set them instead. */
   readonly personal: readonly Column[];
+  /** The column that says whose the personal columns are; none where nothing is personal. */
+  readonly person: Column | 'id' | null;
 };
 
-export type Row<Column extends string> = Readonly<Record<Column | 'id' | 'version', unknown>>;
+export type Row<Column extends string = string> = Readonly<Record<Column | 'id' | 'version', unknown>>;
 
 /** What an event does to one row. */
-export type Change<Column extends string> =
+export type Change<Column extends string = string> =
   | { readonly kind: 'put'; readonly row: Row<Column> }
   | { readonly kind: 'patch'; readonly row: Partial<Row<Column>> & { readonly id: number; readonly version: number } }
   | { readonly kind: 'drop'; readonly row: { readonly id: number; readonly version: number } };

@@ -4,6 +4,8 @@ import { type Change, sealOf, type Table } from './change.ts';
 type Column = 'article_id' | 'author_id' | 'text' | 'seal' | 'created_at' | 'updated_at';
 
 export const COMMENTS: Table<Column> = {
+  kind: 'comment',
+  person: 'author_id',
   name: 'comments',
   parent: 'article_id',
   personal: ['text'],

@@ -4,6 +4,8 @@ import { type Change, sealOf, type Table } from './change.ts';
 type Column = 'name' | 'email' | 'seal' | 'role' | 'created_at' | 'updated_at' | 'deleted_at';
 
 export const USERS: Table<Column> = {
+  kind: 'user',
+  person: 'id',
   name: 'users',
   parent: null,
   personal: ['name', 'email'],

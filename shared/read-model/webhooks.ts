@@ -25,8 +25,10 @@ type Column =
 
 export const WEBHOOKS: Table<Column> = {
   name: 'webhooks',
+  kind: 'webhook',
   parent: 'owner_id',
   personal: ['url', 'description', 'header_names'],
+  person: 'owner_id',
   columns: {
     id: 'bigint',
     owner_id: 'bigint',
@@ -53,21 +55,18 @@ export const WEBHOOKS: Table<Column> = {
   },
 };
 
-const TYPES = [
-  'webhook.registered',
-  'webhook.changed',
-  'webhook.secret_rotated',
-  'webhook.enabled',
-  'webhook.disabled',
-  'webhook.deleted',
-  'webhook.test_requested',
-  'webhook.replay_requested',
-  'webhook.redelivery_requested',
-  'webhook.redrive_requested',
-] as const;
-
-export type WebhookEvent = DecodedEvent<(typeof TYPES)[number]>;
-export const WEBHOOK_TYPES: readonly WebhookEvent['type'][] = TYPES;
+export type WebhookEvent = DecodedEvent<
+  | 'webhook.registered'
+  | 'webhook.changed'
+  | 'webhook.secret_rotated'
+  | 'webhook.enabled'
+  | 'webhook.disabled'
+  | 'webhook.deleted'
+  | 'webhook.test_requested'
+  | 'webhook.replay_requested'
+  | 'webhook.redelivery_requested'
+  | 'webhook.redrive_requested'
+>;
 
 type Content = Partial<Extract<WebhookEvent, { type: 'webhook.registered' }>['data']>;
 

@@ -5,6 +5,7 @@ import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
+import { USUAL } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { expectRecorded } from './expect-recorded.ts';
 import { explain } from './explain.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   installation = resources.use(await startInstallation({ settings: { DATABASE_URL: tap.url } }));
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
+  await client.query(USUAL);
   resources.defer(() => client.end());
   const people = await openPeople(installation);
   author = await people.signUp('Ada');

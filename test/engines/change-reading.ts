@@ -11,6 +11,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase } from './database.ts';
+import { tables } from './tables.ts';
 
 /** A log to which events are written as they are, with no command before them, and readers of its changes. */
 export type ChangeReading = AsyncDisposable & {
@@ -35,7 +36,7 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
   const { url } = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 4 }));
   const eventLog = opening.use(await openEventLog({ url }));
-  await createReadModel(pool, 'read_model');
+  await createReadModel(pool, tables, 'read_model');
   const keys = opening.use(memoryKeyStore());
   const codec = createCodec({ keys });
   const resources = opening.move();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
@@ -17,11 +18,13 @@ import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
+import { tables } from './tables.ts';
 
 /** The command side as one process has it. */
 export type CommandSide = AsyncDisposable &
@@ -32,6 +35,8 @@ export type CommandSide = AsyncDisposable &
     readonly masterKey: MasterKey;
     readonly erasures: ErasureList;
     readonly codec: Codec;
+    readonly domain: Domain;
+    readonly tables: Tables;
     readonly pool: Pool;
     readonly databaseUrl: string;
     readonly blobs: Blobs;
@@ -85,6 +90,8 @@ export const createCommandWorld = async (
         masterKey,
         erasures,
         codec: createCodec({ keys }),
+        domain: publishing,
+        tables,
         pool,
         databaseUrl: database.url,
         blobs,

@@ -11,8 +11,8 @@ import type { CommandSide } from './command-side.ts';
 import { until } from './until.ts';
 
 /** The projector of one process. */
-export const startProjecting = ({ pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>
-  startProjector({ pool, eventLog, keys, metrics, bell: { ringEverywhere() {} }, log: pino({ level: 'silent' }) });
+export const startProjecting = ({ domain, pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>
+  startProjector({ domain, pool, eventLog, keys, metrics, bell: { ringEverywhere() {} }, log: pino({ level: 'silent' }) });
 
 /** Waits until everything that is in the log now is in the read model. */
 export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {
@@ -25,15 +25,15 @@ export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs
 };
 
 /** What the whole log comes to in a fresh read model, in batches of a size. */
-export const replayed = async ({ pool, eventLog, codec }: CommandSide, batch = 1_000): Promise<Record<string, string>> => {
+export const replayed = async ({ pool, eventLog, codec, tables }: CommandSide, batch = 1_000): Promise<Record<string, string>> => {
   const schema = `replay_${randomUUID().replaceAll('-', '')}`;
-  await createReadModel(pool, schema);
+  await createReadModel(pool, tables, schema);
   const head = await eventLog.head();
   for await (const page of eventLog.follow(START, new AbortController().signal)) {
     for (let from = 0; from < page.length; from += batch) {
       await inTransaction(pool, async (connection) => {
         await useReadModel(connection, schema);
-        await project(connection, codec, page.slice(from, from + batch));
+        await project(connection, { codec, tables }, page.slice(from, from + batch));
       });
     }
     if ((page.at(-1)?.position ?? 0) >= head) break;

@@ -7,6 +7,7 @@ import type { ChainReport } from '../../audit/chain/findings.ts';
 import { beginChainCheck } from '../../audit/chain/verify-chain.ts';
 import { computeDigest, readKeptDigest } from '../../projector/kept-digest.ts';
 import type { CommandSide, CommandWorld } from './command-side.ts';
+import { tables } from './tables.ts';
 import { until } from './until.ts';
 
 type Running = { readonly world: CommandWorld; readonly side: CommandSide };
@@ -26,7 +27,7 @@ export const expectProven = async ({ world, side: { pool, eventLog } }: Running)
   }
   const report = await checking.end({ isWhole: true });
   expect(report.findings).toEqual([]);
-  expect((await readKeptDigest(pool))?.digests).toEqual(await computeDigest(pool, 'read_model'));
+  expect((await readKeptDigest(pool))?.digests).toEqual(await computeDigest(pool, tables, 'read_model'));
   expect(await readWatched(pool)).toMatchObject({ differences: 0 });
   return report;
 };

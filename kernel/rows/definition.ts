@@ -1,0 +1,103 @@
+import type { FieldDef } from '../declare/fields.ts';
+import { column } from '../registry/names.ts';
+import type { Kind } from '../registry/registry.ts';
+import { columnsOf, staysWhenEnded, tableOf } from './table.ts';
+
+/** The SQL that makes the table of a kind, with an index for each list that there is. */
+export type TableDefinition = {
+  readonly table: string;
+  readonly indexes: readonly string[];
+  /** PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be there. */
+  readonly unsampled: string | undefined;
+};
+
+export const definitionOf = (kind: Kind): TableDefinition => {
+  const { name, personal } = tableOf(kind);
+  const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
+  return {
+    table: `create table ${name} (\n  ${linesOf(kind).join(',\n  ')}\n)`,
+    indexes: [...orderIndexes(kind), ...sortIndexes(kind), ...filterIndexes(kind)],
+    unsampled: personal.length === 0 ? undefined : `alter table ${name} ${unsampled.join(', ')}`,
+  };
+};
+
+const linesOf = (kind: Kind): readonly string[] => {
+  const defs = new Map(columnsOf(kind).map(([name, def]) => [column(name, def), def]));
+  const lines = Object.entries(tableOf(kind).columns).map(([name, type]) => {
+    const def = defs.get(name);
+    if (name === 'id') return `${name} ${type} primary key`;
+    return `${name} ${type}${(def ? isNullable(def) : MAY_BE_NULL.has(name)) ? '' : ' not null'}`;
+  });
+  return [...lines, ...searchOf(kind)];
+};
+
+/** Of the kernel's columns. */
+const MAY_BE_NULL = new Set(['seal', 'deleted_at']);
+
+/** What is personal is null once its person was erased. */
+const isNullable = (def: FieldDef): boolean => def.optional === true || def.personal !== undefined;
+
+/** Texts count by their weight; D is what PostgreSQL takes a text for that says nothing else. */
+const searchOf = (kind: Kind): readonly string[] => {
+  const parts = columnsOf(kind).flatMap(([name, def]) => {
+    const vector = `to_tsvector('simple', normalize(${column(name, def)}))`;
+    return def.search === undefined ? [] : [def.search === 'D' ? vector : `setweight(${vector}, '${def.search}')`];
+  });
+  return parts.length === 0 ? [] : [`search tsvector generated always as ( ${parts.join(' || ')} ) stored`];
+};
+
+/**
+ * Lists of all, under a parent, and of an owner. Led by the state: a list is a page of one state, or of each, so that what a reader may
+ * not see is never passed over row by row.
+ */
+const orderIndexes = (kind: Kind): readonly string[] => {
+  const { name: table } = tableOf(kind);
+  const created = kind.oldestFirst ? 'created_at, id' : 'created_at desc, id desc';
+  if (staysWhenEnded(kind)) {
+    return [
+      `create index ${table}_by_creation on ${table} (${created}) where deleted_at is null`,
+      // Those who were deleted were in earlier lists.
+      `create index ${table}_departed on ${table} (${created}) where deleted_at is not null`,
+    ];
+  }
+  const states = columnsOf(kind).flatMap(([name, def]) => (def.kind === 'states' ? [column(name, def)] : []));
+  const led = [...states, created].join(', ');
+  const by = (field: string, order: string) =>
+    `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
+  const { parent, owner } = kind;
+  return [
+    parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
+    ...(owner === undefined ? [] : [by(owner, parent === undefined ? led : 'id')]),
+  ];
+};
+
+/** What is sorted by the moment of an event that leads to a state, is in that state. */
+const sortIndexes = (kind: Kind): readonly string[] => {
+  const { name: table } = tableOf(kind);
+  return columnsOf(kind).flatMap(([name, def]) => {
+    if (!def.sort) return [];
+    const sort = column(name, def);
+    const [label, condition] = stateAt(kind, name) ?? [`by_${sort}`, `${sort} is not null`];
+    const order = `${sort} desc, id desc`;
+    const of = (columns: string, more: string) => `create index ${table}_${label}${more} on ${table} (${columns}) where ${condition}`;
+    const { owner } = kind;
+    return [of(order, ''), ...(owner === undefined ? [] : [of(`${column(owner, kind.fields[owner])}, ${order}`, `_by_${owner}`)])];
+  });
+};
+
+const stateAt = (kind: Kind, moment: string): readonly [label: string, condition: string] | undefined => {
+  const event = Object.values(kind.events).find(({ sets }) => sets[moment] === 'now');
+  const state = Object.entries(event?.sets ?? {}).find(([name]) => kind.fields[name]?.kind === 'states');
+  return state && [String(state[1]), `${column(state[0], kind.fields[state[0]])} = '${String(state[1])}'`];
+};
+
+const filterIndexes = (kind: Kind): readonly string[] => {
+  const { name: table } = tableOf(kind);
+  const sets = columnsOf(kind).filter(([, def]) => def.kind === 'set' && def.filter);
+  return [
+    ...sets.map(
+      ([name, def]) => `create index ${table}_by_${def.filter === true ? name : def.filter} on ${table} using gin (${column(name, def)})`,
+    ),
+    ...(columnsOf(kind).some(([, def]) => def.search) ? [`create index ${table}_by_text on ${table} using gin (search)`] : []),
+  ];
+};

@@ -1,0 +1,71 @@
+import type { Table } from '#shared/read-model/change.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { column, targetOf } from '../registry/names.ts';
+import type { Kind } from '../registry/registry.ts';
+
+/** The table whose rows are the states of one kind of aggregate. */
+export const tableOf = (kind: Kind): Table => {
+  const owned = kind.parent ?? kind.owner;
+  const personal = personalIn(kind);
+  return {
+    name: kind.plural,
+    kind: kind.name,
+    columns: {
+      id: 'bigint',
+      ...typed(
+        columnsOf(kind)
+          .filter(([name]) => !isMoment(kind, name))
+          .flatMap(withSeal(personal.at(-1)?.[0])),
+      ),
+      version: 'integer',
+      created_at: 'timestamptz',
+      updated_at: 'timestamptz',
+      ...typed(
+        columnsOf(kind)
+          .filter(([name]) => isMoment(kind, name))
+          .map(typeOf),
+      ),
+      ...(staysWhenEnded(kind) && { deleted_at: 'timestamptz' }),
+    },
+    parent: staysWhenEnded(kind) || owned === undefined ? null : column(owned, kind.fields[owned]),
+    personal: personal.map(([name, def]) => column(name, def)),
+    person: personOf(kind),
+  };
+};
+
+type Named = readonly [name: string, def: FieldDef];
+type Typed = readonly [column: string, type: string];
+
+const typed = (columns: readonly Typed[]): Readonly<Record<string, string>> => Object.fromEntries(columns);
+const typeOf = ([name, def]: Named): Typed => [column(name, def), def.column];
+
+/** The seal stands for all that is personal, and after it. */
+const withSeal =
+  (last: string | undefined) =>
+  (field: Named): readonly Typed[] =>
+    field[0] === last ? [typeOf(field), ['seal', 'text']] : [typeOf(field)];
+
+/** When an event happened, beside when the aggregate was created and changed. */
+const isMoment = ({ events }: Kind, name: string): boolean => Object.values(events).some(({ sets }) => sets[name] === 'now');
+
+/** The fields that are columns of the table itself. */
+export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
+  Object.entries(kind.fields).filter(([, def]) => def.kind !== 'list');
+
+/** The row of a deleted user stays without the person, because others name their author. */
+export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';
+
+const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] => columnsOf(kind).filter(([, def]) => def.personal);
+
+/** All personal fields of an aggregate are one person's: an event is sealed under one key. */
+const personOf = (kind: Kind): string | null => {
+  const persons = new Set(personalIn(kind).map(([, def]) => def.personal?.of ?? kind.owner));
+  const [person, ...others] = persons;
+  if (persons.size === 0) return null;
+  if (others.length > 0) throw new Error(`${kind.name}: its personal fields belong to several persons, and must belong to one`);
+  if (person === undefined && staysWhenEnded(kind)) return 'id';
+  const def = person === undefined ? undefined : kind.fields[person];
+  if (!def || targetOf(def) !== 'user')
+    throw new Error(`${kind.name}: its personal fields belong to no user; name the reference by \`of\``);
+  return column(person ?? '', def);
+};

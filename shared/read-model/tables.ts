@@ -1,0 +1,85 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { compileRows, type Projected } from '#kernel/rows/compile.ts';
+import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
+import { tableOf } from '#kernel/rows/table.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { Change, Table } from './change.ts';
+import { projectWebhook, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
+
+/** A table of the read model, and what the events of its kind do to its rows. */
+export type ProjectedTable = Table & {
+  /** How it is made; none of those that read-model.sql makes. */
+  readonly definition: TableDefinition | undefined;
+  /** Has a full text: writing its rows takes longer than writing all others. */
+  readonly isSearched: boolean;
+  /** What becomes of rows whose person is deleted: they stay without what is personal, or go. */
+  readonly afterDeparture: 'emptied' | 'removed';
+  /** Every event of a stream is one of its kind, which decoding has checked. */
+  project(event: DecodedEvent): Change;
+};
+
+/** The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the kernel’s own. */
+export type Tables = {
+  readonly all: readonly ProjectedTable[];
+  named(name: string): ProjectedTable | undefined;
+  ofKind(kind: string): ProjectedTable | undefined;
+  /** Whether the read model is made from it; every other stream is none of its business. */
+  isProjected(event: { readonly stream: StreamName }): boolean;
+  /** The row that a stream is the history of. A stream that was named by mistake has none. */
+  rowOf(stream: StreamName): { readonly table: ProjectedTable; readonly id: number } | undefined;
+};
+
+const made = new WeakMap<Domain, Tables>();
+
+export const tablesOf = (domain: Domain): Tables => {
+  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds).map(projectedTable), webhookTable]);
+  made.set(domain, tables);
+  return tables;
+};
+
+const projectedTable = (kind: Domain['kinds'][string]): ProjectedTable => {
+  const rows = compileRows(kind);
+  return {
+    ...tableOf(kind),
+    definition: definitionOf(kind),
+    isSearched: Object.values(kind.fields).some(({ search }) => search),
+    afterDeparture: 'emptied',
+    project(event) {
+      const compiled = rows.get(event.type);
+      if (!compiled) throw new Error(`${event.type} is no event of ${kind.name}`);
+      return compiled(event as Projected);
+    },
+  };
+};
+
+/** A webhook is nobody’s without its owner. */
+const webhookTable: ProjectedTable = {
+  ...WEBHOOKS,
+  definition: undefined,
+  isSearched: false,
+  afterDeparture: 'removed',
+  project: (event) => projectWebhook(event as WebhookEvent),
+};
+
+/** As events name what is in a column. */
+export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const ID = /^[1-9]\d{0,15}$/;
+
+const tablesOfAll = (all: readonly ProjectedTable[]): Tables => {
+  const byName = new Map(all.map((table) => [table.name, table]));
+  const byKind = new Map(all.map((table) => [table.kind, table]));
+  const tableOfStream = (stream: string) => byKind.get(stream.slice(0, stream.indexOf('-')));
+  return {
+    all,
+    named: (name) => byName.get(name),
+    ofKind: (kind) => byKind.get(kind),
+    isProjected: ({ stream }) => tableOfStream(stream) !== undefined,
+    rowOf(stream) {
+      const table = tableOfStream(stream);
+      const key = stream.slice(stream.indexOf('-') + 1);
+      return table && ID.test(key) ? { table, id: Number(key) } : undefined;
+    },
+  };
+};
