@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -61,8 +62,10 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const handlers = handlersOf({ ...base, domain, executor, claims, administrators, pool, webhooks });
   const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
-  opening.use(await startProcessManager({ pool, eventLog, log, metrics, codec, keys, erasures, tracing }));
-  opening.use(await startCoverRemover({ pool, eventLog, log, metrics, blobs }));
+  opening.use(
+    await startProcessManager({ memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing }),
+  );
+  opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));
   await catchUpWithErasures({ pool, erasures, gateway: sender, log });
   const followers = opening.move();
   return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };

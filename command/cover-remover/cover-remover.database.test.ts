@@ -1,12 +1,13 @@
 import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { ArticleId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
-import { lostCoverOf, removeLostCover } from './lost-cover.ts';
+import { lostUploadsIn, removeLostUploads } from './lost-uploads.ts';
 
 let world: ReadWorld;
 let author: Asker;
@@ -113,8 +114,9 @@ test('what was done may be done again, on the whole history, and removes nothing
   const blobs = { remove: async (name: string) => void removed.push(name) };
   const { eventLog } = world.side;
   const stream = article.replace('/articles/', 'article-') as RecordedEvent['stream'];
-  const lost = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap((event) => lostCoverOf(event) ?? []);
-  for (let time = 0; time < 2; time += 1) for (const each of lost) await removeLostCover({ eventLog, blobs }, each);
+  const lostIn = lostUploadsIn(publishing);
+  const lost = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap((event) => lostIn(event) ?? []);
+  for (let time = 0; time < 2; time += 1) for (const each of lost) await removeLostUploads({ eventLog, blobs }, each);
   expect(removed).toHaveLength(4);
   expect(removed.slice(0, 2)).toEqual(removed.slice(2));
   expect(removed).not.toContain(cover.replace('/uploads/', ''));

@@ -1,4 +1,5 @@
 import { v5 } from 'uuid';
+import type { Membership } from '#kernel/decide/memberships.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -14,6 +15,8 @@ import { park, type Task } from './parked.ts';
 
 export type TaskDependencies = EraseDependencies & {
   readonly pool: Pool;
+  /** What ends with what. */
+  readonly memberships: readonly Membership[];
   readonly eventLog: Pick<EventLog, 'read' | 'append' | 'head'>;
   readonly codec: Pick<Codec, 'encode'>;
   readonly log: Log;

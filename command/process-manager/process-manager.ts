@@ -8,7 +8,7 @@ import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import type { TaskDependencies } from './carry-out.ts';
 import { takeSteps } from './follow-up.ts';
 import { startRetrying } from './retry-parked.ts';
-import { runsOf, type Step, stepsOf } from './steps.ts';
+import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 
 export type ProcessManagerDependencies = TaskDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
@@ -24,6 +24,7 @@ export const migrateProcessManager = (pool: Pool): Promise<void> =>
 /** Carries out what changes bring with them, in one process at a time. */
 export const startProcessManager = async (dependencies: ProcessManagerDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, log, metrics } = dependencies;
+  const stepsOf = stepsBy(dependencies.memberships);
   await migrateProcessManager(pool);
   await using opening = new AsyncDisposableStack();
   const following = await startFollower({
@@ -34,7 +35,7 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
     log,
     metrics,
     async act(events, signal) {
-      for (const run of runsOf(events.flatMap((event) => readSteps(event, log)))) {
+      for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
         if (signal.aborted) return;
         await takeSteps(dependencies, run, signal);
       }
@@ -46,7 +47,7 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
 };
 
 /** A damaged event holds up nothing but what would have followed from it; whoever looks after the system is told. */
-const readSteps = (event: RecordedEvent, log: Log): readonly Step[] => {
+const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly Step[] => {
   try {
     return stepsOf(event);
   } catch (err) {

@@ -1,12 +1,10 @@
 import * as z from 'zod';
-import type { ArticleId, CommentId, EventId, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { Membership } from '#kernel/decide/memberships.ts';
+import type { EventId, Position, StreamName, UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
-import { kindOfStream } from '#shared/events/streams.ts';
-import { articleStream } from '../articles/article.ts';
-import { commentStream } from '../comments/comment.ts';
+import { streamName } from '#shared/events/streams.ts';
 import { userStream } from '../users/user.ts';
-import { webhookStream } from '../webhooks/webhook.ts';
 
 /** The event that something follows from. */
 export type Cause = { readonly id: EventId; readonly metadata: MetadataContext };
@@ -23,47 +21,62 @@ export type Step =
   | { readonly kind: 'reclaim'; readonly parent: StreamName; readonly cause: Cause; readonly position: Position };
 
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
-const articleIds = z.object({ articleId: z.int().positive(), authorId: z.int().positive() });
-const commentIds = z.object({ articleId: z.int().positive(), commentId: z.int().positive() });
-const userIds = z.object({ userId: z.int().positive() });
-const webhookIds = z.object({ webhookId: z.int().positive(), ownerId: z.int().positive() });
+const id = z.int().positive();
+const userIds = z.object({ userId: id });
+
+export type StepsOf = (event: RecordedEvent) => readonly Step[];
 
 /**
- * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it is a deletion: of that,
- * its type and its stream say enough.
+ * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it is the end of a parent: of
+ * that, its type and its stream say enough.
  */
-export const stepsOf = (event: RecordedEvent): readonly Step[] => {
-  const { id, type, data, metadata, stream, position } = event;
-  const causeOf = (): Cause => ({ id, metadata: readMetadata(metadata) });
-  const gone = (isErased: boolean): Step => ({ kind: 'orphan', parent: stream, cause: { id, metadata: metadataOf(event) }, isErased });
-  switch (type) {
-    // An article that becomes a draft again belongs to its author as a new one does.
-    case 'article.drafted':
-    case 'article.unpublished':
-      return [{ kind: 'join', ...articleLink(data), cause: causeOf() }];
-    case 'article.deleted':
-      return kindOfStream(stream) === 'article' ? [...leaveOf(event), gone(false)] : [];
-    case 'comment.added':
-      return [{ kind: 'join', ...commentLink(data), cause: causeOf() }];
-    case 'comment.deleted':
-      return [{ kind: 'leave', ...commentLink(data), cause: causeOf() }];
-    case 'webhook.registered':
-      return [{ kind: 'join', ...webhookLink(data), cause: causeOf() }];
-    case 'webhook.deleted':
-      return [{ kind: 'leave', ...webhookLink(data), cause: causeOf() }];
-    case 'user.deleted':
-      return kindOfStream(stream) === 'user' ? [gone(true)] : [];
-    case 'account.reclaimed':
-      return [{ kind: 'reclaim', parent: userStream(userIds.parse(data).userId as UserId), cause: causeOf(), position }];
-    default:
-      return [];
-  }
+export const stepsBy = (memberships: readonly Membership[]): StepsOf => {
+  const joins = byType(memberships, ({ joins }) => [...joins]);
+  const ends = byType(memberships, ({ end }) => [end]);
+  const parents = new Map(memberships.map(({ parentEnd, parentKind }) => [parentEnd, parentKind]));
+  return (event) => {
+    const { type, stream, position } = event;
+    if (type === 'account.reclaimed') {
+      const { userId } = userIds.parse(event.data);
+      return [{ kind: 'reclaim', parent: userStream(userId as UserId), cause: causeOf(event), position }];
+    }
+    const parent = parents.get(type);
+    if (parent !== undefined) {
+      if (!stream.startsWith(`${parent}-`)) return [];
+      const orphan: Step = {
+        kind: 'orphan',
+        parent: stream,
+        cause: { id: event.id, metadata: metadataOf(event) },
+        isErased: parent === 'user',
+      };
+      return [...orNone(() => linksOf('leave', ends.get(type), event)), orphan];
+    }
+    return [...linksOf('join', joins.get(type), event), ...linksOf('leave', ends.get(type), event)];
+  };
 };
 
-/** A damaged deletion leaves its parent's list of children as it is: ending it again does nothing. */
-const leaveOf = ({ id, data, metadata }: RecordedEvent): readonly Step[] => {
+const byType = (memberships: readonly Membership[], typesOf: (membership: Membership) => readonly string[]) =>
+  Map.groupBy(
+    memberships.flatMap((membership) => typesOf(membership).map((type) => ({ type, membership }))),
+    ({ type }) => type,
+  );
+
+const causeOf = ({ id, metadata }: RecordedEvent): Cause => ({ id, metadata: readMetadata(metadata) });
+
+type Named = readonly { readonly membership: Membership }[] | undefined;
+
+const linksOf = (kind: 'join' | 'leave', named: Named, event: RecordedEvent): readonly Step[] =>
+  (named ?? []).map(({ membership }) => ({ kind, ...linkOf(membership, event.data), cause: causeOf(event) }));
+
+const linkOf = ({ kind, parentKind, parentKey }: Membership, data: RecordedEvent['data']): Pick<Link, 'parent' | 'child'> => ({
+  parent: streamName(parentKind, id.parse(data[parentKey])),
+  child: streamName(kind, id.parse(data[`${kind}Id`])),
+});
+
+/** A damaged end leaves its parent's list of children as it is: ending it again does nothing. */
+const orNone = (read: () => readonly Step[]): readonly Step[] => {
   try {
-    return [{ kind: 'leave', ...articleLink(data), cause: { id, metadata: readMetadata(metadata) } }];
+    return read();
   } catch {
     return [];
   }
@@ -77,21 +90,6 @@ const metadataOf = ({ id, metadata, recordedAt }: RecordedEvent): MetadataContex
     const unknown = { actor: 'system:process-manager', client: null, request: id, correlation: id, causation: null } as const;
     return { at: recordedAt.toISOString(), ...unknown };
   }
-};
-
-const articleLink = (data: unknown): { parent: StreamName; child: StreamName } => {
-  const { articleId, authorId } = articleIds.parse(data);
-  return { parent: userStream(authorId as UserId), child: articleStream(articleId as ArticleId) };
-};
-
-const commentLink = (data: unknown): { parent: StreamName; child: StreamName } => {
-  const { articleId, commentId } = commentIds.parse(data);
-  return { parent: articleStream(articleId as ArticleId), child: commentStream(commentId as CommentId) };
-};
-
-const webhookLink = (data: unknown): { parent: StreamName; child: StreamName } => {
-  const { webhookId, ownerId } = webhookIds.parse(data);
-  return { parent: userStream(ownerId as UserId), child: webhookStream(webhookId as WebhookId) };
 };
 
 /** Steps of one kind that follow each other can be taken together. */

@@ -25,9 +25,9 @@ export const parseBlobName = (text: string): BlobName | undefined => (UPLOAD_NAM
 /** Where it is read. */
 export const pathOfBlob = (name: BlobName): string => `${UPLOADS}${name}`;
 
-/** The picture that a cover names, where it is an upload of this very article. */
-export const blobOfCover = (articleId: ArticleId, cover: string): BlobName | undefined =>
-  isUploadOf(articleId, cover) ? (cover.slice(UPLOADS.length) as BlobName) : undefined;
+/** The file that a path names, where it is an upload of this very item. */
+export const blobOfUpload = (id: number, path: string): BlobName | undefined =>
+  isUploadOf(id, path) ? (path.slice(UPLOADS.length) as BlobName) : undefined;
 
 export const typeOfBlob = (name: BlobName): ImageType => {
   const type = IMAGE_TYPES.find((each) => name.endsWith(`.${EXTENSIONS[each]}`));

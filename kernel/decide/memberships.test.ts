@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { domain } from '../declare/domain.ts';
+import { line, ref, states } from '../declare/fields.ts';
+import { assemble } from '../registry/registry.ts';
+import { membershipsOf } from './memberships.ts';
+
+const shown = (domain: Parameters<typeof membershipsOf>[0]) =>
+  membershipsOf(domain).map(({ joins, changes, ...same }) => ({ ...same, joins: [...joins], changes: [...changes] }));
+
+test('what ends with what in publishing, as it always was', () => {
+  expect(shown(publishing)).toEqual([
+    {
+      ...{ kind: 'article', parentKind: 'user', parentEnd: 'user.deleted', parentKey: 'authorId', end: 'article.deleted' },
+      ids: ['articleId', 'authorId'],
+      // An article that becomes a draft again belongs to its author as a new one does; one that is published stays.
+      joins: ['article.drafted', 'article.unpublished'],
+      changes: ['article.drafted', 'article.published', 'article.unpublished', 'article.deleted'],
+    },
+    {
+      ...{ kind: 'comment', parentKind: 'article', parentEnd: 'article.deleted', parentKey: 'articleId', end: 'comment.deleted' },
+      ids: ['commentId', 'articleId', 'authorId'],
+      joins: ['comment.added'],
+      changes: ['comment.added', 'comment.deleted'],
+    },
+    {
+      ...{ kind: 'webhook', parentKind: 'user', parentEnd: 'user.deleted', parentKey: 'ownerId', end: 'webhook.deleted' },
+      ids: ['webhookId', 'ownerId'],
+      joins: ['webhook.registered'],
+      changes: ['webhook.registered', 'webhook.deleted'],
+    },
+  ]);
+});
+
+const base = domain({ name: 'tasks', roles: ['member'] });
+const { aggregate, user } = base;
+const board = aggregate('board', {
+  fields: { title: line(10) },
+  events: { opened: { creates: ['title'] }, renamed: { changes: ['title'] }, closed: { ends: true } },
+  commands: { open: { emits: 'opened' }, rename: { emits: 'renamed' }, close: { emits: 'closed' } },
+  rights: { read: { anyone: true } },
+});
+const taskWith = (reactions: object) =>
+  aggregate('task', {
+    parent: 'board',
+    fields: { board: ref(board), helper: ref(user), title: line(10), status: states('new', 'begun', 'done') },
+    events: {
+      added: { creates: ['title', 'helper'] },
+      begun: { sets: { status: 'begun' } },
+      finished: { sets: { status: 'done' } },
+      dropped: { ends: true },
+    },
+    commands: { add: { emits: 'added' }, begin: { emits: 'begun' }, finish: { emits: 'finished' }, drop: { emits: 'dropped' } },
+    rights: { read: { as: 'board' } },
+    reactions: reactions as never,
+  });
+const membershipIn = (reactions: object) => membershipsOf(assemble(base, [board, taskWith(reactions)]))[0];
+
+test('a child ends with its parent in any of the states that its reaction names', () => {
+  expect(membershipIn({ board: { closed: { run: 'drop', when: ['new', 'begun'] } } })).toMatchObject({
+    ...{ kind: 'task', parentKind: 'board', parentEnd: 'board.closed', parentKey: 'boardId', end: 'task.dropped' },
+    joins: new Set(['task.added', 'task.begun']),
+    changes: new Set(['task.added', 'task.begun', 'task.finished', 'task.dropped']),
+  });
+});
+
+test.each([
+  ['another event', { board: { renamed: { run: 'drop' } } }, 'other reactions are not supported yet'],
+  ['another command', { board: { closed: { run: 'finish' } } }, 'other reactions are not supported yet'],
+  ['something else than a state', { board: { closed: { run: 'drop', when: { title: 'x' } } } }, 'the states of one field alone'],
+  ['a reference that changes', { helper: { deleted: { run: 'drop' } } }, 'neither its parent nor its owner'],
+])('a reaction to %s is refused by name', (_, reactions, message) => expect(() => membershipIn(reactions)).toThrow(message));
