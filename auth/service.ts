@@ -18,7 +18,7 @@ import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
 import type { Mail } from './mail/mail.ts';
 import { createPost } from './mail/post.ts';
-import { tellOfAddress } from './mail/tell-of-address.ts';
+import { startTellingOfAddress } from './mail/tell-of-address.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 import { migratePasswordResets } from './password-reset/reset-table.ts';
 import { recordEndedGrant } from './provider/ended-grants.ts';
@@ -63,22 +63,19 @@ export type AuthService = AsyncDisposable & {
 
 /** Starts the authorization server: it issues tokens, and keeps who may ask for them. */
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
-  const { pool, eventLog, keys, log, config, gateway } = dependencies;
+  const { pool, eventLog, keys, log, config, gateway, mail } = dependencies;
   await migrateTables(dependencies);
   await using opening = new AsyncDisposableStack();
   const codec = createCodec({ keys });
   const record = createSecurityLog({ eventLog, codec });
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });
-  const post = opening.use(createPost({ mail: dependencies.mail, log }));
+  const post = opening.use(createPost({ mail, log }));
   const readProfile = createReadProfile({ eventLog, codec });
-  const persons = opening.use(
-    await openDirectory({
-      ...dependencies,
-      revokeUser: ender.endGrantsOfUser,
-      onUpdated: (event) => tellOfAddress({ post, readProfile }, event),
-    }),
-  );
+  // Before the directory goes on: it begins where that is.
+  if (mail !== undefined) opening.use(await startTellingOfAddress({ ...dependencies, mail, readProfile }));
+  const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
+
   const registered = createClients({ pool, gateway, persons, record, onEnded });
   const clients = withAccountClient(withConsole(registered, config.publicUrl), config.issuerUrl);
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));

@@ -45,12 +45,11 @@ export type DirectoryDependencies = {
   readonly metrics: Registry;
   /** Ends the sessions, grants and tokens of somebody who was deleted; it may be asked again. */
   revokeUser(userId: UserId): Promise<void>;
-  /** Is told of a change of somebody's profile; it may be told again. */
-  onUpdated?(event: DecodedEvent<'user.updated'>): void;
 };
 
 /** Nobody signs in this soon after they were registered elsewhere, and few events are about persons. */
 const REST_MS = 20;
+export const DIRECTORY = 'auth-directory';
 
 /** Opens the directory and keeps it up with the log, in one process at a time. */
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
@@ -63,7 +62,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   const emailHash = createEmailHash(masterKey);
   const codec = createCodec({ keys });
   const follower = await startFollower({
-    name: 'auth-directory',
+    name: DIRECTORY,
     restMs: REST_MS,
     pool,
     eventLog,
@@ -71,10 +70,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     metrics,
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable({ codec, log }, events)) {
-        await hear(connection, event, emailHash);
-        if (event.type === 'user.updated') dependencies.onUpdated?.(event);
-      }
+      for (const event of await readable({ codec, log }, events)) await hear(connection, event, emailHash);
     },
   });
   return {

@@ -7,10 +7,11 @@ import { openOwnAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
 import { until } from '../../test/engines/until.ts';
 
+const refused = anAddress();
 let smtp: SmtpReceiver;
 let site: AccountsSite;
 beforeAll(async () => {
-  smtp = await startSmtpReceiver();
+  smtp = await startSmtpReceiver({ refuse: (address) => address === refused });
   site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
 });
 afterAll(async () => {
@@ -28,6 +29,19 @@ test('another address that an administrator gives is told at both', async () => 
   expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
   await changeBy(root.userId, person.userId, null);
   expect((await smtp.mailTo(email, 1)).subject).toBe('Your e-mail address was changed');
+});
+
+test('an address that the mail server refuses holds up no other mail', async () => {
+  const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
+  await changeBy(root.userId, person.userId, refused);
+  await changeBy(root.userId, person.userId, email);
+  expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
+  // What was sent is gone, and the rest is tried again.
+  const waiting = `select array_agg(version || told_at order by version) as mail from auth.address_mail where user_id = $1 and attempts = 1`;
+  await until(
+    async () => (await site.pool.query<{ mail: string[] }>(waiting, [person.userId])).rows[0]?.mail,
+    (mail) => String(mail) === '2new,3former',
+  );
 });
 
 test('another way to write it is told to nobody', async () => {

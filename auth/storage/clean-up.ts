@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import type { Queryable } from './statements.ts';
 
-const TABLES = ['auth.record', 'auth.device_poll', 'auth.used_once', 'auth.pending_sign_up'] as const;
+const TABLES = ['auth.record', 'auth.device_poll', 'auth.used_once', 'auth.pending_sign_up', 'auth.address_mail'] as const;
 /** What has just expired is kept for a while, so that whoever presents it is told that it expired. */
 const KEPT_S = 3_600;
 const BATCH_MAX = 1_000;

@@ -54,6 +54,17 @@ export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number
   return rows[0];
 };
 
+/** A new follower begins where another one is, and not with what is long past; one that has begun stays where it is. */
+export const beginWhere = async (pool: Pool, follower: string, other: string): Promise<void> => {
+  await migrateFollowers(pool);
+  await pool.query(
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event, event_position, moved_at)
+     select $1, log, position, 0, event, event_position, moved_at from public.follower_checkpoint where follower = $2
+     on conflict do nothing`,
+    [follower, other],
+  );
+};
+
 /** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
 export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
   const { rows } = await connection.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1 for update`, [
