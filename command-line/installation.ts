@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '#shared/config.ts';
-import { demandPostgres } from '#shared/database/demand-postgres.ts';
+import { demandDatabase } from '#shared/database/demand-database.ts';
 import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
@@ -32,9 +32,13 @@ export const openInstallation = async ({ environment, signal }: Terminal, { mayM
 /** What fills an empty installation makes its database, until the signal. */
 type Making = Pick<Terminal, 'signal'> | undefined;
 
-const reachDatabase = async ({ databaseUrl, dataDir }: Config, opening: AsyncDisposableStack, making: Making): Promise<string> => {
+const reachDatabase = async (
+  { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
+  opening: AsyncDisposableStack,
+  making: Making,
+): Promise<string> => {
   if (databaseUrl === undefined) return reachEmbedded(dataDir, opening, making);
-  await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
+  await demandDatabase({ databaseUrl, directUrl });
   return databaseUrl;
 };
 

@@ -41,6 +41,7 @@ const ask = async (url: string, found: Found): Promise<string | undefined> => {
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const WRONG_USER = new Set(['28000', '28P01']);
 const NO_SUCH_DATABASE = '3D000';
+const PROTOCOL_VIOLATION = '08P01';
 
 /** Whatever goes wrong here has to do with the address, or with what is found there. */
 const explain = (error: unknown, { url, setting }: Demand): string => {
@@ -50,6 +51,8 @@ const explain = (error: unknown, { url, setting }: Demand): string => {
   const { code = '', message } = error;
   if (WRONG_USER.has(code)) return `PostgreSQL at ${place} refuses the user of ${setting}: ${message}.`;
   if (code === NO_SUCH_DATABASE) return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
+  if (code === PROTOCOL_VIOLATION && message.includes('statement pooling'))
+    return `The pooler at ${place} lends connections for a statement, and Annals needs transactions: set it to transaction or session mode.`;
   return `PostgreSQL at ${place} takes no connection: ${message}. Try again, or set ${setting} to another.`;
 };
 

@@ -1,7 +1,6 @@
 import type { Config } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
-import { demandDirect } from './demand-direct.ts';
-import { demandPostgres } from './demand-postgres.ts';
+import { demandDatabase } from './demand-database.ts';
 import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 export type Database = AsyncDisposable & {
@@ -18,8 +17,7 @@ export const openDatabase = async (
   { log, signal }: Opening,
 ): Promise<Database> => {
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message, level = 'info') => log[level](message), signal });
-  await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
-  const hearing = await demandDirect({ databaseUrl, directUrl });
+  const hearing = await demandDatabase({ databaseUrl, directUrl });
   if (hearing === 'polling')
     log.info('A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.');
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { holdLock } from '#shared/database/held-lock.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
@@ -86,11 +87,10 @@ test('what a verification that was killed has left goes at the next erasure and 
     (await pool.query<{ isThere: boolean }>(`select to_regnamespace('verify_killed') is not null as "isThere"`)).rows[0]?.isThere;
   await leave();
   expect(await countLeft(pool, other)).toContainEqual({ part: 'verifications', left: 2 });
-  const owner = await pool.connect();
-  await owner.query(`select pg_advisory_lock(${LOCK_OF})`, ['verify_killed']);
+  const owner = await holdLock(pool, LOCK_OF, 'verify_killed');
   await eraseInReadModels(pool, [one]);
   expect(await isThere()).toBe(true);
-  owner.release(true);
+  await owner?.[Symbol.asyncDispose]();
   await until(
     async () => {
       await eraseInReadModels(pool, [one]);

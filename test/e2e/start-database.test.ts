@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { readOwnNames } from '#shared/database/own-names.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, createRole } from '../engines/database.ts';
+import { pgBouncerMissing, startPgBouncer } from '../engines/pgbouncer.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
+import { until } from '../engines/until.ts';
 
 /** Starts on the server of DATABASE_URL; those on the embedded one are in start.test.ts. */
 
@@ -75,6 +77,28 @@ test('what the server refuses later is one sentence as well, of a role and of th
   const taken = /^.*“relation "persisted_document" already exists”: another application has taken a name of ours, so make a .+\n$/;
   expect(await runAnnals(['query/main.ts'], environment)).toEqual({ exit: 1, output: expect.stringMatching(taken) });
 });
+
+test('behind a pooler notifications are heard on the direct connection; without one, the start says how changes are found', async ({
+  skip,
+}) => {
+  skip(pgBouncerMissing !== undefined, pgBouncerMissing);
+  await using dataDir = await temporaryDataDir();
+  await using database = await createDatabase();
+  const direct = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${database.name}` }).href;
+  await using pgBouncer = await startPgBouncer(direct, 'transaction');
+  const environment = { DATA_DIR: dataDir.path, DATABASE_URL: pgBouncer.through(direct) };
+  const listening = (): Promise<number | null> => inDatabase(direct, async (client) => (await client.query(LISTENING)).rowCount);
+  {
+    await using annals = await startAnnals({ ...environment, DATABASE_DIRECT_URL: direct });
+    await until(listening, (count) => count === 2);
+    expect(annals.output()).not.toContain('A pooler is at DATABASE_URL');
+  }
+  await using annals = await startAnnals(environment);
+  expect(annals.output()).toContain('A pooler is at DATABASE_URL');
+});
+
+/** Of the log and of the read model. */
+const LISTENING = `select from pg_stat_activity where datname = current_database() and application_name = 'annals-bell'`;
 
 test('a request that does not end is cut off within the time to drain', async () => {
   await using dataDir = await temporaryDataDir();

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { createDatabase } from '../../../test/engines/database.ts';
 import { scaled } from '../../../test/engines/load.ts';
 import { pauseBackends } from '../../../test/engines/pause-backends.ts';
+import { pgBouncerMissing, startPgBouncer } from '../../../test/engines/pgbouncer.ts';
+import { startRelay } from '../../../test/engines/relay.ts';
+import { inDatabase } from '../../../test/engines/search-everywhere.ts';
 import { until } from '../../../test/engines/until.ts';
 import { PostgresBell } from './bell.ts';
 
@@ -28,6 +31,45 @@ test('a ring is heard elsewhere, and where it was rung not a second time', async
   // What must not come cannot be waited for; it would be here by now.
   await delay(100);
   expect([one.heard, two.heard]).toEqual([2, 2]);
+});
+
+describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
+  test('nothing is heard on a connection that is lent to others, and none is kept', async () => {
+    await using database = await createDatabase();
+    await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
+    await using relay = await startRelay(pgBouncer.through(database.url));
+    await using bell = new PostgresBell({ url: relay.url, channel: 'annals_event_log' });
+    await until(relay.asked, (asked) => asked.includes('pg_backend_pid'));
+    const clients = (): Promise<number> =>
+      inDatabase(pgBouncer.through(new URL('/pgbouncer', database.url).href), async (admin) => {
+        const { rows } = await admin.query<{ application_name: string }>('show clients');
+        return rows.filter(({ application_name: name }) => name === 'annals-bell').length;
+      });
+    await until(clients, (count) => count === 0);
+    bell.ringEverywhere();
+    expect(bell.heard).toBe(1);
+    expect(relay.asked()).not.toMatch(/listen|notify/);
+  });
+
+  test('a ring is heard on the direct connection', async () => {
+    await using database = await createDatabase();
+    await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
+    const open = async () => {
+      const bell = new PostgresBell({ url: pgBouncer.through(database.url), directUrl: database.url, channel: 'annals_event_log' });
+      await until(
+        () => bell.heard,
+        (heard) => heard === 1,
+      );
+      return bell;
+    };
+    await using one = await open();
+    await using two = await open();
+    one.ringEverywhere();
+    await until(
+      () => two.heard,
+      (heard) => heard === 2,
+    );
+  });
 });
 
 test('it rings again only when the last ring was answered, and connects anew where that does not come', async () => {

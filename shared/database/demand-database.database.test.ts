@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { type PoolMode, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
 import { StartRefused } from '../start-refused.ts';
-import { demandDirect } from './demand-direct.ts';
+import { demandDatabase } from './demand-database.ts';
 
 if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
 
@@ -25,22 +25,22 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
   afterAll(() => resources.disposeAsync());
 
   const refusalOf = async (databaseUrl: string | undefined, directUrl?: string): Promise<string> => {
-    const error: unknown = await demandDirect({ databaseUrl: databaseUrl ?? '', directUrl }).catch((failure: unknown) => failure);
+    const error: unknown = await demandDatabase({ databaseUrl: databaseUrl ?? '', directUrl }).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(StartRefused);
     return (error as StartRefused).message;
   };
 
   test('say whether notifications are heard', async () => {
-    expect(await demandDirect({ databaseUrl: direct })).toBe('notifications');
+    expect(await demandDatabase({ databaseUrl: direct })).toBe('notifications');
     for (const databaseUrl of [through.session ?? '', through.transaction ?? '']) {
-      expect(await demandDirect({ databaseUrl })).toBe('polling');
-      expect(await demandDirect({ databaseUrl, directUrl: direct })).toBe('notifications');
-      expect(await demandDirect({ databaseUrl, directUrl: through.session })).toBe('notifications');
+      expect(await demandDatabase({ databaseUrl })).toBe('polling');
+      expect(await demandDatabase({ databaseUrl, directUrl: direct })).toBe('notifications');
+      expect(await demandDatabase({ databaseUrl, directUrl: through.session })).toBe('notifications');
     }
   });
 
   test('are refused where no transaction is kept together', async () => {
-    expect(await refusalOf(through.statement)).toMatch(/^The pooler at DATABASE_URL lends connections for a statement, .+: set it to/);
+    expect(await refusalOf(through.statement)).toMatch(/^The pooler at 127\.0\.0\.1:\d+ lends connections for a statement, .+: set it to/);
   });
 
   test('are refused where the direct one lends connections as well', async () => {

@@ -13,12 +13,11 @@ const ANSWER_WITHIN_MS = 10_000;
 /** Other clients of a pooler may take what this one has just given back. */
 const ROUNDS = 5;
 
-/** Makes sure that DATABASE_URL leads through no pooler that keeps no transaction together, and DATABASE_DIRECT_URL to the same database, heard. */
-export const demandDirect = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
+/** Makes sure that DATABASE_URL can be used, and that DATABASE_DIRECT_URL, if there is one, leads to the same database, where notifications are heard. */
+export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
+  await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   await using database = await connect(databaseUrl);
-  if (await isPooled(database)) await demandTransactions(database);
-  else if (directUrl === undefined) return 'notifications';
-  if (directUrl === undefined) return 'polling';
+  if (directUrl === undefined) return (await isPooled(database)) ? 'polling' : 'notifications';
   await demandPostgres({ url: directUrl, setting: 'DATABASE_DIRECT_URL' });
   await using direct = await connect(directUrl);
   if (await isPooled(direct)) {
@@ -33,9 +32,6 @@ const DIRECT_IS_LENT =
   'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification is heard: ' +
   'set it to the server itself or to a pooler in session mode, or leave it out.';
 const DIRECT_IS_ANOTHER = 'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';
-const NO_TRANSACTIONS =
-  'The pooler at DATABASE_URL lends connections for a statement, and Annals needs transactions: set it to transaction or session mode.';
-
 type Connected = pg.Client & AsyncDisposable;
 
 const connect = async (connectionString: string): Promise<Connected> => {
@@ -51,19 +47,6 @@ const pidOf = async (client: pg.Client): Promise<number | undefined> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
 
 const isPooled = async (client: pg.Client): Promise<boolean> => (await pidOf(client)) !== processOf(client);
-
-/** PgBouncer refuses a transaction in statement mode by a violation of its protocol, and hangs up. */
-const PROTOCOL_VIOLATION = '08P01';
-
-const demandTransactions = async (client: pg.Client): Promise<void> => {
-  try {
-    await client.query('begin');
-    await client.query('rollback');
-  } catch (cause) {
-    const isRefused = cause instanceof pg.DatabaseError && cause.code === PROTOCOL_VIOLATION;
-    throw isRefused ? new StartRefused(NO_TRANSACTIONS, { cause }) : cause;
-  }
-};
 
 /** Two clients that both have a connection to themselves never meet the same session, and never another than before. */
 const areLent = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
