@@ -3,7 +3,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
-import type { WebhookHealth } from '#shared/rest/webhooks.ts';
+import type { WebhookHealth } from '#shared/rest/webhook.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { readList } from '../lists/list.ts';

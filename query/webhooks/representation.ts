@@ -6,7 +6,7 @@ import { positionHere } from '#shared/events/places.ts';
 import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import type { Webhook } from '#shared/rest/webhooks.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 
 export type WebhookRow = {
   readonly id: number;

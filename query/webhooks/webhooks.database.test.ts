@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { SCOPES } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import { Webhook } from '#shared/rest/webhooks.ts';
+import { Webhook } from '#shared/rest/webhook.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 const URL = 'https://shop.example/hooks';

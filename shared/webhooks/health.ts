@@ -1,7 +1,7 @@
 import type { WebhookId } from '#shared/brands.ts';
 import { isUndefined } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { BACKLOG_COUNTED_MAX, type WebhookHealth } from '#shared/rest/webhooks.ts';
+import { BACKLOG_COUNTED_MAX, type WebhookHealth } from '#shared/rest/webhook.ts';
 
 type Row = {
   readonly webhookId: WebhookId;

@@ -5,7 +5,7 @@ import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import { may, type Operation, type Resource } from '#shared/policy.ts';
-import type { Withheld } from '#shared/rest/webhooks.ts';
+import type { Withheld } from '#shared/rest/webhook.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import type { Webhook } from '#shared/rest/webhooks.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt, Delivery, Replay } from '#shared/rest/deliveries.ts';
-import type { Webhook } from '#shared/rest/webhooks.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';

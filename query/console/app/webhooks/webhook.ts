@@ -1,4 +1,4 @@
-import type { Webhook, WebhookHealth } from '#shared/rest/webhooks.ts';
+import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';

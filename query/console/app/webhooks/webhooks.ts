@@ -1,4 +1,4 @@
-import type { Webhook } from '#shared/rest/webhooks.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
+import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
+import { disabledReason, TOLD_SCOPES } from '#shared/events/webhook.ts';
+import { createdAt, id, Links, updatedAt } from './fields.ts';
+
+/** Counting goes so far, so that it costs the same however many there are. */
+export const BACKLOG_COUNTED_MAX = 10_000;
+
+export const WebhookHealth = z
+  .strictObject({
+    lastSuccessAt: timestamp.nullable().meta({ description: 'When a delivery last arrived, to the second.' }),
+    lastFailure: z
+      .strictObject({
+        at: timestamp,
+        status: z.int().nullable().meta({ description: 'Of the answer, if there was one.' }),
+        reason: z.string().meta({ description: 'What went wrong, in words.', examples: ['The connection was refused.'] }),
+      })
+      .nullable()
+      .meta({ description: 'The last attempt that failed.' }),
+    failingSince: timestamp.nullable().meta({ description: 'Since when every attempt failed; null if the last one arrived.' }),
+    failuresInRow: z.int().nonnegative(),
+    pausedUntil: timestamp.nullable().meta({
+      description:
+        'Nothing is sent before: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
+    }),
+    backlog: z.strictObject({
+      due: z
+        .int()
+        .nonnegative()
+        .meta({ description: `How many deliveries wait; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+      oldestAt: timestamp.nullable().meta({ description: 'When the oldest of them was planned.' }),
+      dead: z
+        .int()
+        .nonnegative()
+        .meta({ description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+    }),
+  })
+  .meta({ id: 'WebhookHealth' });
+export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
+
+const Withheld = z
+  .strictObject({
+    eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['article.*'] }),
+    scope: z
+      .enum(TOLD_SCOPES)
+      .exactOptional()
+      .meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
+    reason: z.string().meta({ description: 'What is not sent, and why, in words.' }),
+  })
+  .meta({ id: 'WebhookWithheld' });
+export type Withheld = Readonly<z.infer<typeof Withheld>>;
+
+export const Webhook = z
+  .strictObject({
+    id,
+    ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
+    url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
+    description: z.string().nullable(),
+    eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`article.*`), or all (`*`).' }),
+    filter: z
+      .strictObject({ articleId: id.exactOptional(), authorId: id.exactOptional() })
+      .meta({ description: 'Only what happened to this article and its comments, or to articles and comments of this author.' }),
+    payload: z.enum(['thin', 'full']).meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
+    ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
+    limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
+    headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
+    scopes: z.array(z.enum(TOLD_SCOPES)).meta({
+      readOnly: true,
+      description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
+    }),
+    enabled: z.boolean().meta({ readOnly: true }),
+    status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
+    disabledReason: disabledReason
+      .exactOptional()
+      .meta({ readOnly: true, description: 'Who or what has disabled it: nothing but failures for days, or an answer of 410.' }),
+    missedSince: z
+      .string()
+      .exactOptional()
+      .meta({ readOnly: true, description: 'The cursor since which changes were not planned, until they are replayed from there.' }),
+    secretsEndAt: timestamp
+      .exactOptional()
+      .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+    withheld: z.array(Withheld).exactOptional().meta({
+      readOnly: true,
+      description: 'What of `eventTypes` is not sent, and why; only of one webhook as it is now. Filters are not considered.',
+    }),
+    health: WebhookHealth.exactOptional().meta({
+      readOnly: true,
+      description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
+    }),
+    createdAt,
+    updatedAt,
+    _links: Links,
+  })
+  .meta({ id: 'Webhook' });
+export type Webhook = Readonly<z.infer<typeof Webhook>>;
