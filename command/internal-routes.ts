@@ -2,7 +2,7 @@ import express, { type Request, Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { InvalidAssertion, verifyAssertion } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
+import { contextOf, parseSent, TAKES_WITHHELD } from '#shared/command-gateway/wire.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { namesOf, traceparentOf } from '#shared/http/request-span.ts';
@@ -37,7 +37,8 @@ export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: Inte
       const body = typeof request.body === 'string' ? request.body : '';
       const caller = await verify(request, body);
       const sent = parseSent(domain, parseJson(body));
-      response.json(await gateway.send(sent.command, { ...contextOf(sent, caller), trace: traceparentOf(request) }));
+      const { withheld, ...answer } = await gateway.send(sent.command, { ...contextOf(sent, caller), trace: traceparentOf(request) });
+      response.json(withheld !== undefined && request.get(TAKES_WITHHELD) !== undefined ? { ...answer, withheld } : answer);
     })
     .all('/commands', refuseOtherMethods('POST'));
 };

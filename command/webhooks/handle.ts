@@ -12,7 +12,7 @@ import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outco
 import { demandAuthor } from '../users/demand-author.ts';
 import { replacementByPatch } from './patch.ts';
 import { createQuota, type Quota } from './quota.ts';
-import { requestReader, secretReader } from './reveal.ts';
+import { registrationReader, requestReader, secretReader } from './reveal.ts';
 import { newSecret } from './secrets.ts';
 import { spanOf } from './span.ts';
 import { type WebhookCommand, type WebhookEvent, type WebhookState, webhook, webhookStream } from './webhook.ts';
@@ -28,7 +28,6 @@ const POINTER = '/ownerId';
 export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
   const { executor, log, pool, webhooks } = dependencies;
   const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
-  const reveal = secretReader(dependencies);
   const requested = { reveal: requestReader(dependencies) };
 
   const decide = decidingOutside(webhooks.guard);
@@ -56,13 +55,17 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
   const deleting = handling((command: DeleteWebhook) => command);
 
   return {
-    RegisterWebhook: { operation: OPERATION, reveal, handle: registering(dependencies, { decide, quota }) },
+    RegisterWebhook: {
+      operation: OPERATION,
+      reveal: registrationReader(dependencies),
+      handle: registering(dependencies, { decide, quota }),
+    },
     ReplaceWebhook: deciding,
     EditWebhook: deciding,
     PatchWebhook: handling((command, { caller }, state) => ({ ...replacementByPatch(command, state), scopes: scopesOf(caller) })),
     RotateWebhookSecret: {
       ...handling((command, { circumstances }) => ({ ...command, secret: newSecret(), at: circumstances.metadata.at })),
-      reveal,
+      reveal: secretReader(dependencies),
     },
     EnableWebhook: deciding,
     DisableWebhook: handling(async (command, { caller, circumstances }, state) => {

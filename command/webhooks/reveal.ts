@@ -1,6 +1,10 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { TOLD_SCOPES } from '#shared/events/webhook.ts';
+import { withheldOf } from '#shared/webhooks/withheld.ts';
 import type { HandlerDependencies, Outcome, Revealed } from '../handler.ts';
+import { user, userStream } from '../users/user.ts';
 import { webhookStream } from './webhook.ts';
 
 type Dependencies = Pick<HandlerDependencies, 'log' | 'codec'>;
@@ -10,10 +14,22 @@ type Reveal = (outcome: Outcome) => Promise<Revealed>;
 export const secretReader =
   ({ log, codec }: Dependencies): Reveal =>
   async (outcome) => {
-    const recorded = await readEvent(log, outcome);
-    const [event] = recorded ? await codec.decodeAll([recorded]) : [];
-    const hasSecret = event?.type === 'webhook.registered' || event?.type === 'webhook.secret_rotated';
-    return hasSecret && event.data.secret !== null ? { secret: event.data.secret } : {};
+    const event = await decodeEvent({ log, codec }, outcome);
+    return event?.type === 'webhook.secret_rotated' && event.data.secret !== null ? { secret: event.data.secret } : {};
+  };
+
+/** Reads back what a registration made, and says what of the types that it asks for is not sent by the rights that its owner has now. */
+export const registrationReader =
+  ({ log, codec, states }: Dependencies & Pick<HandlerDependencies, 'states'>): Reveal =>
+  async (outcome) => {
+    const event = await decodeEvent({ log, codec }, outcome);
+    if (event?.type !== 'webhook.registered') return {};
+    const { secret, ownerId, eventTypes, scopes = TOLD_SCOPES } = event.data;
+    const { state: owner } = await states.load(user, userStream(ownerId));
+    return {
+      ...(secret !== null && { secret }),
+      ...(owner.status === 'active' && { withheld: withheldOf({ eventTypes, scopes }, owner.role) }),
+    };
   };
 
 /** Names the event of a request, by whose id the delivery of a test, or a replay, is found. */
@@ -23,6 +39,12 @@ export const requestReader =
     const event = await readEvent(log, outcome);
     return event ? { eventId: event.id } : {};
   };
+
+const decodeEvent = async ({ log, codec }: Dependencies, outcome: Outcome): Promise<DecodedEvent | undefined> => {
+  const recorded = await readEvent(log, outcome);
+  const [event] = recorded ? await codec.decodeAll([recorded]) : [];
+  return event;
+};
 
 const readEvent = async (log: Dependencies['log'], { id, version }: Outcome): Promise<RecordedEvent | undefined> => {
   for await (const [event] of log.read(webhookStream(id as WebhookId), version)) return event;

@@ -26,6 +26,24 @@ test('the answer to a registration shows the secret, and the same to the same re
   expect((await send('POST', '/webhooks', registration)).body).toEqual(answer.body);
 });
 
+test('the answer to a registration says what will not be sent, and why', async () => {
+  const lacking = { ...world.author, scope: 'manage:webhooks read:articles' };
+  const registration = { by: lacking, body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] } };
+  const { status, body } = await send('POST', '/webhooks', registration);
+  expect([status, body.withheld]).toEqual([
+    201,
+    [{ eventType: 'comment.edited', scope: 'read:comments', reason: expect.stringContaining('lacked the scope read:comments') }],
+  ]);
+  const all = await send('POST', '/webhooks', { body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] } });
+  expect(all.body.withheld).toEqual([]);
+  const reader = { by: world.reader, body: { url: WEBHOOK.url, eventTypes: ['article.drafted'] } };
+  expect((await send('POST', '/webhooks', reader)).body.withheld).toMatchObject([
+    { reason: expect.stringContaining('the role of the owner, reader') },
+  ]);
+  const rotated = await send('POST', `/webhooks/${all.body.id}/rotate-secret`);
+  expect(rotated.body).not.toHaveProperty('withheld');
+});
+
 test('every write does what it says, and only a rotation shows a secret again', async () => {
   const path = await webhook();
   const answers = [

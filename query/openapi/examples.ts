@@ -46,6 +46,14 @@ const CLIENT = {
   _links: { self: { href: '/clients/importer' }, secret: { href: '/clients/importer/secret', method: 'POST' } },
 };
 
+const WITH_SECRET = {
+  id: 6001,
+  version: 1,
+  cursor: '6f9619ff-1z4',
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  _links: { self: { href: '/webhooks/6001' } },
+} as const;
+
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[]>> = {
   User: {
@@ -105,13 +113,8 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
   NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['article.*', 'comment.added'] },
   WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
   WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },
-  WrittenWithSecret: {
-    id: 6001,
-    version: 1,
-    cursor: '6f9619ff-1z4',
-    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    _links: { self: { href: '/webhooks/6001' } },
-  },
+  WrittenWithSecret: WITH_SECRET,
+  WrittenWebhook: { ...WITH_SECRET, withheld: [] },
   Client: CLIENT,
   ClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
   NewClient: {

@@ -2,6 +2,7 @@ import type { EventId, Version } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Withheld } from '#shared/rest/webhook.ts';
 
 /**
  * Sends a command to where it is handled: a direct call in one process, HTTP between processes.
@@ -36,6 +37,8 @@ export type CommandResult = {
   readonly cursor: Cursor;
   /** The secret that it made: for the caller alone, and read from the event again where the command is a repetition. */
   readonly secret?: string;
+  /** Of a webhook that was registered: what of its types is not sent to it, and why. */
+  readonly withheld?: readonly Withheld[];
   /** The event that a request came to, where what becomes of it is found by the id of that. */
   readonly eventId?: EventId;
   /** Of a request with `content`: it was carried out before, by another command. */

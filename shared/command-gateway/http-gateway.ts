@@ -8,7 +8,7 @@ import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { isRejectionCode, Rejection } from '#shared/rejection.ts';
 import { signAssertion } from './assertion.ts';
 import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
-import { CommandAnswer } from './wire.ts';
+import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 
 export type HttpGatewayOptions = {
   /** Where the copies of the command role listen for the other roles. */
@@ -39,6 +39,7 @@ export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }:
           'content-type': 'application/json',
           authorization: `Bearer ${assertion}`,
           'x-request-id': context.requestId,
+          [TAKES_WITHHELD]: 'yes',
           ...(trace !== undefined && { traceparent: trace }),
         },
         body,

@@ -7,6 +7,7 @@ import { ROLES, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { Withheld } from '#shared/rest/webhook.ts';
 import type { CommandContext } from './command-gateway.ts';
 
 const VERSIONS_MAX = 100;
@@ -54,12 +55,16 @@ export const contextOf = (sent: SentContext, caller: Caller): CommandContext => 
   unlessVersion: sent.unlessVersion,
 });
 
+/** Sent by roles that know `withheld`: those of the first release take no answer that they do not know all of. */
+export const TAKES_WITHHELD = 'x-annals-takes-withheld';
+
 export const CommandAnswer = z.strictObject({
   id: z.int().positive(),
   version: z.int().nonnegative(),
   cursor: z.string().max(100),
   secret: z.string().max(200).exactOptional(),
   eventId: z.uuid().exactOptional(),
+  withheld: z.array(Withheld).exactOptional(),
   isRepeat: z.boolean().exactOptional(),
 });
 

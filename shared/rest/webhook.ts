@@ -39,7 +39,7 @@ export const WebhookHealth = z
   .meta({ id: 'WebhookHealth' });
 export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
 
-const Withheld = z
+export const Withheld = z
   .strictObject({
     eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['article.*'] }),
     scope: z

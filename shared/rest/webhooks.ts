@@ -5,7 +5,7 @@ import { atOfList, ItemAt } from './at.ts';
 import { unheeded, Written, written } from './fields.ts';
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
-import { Webhook } from './webhook.ts';
+import { Webhook, Withheld } from './webhook.ts';
 
 export const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
 
@@ -62,6 +62,12 @@ const WrittenWithSecret = Written.extend({
   }),
 }).meta({ id: 'WrittenWithSecret' });
 
+const WrittenWebhook = WrittenWithSecret.extend({
+  withheld: z.array(Withheld).exactOptional().meta({
+    description: 'What of `eventTypes` is not sent, and why. Filters are not considered.',
+  }),
+}).meta({ id: 'WrittenWebhook' });
+
 const Webhooks = z.strictObject({
   ...PAGE,
   owner: idParameter.optional().meta({ description: 'Only those of this user.' }),
@@ -94,7 +100,7 @@ export const WEBHOOK_OPERATIONS = {
     role: 'command',
     summary: 'Register an address that changes are sent to',
     body: { 'application/json': NewWebhook },
-    answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWithSecret },
+    answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWebhook },
   },
   getWebhook: {
     ...item,

@@ -24,7 +24,7 @@ const PREFERENCE_APPLIED = 'Preference-Applied';
 /** Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer. */
 export const answerWritten = (request: Request, response: Response, { operation, result, self, item, sendItem }: Done): void => {
   const { status, kind, location } = operation.answer;
-  const { id, version, cursor, secret, eventId } = result;
+  const { id, version, cursor, secret, withheld, eventId } = result;
   response.status(status).set({ 'Cache-Control': 'no-store', 'Consistency-Token': cursor });
   if (kind === 'nothing') return void response.end();
   if (takesPreference(operation.answer)) response.vary('Prefer');
@@ -42,7 +42,8 @@ export const answerWritten = (request: Request, response: Response, { operation,
     if (minimal !== status) return void response.status(minimal).end();
   }
   const links = { self: { href: self }, ...(location && href !== undefined && { [location.rel]: { href } }) };
-  const text = JSON.stringify({ id, version, cursor, ...(secret !== undefined && { secret }), _links: links });
+  const made = { ...(secret !== undefined && { secret }), ...(withheld !== undefined && { withheld }) };
+  const text = JSON.stringify({ id, version, cursor, ...made, _links: links });
   response.type(mediaTypeFor(request)).send(text);
 };
 

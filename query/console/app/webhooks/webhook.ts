@@ -25,13 +25,31 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
 };
 
 const Facts = ({ webhook }: { readonly webhook: Webhook }) => {
-  const { url, description, eventTypes, ownerId, payload, ordered, limits, filter, missedSince, createdAt, id, health } = webhook;
+  const {
+    url,
+    description,
+    eventTypes,
+    ownerId,
+    payload,
+    ordered,
+    limits,
+    filter,
+    missedSince,
+    createdAt,
+    id,
+    health,
+    withheld = [],
+  } = webhook;
   const filters = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
   return html`<dl class="facts">
     <div><dt>Address</dt><dd><code>${url}</code></dd></div>
     <div><dt>State</dt><dd><${WebhookState} webhook=${webhook} /></dd></div>
     ${description && html`<div><dt>Description</dt><dd>${description}</dd></div>`}
     <div><dt>Is told of</dt><dd><code>${eventTypes.join(', ')}</code>${filters.length > 0 && `, only of ${filters.join(', ')}`}</dd></div>
+    ${
+      withheld.length > 0 &&
+      html`<div><dt>Is not told of</dt><dd><ul>${withheld.map(({ eventType, reason }) => html`<li><code>${eventType}</code>: ${reason}</li>`)}</ul></dd></div>`
+    }
     <div><dt>Payload</dt><dd>${payload}${ordered && ', in order'}; at most ${limits.ratePerSecond}/s, ${limits.concurrency} at once</dd></div>
     <div><dt>Owner</dt><dd><${Subject} subject=${`user-${ownerId}`} /></dd></div>
     <div><dt>Made</dt><dd><${Time} at=${createdAt} /> (<a href=${`/console/items/webhooks/${id}`}>history</a>)</dd></div>
