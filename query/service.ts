@@ -116,6 +116,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       ...followed,
       ...limits,
       searches,
+      uploadKey: key,
       dataDir,
       readPosition,
       settings,

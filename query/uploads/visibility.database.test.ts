@@ -74,3 +74,23 @@ test('an unknown picture has no address', async () => {
   for (const path of ['/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png/address', '/uploads/x/address'])
     expect((await get(path, admin)).status).toBe(404);
 });
+
+test('GraphQL tells a signed address of the cover to whoever may read the post, and none of a cover that was', async () => {
+  const ask = async (by: Asker | null, args = '') => {
+    await world.ask('/articles', { by: null });
+    const query = `{ post(id: ${article}${args}) { version cover coverAddress { href expiresAt } } }`;
+    const { body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
+    expect(body).not.toHaveProperty('errors');
+    return (body as { data: { post: { version: number; cover: string; coverAddress: { href: string; expiresAt: string } | null } | null } })
+      .data.post;
+  };
+  expect([await ask(null), await ask(stranger)]).toEqual([null, null]);
+  const post = await ask(author);
+  const address = post?.coverAddress;
+  expect(address?.href).toContain(`${post?.cover}?until=`);
+  expect(Date.parse(address?.expiresAt ?? '')).toBeGreaterThan(Date.now());
+  expect((await get(address?.href ?? '')).status).toBe(200);
+  await write('DELETE', `/articles/${article}/cover`);
+  expect(await ask(author)).toMatchObject({ cover: null, coverAddress: null });
+  expect(await ask(author, `, at: "v${post?.version}"`)).toEqual({ ...post, coverAddress: null });
+});

@@ -54,7 +54,7 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
 
 /** Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of its rows; webhooks are always left to the resolvers. What was, is not in the rows. */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes|auditStatus|history$)/.test(name) && !(type.name === 'Query' && name === 'cursor');
+  !/^(_|webhook|eventTypes|auditStatus|history$|coverAddress$)/.test(name) && !(type.name === 'Query' && name === 'cursor');
 
 class Writer {
   readonly declarations: string[] = [];

@@ -35,6 +35,8 @@ export type Context = {
   /** Where the read model was before anything was read, where that is asked for. */
   readonly cursor: Cursor | undefined;
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+  /** Signs addresses of pictures. */
+  readonly uploadKey: Buffer;
 };
 
 /** Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the answer. */

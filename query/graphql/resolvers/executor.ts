@@ -40,11 +40,12 @@ export type ExecutorOptions = CommandsOptions &
     readonly pool: Pool;
     readonly searches: Searches;
     readonly blobs: Context['blobs'];
+    readonly uploadKey: Context['uploadKey'];
   };
 
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { schema, pool, searches, blobs, eventLog } = options;
+  const { schema, pool, searches, blobs, uploadKey, eventLog } = options;
   const codec = createCodec(options);
   const momentsOf = createMoments({ ...options, codec });
   const readHistory = createHistory({ ...options, codec });
@@ -66,6 +67,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       facts,
       loaders,
       blobs,
+      uploadKey,
       eventLog,
       cursor,
       readHistory,

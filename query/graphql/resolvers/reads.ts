@@ -1,3 +1,4 @@
+import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Resource } from '#shared/policy.ts';
 import { may } from '#shared/policy.ts';
@@ -6,6 +7,7 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { DELETED_USER } from '#shared/rest/users.ts';
 import { EVENT_TYPES } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
+import { signAddress } from '../../uploads/signed-address.ts';
 import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
 import { history } from './histories.ts';
@@ -131,6 +133,11 @@ export const POST: Resolvers = {
   tags: ({ tags }: PostRow) => tags,
   status: ({ status }: PostRow) => status,
   cover: ({ cover }: PostRow) => cover,
+  // Whoever may read the post as it is may read the picture that it has, but not one that it had.
+  coverAddress({ id, cover }: PostRow, _args, { past, uploadKey }) {
+    const name = cover === null || past !== undefined ? undefined : blobOfUpload(id, cover);
+    return name === undefined ? null : signAddress(uploadKey, name);
+  },
   publishedAt: ({ published_at }: PostRow) => published_at?.toISOString() ?? null,
   author: ({ author_id }: PostRow, _args, context) => demandRow(context, 'User', author_id),
   comments: listed(commentsOf, readPlainList),

@@ -91,6 +91,7 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     status: 'all',
     author: 'all',
     cover: 'all',
+    coverAddress: 'all',
     createdAt: 'all',
     updatedAt: 'all',
     publishedAt: 'all',
@@ -100,6 +101,7 @@ const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
     asOf: 'all',
     history: 'all',
   },
+  SignedAddress: { href: 'all', expiresAt: 'all' },
   Comment: {
     id: 'all',
     text: 'all',
