@@ -32,7 +32,10 @@ const ask = async (url: string, found: Found): Promise<string | undefined> => {
   client.on('error', () => {});
   try {
     await client.connect();
-    return await whyUnusable(client, found);
+    const reason = await whyUnusable(client, found);
+    // A pooler closes the server's session after a client that goes within a transaction.
+    await client.query('rollback');
+    return reason;
   } finally {
     void client.end().catch(() => {});
   }
