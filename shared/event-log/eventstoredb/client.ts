@@ -17,9 +17,11 @@ export const connect = (url: string, onAppendCallEnded: () => void = () => {}): 
   const client = clientFor(url);
   const internals = internalsOf(client);
   const retired = new AbortController();
-  const { GRPCStreamCreator: createCall, getChannel, callArguments } = internals;
+  const { GRPCStreamCreator: createCall, getChannel, callArguments, handleError } = internals;
   // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads, the client goes there.
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
+  // It waits for a connection that is being sought, and nobody for it: whoever asked for that connection hears that there is none.
+  internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   internals.GRPCStreamCreator = (service, name, create, cache) => {
     if (name !== APPEND_CALL) return createCall(service, name, create, cache);
     const createGuarded = (grpc: unknown) => {
@@ -55,6 +57,7 @@ type Channel = { close(): void };
 type Internals = {
   GRPCStreamCreator(service: unknown, name: string, create: (grpc: unknown) => AppendCall, cache: unknown): () => Promise<AppendCall>;
   getChannel(): Promise<Channel>;
+  handleError(failed: unknown, error: unknown): Promise<void>;
   /** Of every call, the reading and the appending ones. */
   callArguments(options: object, ofCall?: object): unknown;
 };
@@ -71,7 +74,7 @@ const internalsOf = (client: object): Internals => {
 };
 
 const hasInternals = (client: object): client is Internals =>
-  ['GRPCStreamCreator', 'getChannel', 'callArguments'].every((name) => typeof Reflect.get(client, name) === 'function');
+  ['GRPCStreamCreator', 'getChannel', 'callArguments', 'handleError'].every((name) => typeof Reflect.get(client, name) === 'function');
 
 const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;

@@ -2,10 +2,14 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import type { Cuttable } from '../../engines/cuttable.ts';
 import { openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
+import type { Order } from '../../engines/eventstoredb/orders.ts';
 import { type EventStoreProcess, startEventStoreProcess } from '../../engines/eventstoredb/process.ts';
 import { startKafka, type TestKafka } from '../../engines/kafka.ts';
 import { startRedis, type TestRedis } from '../../engines/redis.ts';
 import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
+
+/** A way that can be disturbed. */
+export type Way = Pick<Cuttable, 'cut' | 'stall' | 'mend'>;
 
 export type LogEngine = 'postgres' | 'eventstoredb';
 
@@ -16,14 +20,18 @@ export type Engines = AsyncDisposable & {
   readonly redis: TestRedis;
   /** Where the log is not in PostgreSQL. It keeps what it has answered in a file. */
   readonly eventStore: EventStoreServer | undefined;
-  readonly ways: Readonly<Record<'database' | 'log' | 'kafka' | 'redis', Cuttable>>;
+  readonly ways: Readonly<Record<'database' | 'log' | 'kafka' | 'redis', Way>>;
   /** As the roles have them, by those ways. */
   readonly settings: Readonly<Record<string, string>>;
   /** The same, straight: for whoever looks on. */
   readonly straight: { readonly databaseUrl: string; readonly eventLogUrl: string };
 };
 
-type EventStoreServer = {
+/** A cluster in one process. */
+export type EventStoreServer = {
+  readonly nodes: number;
+  leader(): number;
+  order(order: Order): Promise<void>;
   kill(): Promise<void>;
   start(): Promise<void>;
   pause(): Promise<void>;
@@ -40,12 +48,13 @@ export const startEngines = async (logEngine: LogEngine): Promise<Engines> => {
   const toKafka = opening.use(await openCuttable(() => kafka?.detour ?? ''));
   kafka = opening.use(await startKafka({ detourBy: toKafka.port }));
   const eventStore = logEngine === 'eventstoredb' ? opening.use(await startEventStore()) : undefined;
-  const eventLogUrl = eventStore?.url ?? (await postgres.createDatabase('log'));
   const through = async (url: string): Promise<{ way: Cuttable; url: string }> => {
     const way = opening.use(await openCuttable(url));
     return { way, url: Object.assign(new URL(url), { port: String(way.port) }).href };
   };
-  const [database, log, jobs] = [await through(postgres.url), await through(eventLogUrl), await through(redis.url)];
+  const [database, jobs] = [await through(postgres.url), await through(redis.url)];
+  const eventLogUrl = eventStore?.url ?? (await postgres.createDatabase('log'));
+  const log = eventStore?.through ?? (await through(eventLogUrl));
   const resources = opening.move();
   return {
     postgres,
@@ -65,22 +74,54 @@ export const startEngines = async (logEngine: LogEngine): Promise<Engines> => {
   };
 };
 
-const startEventStore = async (): Promise<AsyncDisposable & EventStoreServer & { readonly url: string }> => {
+type StartedEventStore = AsyncDisposable &
+  EventStoreServer & {
+    readonly url: string;
+    /** With all hosts. */
+    readonly through: { readonly way: Way; readonly url: string };
+  };
+
+const NODES = 3;
+
+const startEventStore = async (): Promise<StartedEventStore> => {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await temporaryDataDir());
   const data = `${folder.path}/log.jsonl`;
-  let server: EventStoreProcess = await startEventStoreProcess({ port: await freePort(), data });
-  const { address, port } = server;
+  const nodes: { port: number; advertised: number; way: Cuttable }[] = [];
+  for (let node = 0; node < NODES; node += 1) {
+    const port = await freePort();
+    const way = opening.use(await openCuttable(`http://127.0.0.1:${port}`));
+    nodes.push({ port, way, advertised: way.port });
+  }
+  const start = () => startEventStoreProcess({ nodes, data });
+  let [server, leader]: [EventStoreProcess, number] = [await start(), 0];
   opening.defer(() => server[Symbol.asyncDispose]());
   const resources = opening.move();
   return {
-    url: address,
+    url: `esdb://127.0.0.1:${nodes[0]?.port}?tls=false`,
+    through: {
+      way: together(nodes.map(({ way }) => way)),
+      url: `esdb://${nodes.map(({ advertised }) => `127.0.0.1:${advertised}`).join()}?tls=false`,
+    },
+    nodes: NODES,
+    leader: () => leader,
+    order: async (order) => {
+      if (order.does === 'lead') leader = order.node;
+      await server.order(order);
+    },
     kill: () => server.signal('SIGKILL'),
     start: async () => {
-      server = await startEventStoreProcess({ port, data });
+      [server, leader] = [await start(), 0];
     },
     pause: () => server.signal('SIGSTOP'),
     resume: () => server.signal('SIGCONT'),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+/** Ways that are disturbed as one. */
+const together = (ways: readonly Cuttable[]): Way => ({
+  cut: () => void ways.map((way) => way.cut()),
+  stall: () => void ways.map((way) => way.stall()),
+  mend: () => void ways.map((way) => way.mend()),
+});

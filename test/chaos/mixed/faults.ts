@@ -1,3 +1,4 @@
+import { changeLeader, leaveUnanswered, noLeader, noNode, showAndCut } from './cluster-strikes.ts';
 import type { Copy } from './site.ts';
 import {
   copiesOf,
@@ -62,6 +63,11 @@ const OF_ENGINES: readonly Fault[] = [
 const OF_EVENTSTORE: readonly Fault[] = [
   { name: 'EventStoreDB: kill -9', strike: killEngine('eventStore') },
   { name: 'EventStoreDB: stopped', strike: stopEngine('eventStore') },
+  { name: 'EventStoreDB: another leader, the former lags', strike: changeLeader },
+  { name: 'EventStoreDB: the leader restarted with events that it cuts off', strike: showAndCut },
+  { name: 'EventStoreDB: no node is there', strike: noNode },
+  { name: 'EventStoreDB: no node leads', strike: noLeader },
+  { name: 'EventStoreDB: some appends stay unanswered', strike: leaveUnanswered },
 ];
 
 /** Nothing leads to the projector. */

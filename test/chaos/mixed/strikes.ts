@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Cuttable } from '../../engines/cuttable.ts';
+import type { Way } from './engines.ts';
 import type { Copy, Site } from './site.ts';
 import type { Role } from './supervised.ts';
 
 /** What goes wrong for a while; it resolves once it is mended. */
 export type Strike = (site: Site, random: () => number) => Promise<void>;
 export type Victims = (site: Site, random: () => number) => readonly Copy[];
-type Ways = (site: Site, random: () => number) => readonly Cuttable[];
+type Ways = (site: Site, random: () => number) => readonly Way[];
 type While = (random: () => number) => Promise<void>;
 
 const AWAY_MS_MIN = 800;
@@ -15,7 +15,7 @@ const AWAY_MS_MAX = 4_500;
 /** Then whoever was stopped is no owner any more when they wake up. */
 const LONGER_THAN_A_LEASE_MS = 7_000;
 
-const aWhile: While = (random) => delay(AWAY_MS_MIN + random() ** 2 * (AWAY_MS_MAX - AWAY_MS_MIN));
+export const aWhile: While = (random) => delay(AWAY_MS_MIN + random() ** 2 * (AWAY_MS_MAX - AWAY_MS_MIN));
 export const longerThanALease: While = () => delay(LONGER_THAN_A_LEASE_MS);
 
 export const copiesOf = (site: Site, role: Role): readonly Copy[] => site.copies.filter((copy) => copy.role === role);

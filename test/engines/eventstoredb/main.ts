@@ -1,17 +1,34 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { startEventStoreCluster } from './cluster.ts';
+import { carryOut, type Order } from './orders.ts';
 import { startEventStoreStandIn } from './server.ts';
 
-/** node test/engines/eventstoredb/main.ts --port 0 [--data FILE]: prints its address as a line of JSON and serves until SIGTERM. */
+/**
+ * node test/engines/eventstoredb/main.ts --port 0 [--data FILE]: prints its address as a line of JSON and serves until SIGTERM. Several
+ * ports are those of a cluster, which gossip says is at as many --advertised ones, and which is told by messages what its nodes do.
+ */
 const { values } = parseArgs({
-  options: { port: { type: 'string', default: '0' }, data: { type: 'string' }, 'live-lag-max': { type: 'string' } },
+  options: {
+    port: { type: 'string', multiple: true, default: ['0'] },
+    advertised: { type: 'string', multiple: true },
+    data: { type: 'string' },
+    'live-lag-max': { type: 'string' },
+  },
 });
-const { data, 'live-lag-max': liveLagMax } = values;
+const { data: journal, 'live-lag-max': liveLagMax, advertised } = values;
+const ports = values.port.map(Number);
 
-await using standIn = await startEventStoreStandIn({
-  port: Number(values.port),
-  ...(data === undefined ? {} : { journal: data }),
-  ...(liveLagMax === undefined ? {} : { liveLagMax: Number(liveLagMax) }),
-});
-console.log(JSON.stringify({ address: standIn.address, port: standIn.port }));
+await using resources = new AsyncDisposableStack();
+if (advertised === undefined) {
+  const limits = liveLagMax === undefined ? {} : { liveLagMax: Number(liveLagMax) };
+  const standIn = resources.use(
+    await startEventStoreStandIn({ port: ports[0] ?? 0, ...(journal !== undefined && { journal }), ...limits }),
+  );
+  console.log(JSON.stringify({ address: standIn.address, port: standIn.port }));
+} else {
+  const cluster = resources.use(await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal }));
+  process.on('message', (order: Order) => void carryOut(cluster, order).then(() => process.send?.('done')));
+  console.log(JSON.stringify({ address: cluster.address, port: ports[0] }));
+}
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);

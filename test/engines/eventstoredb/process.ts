@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Order } from './orders.ts';
 
 export type EventStoreProcess = AsyncDisposable & {
   readonly address: string;
@@ -9,14 +10,24 @@ export type EventStoreProcess = AsyncDisposable & {
   /** SIGSTOP and SIGCONT act at once; any other signal is followed to the end of the process. */
   signal(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   exitCode(): number | null;
+  /** What a node of a cluster does; resolves once it has, or the process has ended. */
+  order(order: Order): Promise<void>;
+};
+
+type ProcessOptions = {
+  readonly port?: number;
+  readonly data?: string;
+  /** More than one is a cluster: where its nodes are, and where gossip says so. */
+  readonly nodes?: readonly { readonly port: number; readonly advertised: number }[];
 };
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** The stand-in as a process of its own, to be killed, stopped and started again on the same file and port. */
-export const startEventStoreProcess = async ({ port = 0, data }: { port?: number; data?: string } = {}): Promise<EventStoreProcess> => {
-  const child = spawn(process.execPath, [MAIN, '--port', `${port}`, ...(data === undefined ? [] : ['--data', data])], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+export const startEventStoreProcess = async ({ port = 0, data, nodes }: ProcessOptions = {}): Promise<EventStoreProcess> => {
+  const places = nodes?.flatMap((node) => ['--port', `${node.port}`, '--advertised', `${node.advertised}`]) ?? ['--port', `${port}`];
+  const child = spawn(process.execPath, [MAIN, ...places, ...(data === undefined ? [] : ['--data', data])], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const announced: { address: string; port: number } = JSON.parse(await firstLine(child));
   const signal = async (name: NodeJS.Signals): Promise<void> => {
@@ -25,7 +36,15 @@ export const startEventStoreProcess = async ({ port = 0, data }: { port?: number
     child.kill(name);
     await exited;
   };
-  return { ...announced, signal, exitCode: () => child.exitCode, [Symbol.asyncDispose]: () => signal('SIGKILL') };
+  const order = async (given: Order): Promise<void> => {
+    const over = new AbortController();
+    const outcomes = ['message', 'exit'].map((event) => once(child, event, { signal: over.signal }));
+    child.send(given);
+    await Promise.race(outcomes);
+    over.abort();
+    await Promise.allSettled(outcomes);
+  };
+  return { ...announced, signal, order, exitCode: () => child.exitCode, [Symbol.asyncDispose]: () => signal('SIGKILL') };
 };
 
 const firstLine = async (child: ChildProcess): Promise<string> => {
