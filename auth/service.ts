@@ -34,7 +34,7 @@ import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
 /** What the authorization server works with; all of it is the caller's own, and outlives the service. */
-export type AuthDependencies = Pick<Foundation, 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'> & {
+export type AuthDependencies = Pick<Foundation, 'domain' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'> & {
   readonly config: AuthConfig;
   readonly log: Log;
   readonly gateway: CommandGateway;

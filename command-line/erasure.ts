@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -10,6 +11,7 @@ import { type Installation, openInstallation } from './installation.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
@@ -26,5 +28,14 @@ export const withErasures = async (terminal: Terminal, work: (erasing: Erasing) 
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
-  await work({ config, eventLog, pool, masterKey, keys, erasures: openErasureList(config.audit.dir), log: pino({ level: 'silent' }) });
+  await work({
+    domain: terminal.domain,
+    config,
+    eventLog,
+    pool,
+    masterKey,
+    keys,
+    erasures: openErasureList(config.audit.dir),
+    log: pino({ level: 'silent' }),
+  });
 };

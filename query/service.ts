@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
@@ -49,6 +50,7 @@ import { webhookReads } from './webhooks/reads.ts';
 
 /** What the query side works with; all of it is the caller's own, and outlives the service. */
 export type QueryDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;

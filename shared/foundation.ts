@@ -71,7 +71,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const erasures = openErasureList(config.audit.dir);
-  await applyErasures({ pool, keys, erasures, log });
+  await applyErasures({ domain, pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return { domain, metrics, health, databaseUrl: database.url, directUrl, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };

@@ -48,11 +48,11 @@ export const replay = async (work: Work, { schema, upTo }: { schema: string; upT
 };
 
 /** Whoever was erased while it was filled may have been written after that: a process remembers keys for some seconds. */
-const eraseLeft = async ({ pool }: Work, schema: string): Promise<void> => {
+const eraseLeft = async ({ pool, tables }: Work, schema: string): Promise<void> => {
   const destroyed = await selectDestroyed(pool);
   if (destroyed.length > 0)
     await eraseIn(
-      pool,
+      { pool, tables },
       schema,
       destroyed.map(({ subject }) => subject),
     );

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { Provider } from 'oidc-provider';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -39,6 +40,7 @@ import { signInRoutes } from './sign-in-routes.ts';
 import { signUpRoutes } from './sign-up-routes.ts';
 
 export type AccountDependencies = InteractionDependencies & {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly erasures: Pick<ErasureList, 'read'>;

@@ -96,7 +96,7 @@ const macOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('erasure r
 const REPORT_MAX_MS = 30_000;
 const RETRY_AFTER_S = 5;
 
-type ReportDependencies = Pick<OwnAccountDependencies, 'seal' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'>;
+type ReportDependencies = Pick<OwnAccountDependencies, 'seal' | 'domain' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'>;
 
 /** The report of an erasure, for who has its receipt: whom it is about cannot sign in any more. */
 export const erasedRoutes = (dependencies: ReportDependencies): Router => {

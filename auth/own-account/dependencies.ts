@@ -1,4 +1,5 @@
 import type { Provider } from 'oidc-provider';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -28,6 +29,7 @@ import type { Visitor } from './visitor.ts';
 export type OwnAccountDependencies = {
   readonly provider: Provider;
   readonly issuerUrl: string;
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly erasures: Pick<ErasureList, 'read'>;

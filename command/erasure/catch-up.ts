@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -6,12 +7,14 @@ import { eraseInReadModels } from '#shared/erasure/copies.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import type { Log } from '#shared/log.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { goneAmong } from '../process-manager/membership.ts';
 import { userStream } from '../users/user.ts';
 
 type Dependencies = {
   readonly pool: Pool;
+  readonly domain: Domain;
   readonly erasures: ErasureList;
   readonly gateway: CommandGateway;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -24,12 +27,12 @@ const AT_ONCE = 20;
  * Brings the list and the log to the same: whoever was erased before there was a list is put on it, and whoever is on it is deleted again
  * where the log does not say so, because it was restored to an earlier time. All that a deletion brings with it then follows from that.
  */
-export const catchUpWithErasures = async ({ pool, erasures, gateway, log }: Dependencies): Promise<void> => {
+export const catchUpWithErasures = async ({ domain, pool, erasures, gateway, log }: Dependencies): Promise<void> => {
   const destroyed = await selectDestroyed(pool);
   await erasures.note(destroyed.map(({ subject, destroyedAt }) => ({ userId: subject, at: destroyedAt.toISOString(), event: null })));
   const listed = (await erasures.read()).map(({ userId }) => userId);
   // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
-  await eraseInReadModels(pool, listed).catch((err: unknown) =>
+  await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
     log.error({ err }, 'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.'),
   );
   const gone = await goneAmong(pool, listed.map(userStream));

@@ -72,8 +72,8 @@ test('what is there all the same is told by its part', async () => {
 
 test('there is one report at a time, and who asks meanwhile is told when to ask again', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { pool, erasures, eventLog } = world.side;
-  const { getErasureOfUser } = erasureReads({ pool, eventLog, erasures: { read: () => promise.then(() => erasures.read()) } });
+  const { domain, pool, erasures, eventLog } = world.side;
+  const { getErasureOfUser } = erasureReads({ domain, pool, eventLog, erasures: { read: () => promise.then(() => erasures.read()) } });
   const reader = { caller: as(admin.id, 'admin'), id: String(gone.id), charge: async () => {} };
   const first = getErasureOfUser(reader, {});
   await expect(getErasureOfUser(reader, {})).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '10' } });

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -10,6 +11,7 @@ import { pathId } from '#shared/rest/path-id.ts';
 import type { Reads } from '../read-routes.ts';
 
 type ErasureDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
   readonly erasures: Pick<ErasureList, 'read'>;

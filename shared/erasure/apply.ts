@@ -1,13 +1,16 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { eraseInReadModels } from './copies.ts';
 import type { ErasureList } from './erasure-list.ts';
 
 type Dependencies = {
   readonly pool: Pool;
+  readonly domain: Domain;
   readonly keys: Pick<KeyStore, 'find' | 'destroy'>;
   readonly erasures: Pick<ErasureList, 'read'>;
   readonly log: Pick<Log, 'warn'>;
@@ -17,14 +20,14 @@ type Dependencies = {
  * Erases again whoever is on the list and has a key here: it came back with a backup. After this nothing of them can be read, by whatever
  * way; what else follows from their deletion follows once the command role has recorded that again. Answers with who they are.
  */
-export const applyErasures = async ({ pool, keys, erasures, log }: Dependencies): Promise<readonly UserId[]> => {
+export const applyErasures = async ({ domain, pool, keys, erasures, log }: Dependencies): Promise<readonly UserId[]> => {
   await dropAbandoned(pool);
   const listed = (await erasures.read()).map(({ userId }) => userId);
   if (listed.length === 0) return [];
   const found = await keys.find(listed);
   const restored = listed.filter((userId) => found.get(userId) !== 'destroyed');
   for (const userId of restored) await keys.destroy(userId);
-  await eraseInReadModels(pool, restored);
+  await eraseInReadModels({ pool, tables: tablesOf(domain) }, restored);
   if (restored.length > 0)
     log.warn({ users: restored.length }, 'Keys of erased people had come back, as by a backup, and are destroyed again.');
   return restored;

@@ -29,11 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const leftIn = async (schema: string, userId: UserId) => (await countInReadModels(world.side.pool, userId)).get(schema);
+const leftIn = async (schema: string, userId: UserId) => (await countInReadModels(world.side, userId)).get(schema);
 
 test('every version of the read model is one, whatever its name', async () => {
   await world.side.pool.query('create schema "not one"; create table "not one".users (name text)');
-  expect(await readModels(world.side.pool)).toEqual(['read_model', 'read_model_previous']);
+  expect(await readModels(world.side)).toEqual(['read_model', 'read_model_previous']);
 });
 
 test('what is written just now is left to whoever writes it, and not waited for', async () => {
@@ -41,21 +41,21 @@ test('what is written just now is left to whoever writes it, and not waited for'
   const writer = await pool.connect();
   try {
     await writer.query(`begin; update read_model_previous.users set role = role where id = ${one}`);
-    await eraseInReadModels(pool, [one]);
+    await eraseInReadModels({ pool, tables }, [one]);
     expect(await leftIn('read_model_previous', one)).toBe(1);
   } finally {
     await writer.query('rollback');
     writer.release();
   }
-  await eraseInReadModels(pool, [one]);
+  await eraseInReadModels({ pool, tables }, [one]);
   expect(await leftIn('read_model_previous', one)).toBe(0);
 });
 
 test('what is left is what a replay comes to without their keys, and others keep what is theirs', async () => {
   const { pool, keys } = world.side;
   await keys.destroy(one);
-  await eraseInReadModels(pool, [one]);
-  for (const schema of await readModels(pool)) {
+  await eraseInReadModels({ pool, tables }, [one]);
+  for (const schema of await readModels({ pool, tables })) {
     expect(await leftIn(schema, one)).toBe(0);
     expect(await leftIn(schema, other)).toBeGreaterThan(1);
     expect(await digestOf(pool, schema)).toEqual(await replayed(world.side));
@@ -86,19 +86,19 @@ test('what a verification that was killed has left goes at the next erasure and 
   const isThere = async () =>
     (await pool.query<{ isThere: boolean }>(`select to_regnamespace('verify_killed') is not null as "isThere"`)).rows[0]?.isThere;
   await leave();
-  expect(await countLeft(pool, other)).toContainEqual({ part: 'verifications', left: 2 });
+  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'verifications', left: 2 });
   const owner = await holdLock(pool, LOCK_OF, 'verify_killed');
-  await eraseInReadModels(pool, [one]);
+  await eraseInReadModels({ pool, tables }, [one]);
   expect(await isThere()).toBe(true);
   await owner?.[Symbol.asyncDispose]();
   await until(
     async () => {
-      await eraseInReadModels(pool, [one]);
+      await eraseInReadModels({ pool, tables }, [one]);
       return isThere();
     },
     (there) => there === false,
   );
-  expect(await countLeft(pool, other)).toContainEqual({ part: 'verifications', left: 0 });
+  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'verifications', left: 0 });
   await leave();
   await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
   expect(await isThere()).toBe(false);
@@ -115,11 +115,11 @@ test('a read model of another release is erased table by table, under whatever n
     create table shop.users as select gen_random_uuid() as id, name, email, seal, version, created_at, updated_at from read_model.users`);
   const { rows: before } = await pool.query('select * from others.users order by id');
   expect(await leftIn('"Kept by hand"', other)).toBe(1);
-  expect(await countLeft(pool, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
-  await eraseInReadModels(pool, [other]);
+  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
+  await eraseInReadModels({ pool, tables }, [other]);
   expect([await leftIn('"Kept by hand"', other), await leftIn('half', other)]).toEqual([0, 0]);
   expect((await pool.query('select * from others.users order by id')).rows).toEqual(before);
-  expect(await readModels(pool)).not.toContain('shop');
+  expect(await readModels({ pool, tables })).not.toContain('shop');
   await pool.query('drop schema half cascade');
 });
 
@@ -137,7 +137,7 @@ test('a schema that gets another name in the meantime is erased under that one',
   expect((await withTable(pool, table, look))?.rowCount).toBeGreaterThan(1);
   expect(names).toEqual(['"Kept by hand".users', 'renamed.users']);
   expect(await leftIn('renamed', other)).toBe(1);
-  await eraseInReadModels(pool, [other]);
+  await eraseInReadModels({ pool, tables }, [other]);
   expect(await leftIn('renamed', other)).toBe(0);
 });
 
@@ -148,8 +148,8 @@ test('one that cannot be erased is named, is left in the report, and holds up no
     update a_refusing.users set name = 'Ada' where id = ${other}; update renamed.users set name = 'Ada' where id = ${other};
     create function a_refusing.refuse() returns trigger language plpgsql as $$ begin raise 'never' using errcode = '42P01'; end $$;
     create trigger refuse before update on a_refusing.users for each row execute function a_refusing.refuse()`);
-  await expect(eraseInReadModels(pool, [other])).rejects.toThrow('Personal data is left in a_refusing.users.');
+  await expect(eraseInReadModels({ pool, tables }, [other])).rejects.toThrow('Personal data is left in a_refusing.users.');
   expect(await leftIn('renamed', other)).toBe(0);
-  expect(await countLeft(pool, other)).toContainEqual({ part: 'a_refusing', left: 1 });
+  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'a_refusing', left: 1 });
   await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });

@@ -1,18 +1,10 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { COMMENTS } from '#shared/read-model/comments.ts';
+import type { Table } from '#shared/read-model/change.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
-import { USERS } from '#shared/read-model/users.ts';
-import { WEBHOOKS } from '#shared/read-model/webhooks.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import { type FoundTable, findTables, withTable } from './find-tables.ts';
-
-/** Whose the personal columns of each table of a read model are. */
-const OWNED = [
-  { table: USERS, owner: 'id' },
-  { table: COMMENTS, owner: 'author_id' },
-  { table: WEBHOOKS, owner: 'owner_id' },
-] as const;
 
 /** Every release has had these in each of them, and only ours have a seal: nobody else's table of the same name is taken for one. */
 const CORE = {
@@ -26,53 +18,56 @@ const CORE = {
 /** A table with personal data, of the live read model or of any other one, in whatever form a release has given it. */
 type Copy = { readonly table: FoundTable; readonly owner: string; readonly isThere: string; readonly erased: string };
 
-const findCopies = async (pool: Pick<Pool, 'query'>): Promise<readonly Copy[]> => {
-  const tables = await findTables(
+const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<readonly Copy[]> => {
+  const found = await findTables(
     pool,
-    OWNED.map(({ table }) => table.name),
+    tables.all.map(({ name }) => name),
   );
-  return tables.flatMap((table) => copyOf(table) ?? []);
+  return found.flatMap((table) => copyOf(tables, table) ?? []);
 };
 
-const copyOf = (table: FoundTable): Copy | undefined => {
-  const owned = OWNED.find((each) => each.table.name === table.name);
-  if (!owned) return undefined;
-  const core = Object.entries({ ...CORE, [owned.owner]: 'bigint' });
-  if (!core.every(([column, type]) => table.columns[column] === type)) return undefined;
-  const types: Readonly<Record<string, string>> = owned.table.columns;
-  const none = (column: string): string => (types[column] === 'text[]' ? `'{}'` : 'null');
-  const personal = owned.table.personal.filter((column) => table.columns[column] !== undefined);
+const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
+  const table = tables.named(found.name);
+  if (!table || table.person === null) return undefined;
+  const core = Object.entries({ ...CORE, [table.person]: 'bigint' });
+  if (!core.every(([column, type]) => found.columns[column] === type)) return undefined;
+  const personal = table.personal.filter((column) => found.columns[column] !== undefined);
   if (personal.length === 0) return undefined;
   return {
-    table,
-    owner: owned.owner,
-    isThere: personal.map((column) => `${column} is distinct from ${none(column)}`).join(' or '),
-    erased: personal.map((column) => `${column} = ${none(column)}`).join(', '),
+    table: found,
+    owner: table.person,
+    isThere: personal.map((column) => `${column} is distinct from ${noneOf(table, column)}`).join(' or '),
+    erased: personal.map((column) => `${column} = ${noneOf(table, column)}`).join(', '),
   };
 };
 
+const noneOf = ({ columns }: Table, column: string): string => ((columns as Record<string, string>)[column] === 'text[]' ? `'{}'` : 'null');
+
 /** How long those who change its tables are waited for, with those that wait behind. */
 const OTHERS_MAX_MS = 10_000;
+
+/** Where read models lie, and what there is in them. */
+export type ReadModels = { readonly pool: Pool; readonly tables: Tables };
 
 /**
  * Takes what is personal of some people out of all read models. The projector does that for the live one when it comes to their deletion;
  * of the others, some are kept up with the log by nobody. What is left is what a replay comes to without their keys. What a verification that
  * was killed has left goes as a whole. Throws if one table could not be erased, once all others were.
  */
-export const eraseInReadModels = async (pool: Pool, userIds: readonly UserId[]): Promise<void> => {
+export const eraseInReadModels = async ({ pool, tables }: ReadModels, userIds: readonly UserId[]): Promise<void> => {
   if (userIds.length === 0) return;
   await dropAbandoned(pool);
-  await eraseCopies(pool, await findCopies(pool), userIds);
+  await eraseCopies(pool, await findCopies(pool, tables), userIds);
 };
 
 /** The schemas that hold a read model, or a part of one. */
-export const readModels = async (pool: Pick<Pool, 'query'>): Promise<readonly string[]> => [
-  ...new Set((await findCopies(pool)).map(({ table }) => table.schema)),
+export const readModels = async ({ pool, tables }: ReadModels): Promise<readonly string[]> => [
+  ...new Set((await findCopies(pool, tables)).map(({ table }) => table.schema)),
 ];
 
 /** The same for one of them. */
-export const eraseIn = async (pool: Pool, schema: string, userIds: readonly UserId[]): Promise<void> => {
-  const copies = await findCopies(pool);
+export const eraseIn = async ({ pool, tables }: ReadModels, schema: string, userIds: readonly UserId[]): Promise<void> => {
+  const copies = await findCopies(pool, tables);
   await eraseCopies(
     pool,
     copies.filter(({ table }) => table.schema === schema),
@@ -111,28 +106,28 @@ const eraseCopy = (pool: Pool, { table, owner, isThere, erased }: Copy, userIds:
   );
 
 /** How much of somebody is left in each read model, by its schema. */
-export const countInReadModels = async (pool: Pick<Pool, 'query'>, userId: UserId): Promise<ReadonlyMap<string, number>> => {
+export const countInReadModels = async ({ pool, tables }: ReadModels, userId: UserId): Promise<ReadonlyMap<string, number>> => {
   const left = new Map<string, number>();
-  for (const { table, owner, isThere } of await findCopies(pool)) {
+  for (const { table, owner, isThere } of await findCopies(pool, tables)) {
     const count = await countIn(pool, table, { condition: `${owner} = $1 and (${isThere})`, userId });
     left.set(table.schema, (left.get(table.schema) ?? 0) + count);
   }
   return left;
 };
 
-/** What the deciders say, which a verification puts down beside its rows, and whose the personal fields of each are. */
-const FOLDED: Readonly<Record<string, string>> = {
-  fold_users: `id = $1 and expected::json->>'name' is not null`,
-  fold_comments: `(expected::json->>'author_id')::bigint = $1 and expected::json->>'text' is not null`,
-  fold_webhooks: `(expected::json->>'owner_id')::bigint = $1 and expected::json->>'url' is not null`,
+/** How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each drops all that it holds. */
+export const countInVerifications = async ({ pool, tables }: ReadModels, userId: UserId): Promise<number> => {
+  const conditions = new Map(tables.all.flatMap((table) => (table.person === null ? [] : [[`fold_${table.name}`, isOfPerson(table)]])));
+  let total = 0;
+  for (const table of await findTables(pool, [...conditions.keys()]))
+    total += await countIn(pool, table, { condition: conditions.get(table.name) ?? 'false', userId });
+  return total;
 };
 
-/** How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each drops all that it holds. */
-export const countInVerifications = async (pool: Pool, userId: UserId): Promise<number> => {
-  let total = 0;
-  for (const table of await findTables(pool, Object.keys(FOLDED)))
-    total += await countIn(pool, table, { condition: FOLDED[table.name] ?? 'false', userId });
-  return total;
+/** What the deciders say, which a verification puts down beside its rows, has something personal of somebody. */
+const isOfPerson = ({ person, personal }: Table): string => {
+  const isTheirs = person === 'id' ? 'id = $1' : `(expected::json->>'${person}')::bigint = $1`;
+  return `${isTheirs} and (${personal.map((column) => `coalesce(expected::json->>'${column}', '[]') <> '[]'`).join(' or ')})`;
 };
 
 const countIn = async (

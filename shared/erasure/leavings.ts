@@ -3,7 +3,7 @@ import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { countInReadModels, countInVerifications } from './copies.ts';
+import { countInReadModels, countInVerifications, type ReadModels } from './copies.ts';
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
@@ -42,10 +42,10 @@ const PARTS: readonly { readonly part: string; readonly text: string }[] = [
 ];
 
 /** What is left of somebody, by where it is; nothing is once all who have to do with them have come to their deletion. */
-export const countLeft = async (pool: Pool, userId: UserId): Promise<readonly Left[]> => {
-  const versions = [...(await countInReadModels(pool, userId))].map(([part, left]) => ({ part, left }));
+export const countLeft = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly Left[]> => {
+  const versions = [...(await countInReadModels({ pool, tables }, userId))].map(([part, left]) => ({ part, left }));
   const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
-  const verifications = countInVerifications(pool, userId).then((left) => ({ part: 'verifications', left }));
+  const verifications = countInVerifications({ pool, tables }, userId).then((left) => ({ part: 'verifications', left }));
   return Promise.all([...versions, verifications, ...parts]);
 };
 

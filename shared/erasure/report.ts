@@ -1,15 +1,18 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { readMetadata } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { selectKeyState } from '#shared/keys/postgres/statements.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import type { ErasureList } from './erasure-list.ts';
 import { countKept, countLeft } from './leavings.ts';
 
 type Dependencies = {
   readonly pool: Pool;
+  readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
   readonly erasures: Pick<ErasureList, 'read'>;
 };
@@ -19,7 +22,7 @@ type Dependencies = {
  * now, and holds no personal data. The log is read from where they were registered to its end.
  */
 export const reportErasure = async (
-  { pool, eventLog, erasures }: Dependencies,
+  { domain, pool, eventLog, erasures }: Dependencies,
   userId: UserId,
   signal: AbortSignal,
 ): Promise<ErasureReport | undefined> => {
@@ -30,7 +33,7 @@ export const reportErasure = async (
   ]);
   if (!deletion && !listed && !key?.destroyedAt) return undefined;
   const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, first }, signal);
-  const [left, kept] = await Promise.all([countLeft(pool, userId), countKept(pool, userId)]);
+  const [left, kept] = await Promise.all([countLeft({ pool, tables: tablesOf(domain) }, userId), countKept(pool, userId)]);
   const parts = [
     { part: 'erasure list', left: listed ? 0 : 1 },
     // Of somebody who never had one, there is nothing to open.
