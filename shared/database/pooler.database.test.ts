@@ -98,6 +98,20 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     expect(held).toBeDefined();
   });
 
+  test('a lock outlasts what a transaction may take', async ({ skip }) => {
+    await using two = open();
+    const { rows } = await two.query<{ number: number }>(`select current_setting('server_version_num')::integer as number`);
+    skip((rows[0]?.number ?? 0) < 170_000, 'transaction_timeout came with PostgreSQL 17');
+    await using one = open({ settings: { transaction_timeout: '100' } });
+    await using held = await holdLock(one, 'hashtext($1)', 'a long lock');
+    expect(held).toBeDefined();
+    const startedAtMs = performance.now();
+    await until(
+      async () => [performance.now() - startedAtMs, await holdLock(two, 'hashtext($1)', 'a long lock')] as const,
+      ([elapsedMs, other]) => elapsedMs > 500 || other !== undefined,
+    ).then(([, other]) => expect(other).toBeUndefined());
+  });
+
   test('the same name may stand for different statements of two processes', async () => {
     await using one = open({ connectionsMax: 2 });
     await using two = open({ connectionsMax: 2 });
