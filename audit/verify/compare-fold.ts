@@ -20,7 +20,7 @@ export const foldComparisons = (tables: Tables, schema: string): readonly Compar
   ];
 };
 
-const ONLY_PROJECTED = new Set(['id', 'seal', 'created_at', 'updated_at', 'published_at', 'deleted_at']);
+const ONLY_PROJECTED = new Set(['id', 'seal', 'created_at', 'updated_at', 'deleted_at']);
 
 /** The columns of a table that the deciders know of, with their types. */
 const columnsOf = ({ columns }: Pick<Table<string>, 'columns'>): Readonly<Record<string, string>> =>

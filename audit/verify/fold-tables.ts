@@ -1,7 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { Table } from '#shared/read-model/change.ts';
-import type { Tables } from '#shared/read-model/tables.ts';
+import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { expectedRow } from '../watch/expected-row.ts';
 
 /** Beside the rows of the projection, what the deciders say. */
@@ -14,7 +13,7 @@ export const createFoldTables = async (connection: Connection, tables: Tables, s
   await connection.query(`create unlogged table ${schema}.fold_departed (user_id bigint primary key)`);
 };
 
-type Row = { readonly table: Table; readonly id: number };
+type Row = { readonly table: ProjectedTable; readonly id: number };
 type Stored = Row & { readonly stream: StreamName; readonly version: number; readonly state: unknown };
 
 export const loadStates = async (pool: Pool, schema: string, streams: ReadonlyMap<StreamName, Row>): Promise<readonly Stored[]> => {

@@ -2,8 +2,7 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Table } from '#shared/read-model/change.ts';
-import type { Tables } from '#shared/read-model/tables.ts';
+import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { weigh } from '../../command/states.ts';
 import type { Prepared } from '../../projector/prepared.ts';
 import { foldingOf } from './deciders.ts';
@@ -18,7 +17,7 @@ export type Fold = {
   save(): Promise<void>;
 };
 
-type Kept = { readonly table: Table; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
+type Kept = { readonly table: ProjectedTable; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
 
 type Options = {
   readonly pool: Pool;
@@ -43,7 +42,7 @@ export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT
   let weight = 0;
 
   const load = async (events: readonly RecordedEvent[]): Promise<void> => {
-    const missing = new Map<StreamName, { table: Table; id: number }>();
+    const missing = new Map<StreamName, { table: ProjectedTable; id: number }>();
     for (const { stream, version } of events) {
       const row = tables.rowOf(stream);
       // A first event needs nothing, and is what most streams begin with while the log is read.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ArticleId, StreamName, UserId } from '#shared/brands.ts';
+import { draftArticle } from '../../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
@@ -22,4 +23,16 @@ test('a row is held against its stream without more than a page of it in memory'
   expect(await checkRow(dependencies, stream)).toEqual([]);
   await side.pool.query(`update read_model.articles set title = 'Other' where id = $1`, [articleId]);
   expect(await checkRow(dependencies, stream)).toMatchObject([{ kind: 'row_different', stream, fields: ['title'] }]);
+});
+
+test('when something was published is held against the event that did it', async () => {
+  const { side } = world;
+  const stream = `article-${await draftArticle(side, world.authors[0] as UserId)}` as StreamName;
+  await untilProjected(side);
+  const dependencies = { ...side, signal: new AbortController().signal };
+  expect(await checkRow(dependencies, stream)).toEqual([]);
+  await side.pool.query(`update read_model.articles set published_at = published_at - interval '1 day' where id = $1`, [
+    Number(stream.split('-')[1]),
+  ]);
+  expect(await checkRow(dependencies, stream)).toMatchObject([{ kind: 'row_different', stream, fields: ['published_at'] }]);
 });

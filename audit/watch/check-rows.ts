@@ -105,7 +105,7 @@ const readRow = async (
   return rows[0];
 };
 
-type Looked = { readonly table: Table; readonly leftOut: readonly Version[]; readonly seen: Seen };
+type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
 /** Nothing, where the row is not to be compared just now, because the read model does not have all events yet or has more. */
 const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: Looked): readonly Difference[] | undefined => {
@@ -116,16 +116,16 @@ const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: L
   // It is told of where the event itself is met.
   if (isDamaged) return [];
   const expected = expectedRow(table, state, (userId) => seen.departed.includes(userId));
-  const fields = differing(expected && { ...expected, version: last.version }, seen.row && told(seen.row));
+  const fields = differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row));
   const { stream, version, position } = last;
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];
 };
 
-/** In the words of what is expected. */
-const told = (row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  if ('deleted_at' in row) return { ...row, is_deleted: row.deleted_at !== null };
-  const { old_secrets_end_at: end } = row;
-  return typeof end === 'string' ? { ...row, old_secrets_end_at: new Date(end).toISOString() } : row;
+/** In the words of what is expected: moments as events name them. */
+const told = ({ columns }: Table, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const moments = Object.keys(columns).filter((name) => columns[name] === 'timestamptz' && typeof row[name] === 'string');
+  const named = Object.fromEntries(moments.map((name) => [name, new Date(String(row[name])).toISOString()]));
+  return { ...row, ...named, ...('deleted_at' in row && { is_deleted: row.deleted_at !== null }) };
 };
 
 const differing = (

@@ -1,8 +1,10 @@
-import type { Table } from '#shared/read-model/change.ts';
-import type { ArticleState } from '../../command/articles/article.ts';
-import type { CommentState } from '../../command/comments/comment.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { column } from '#kernel/registry/names.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import type { UserState } from '../../command/users/user.ts';
 import type { WebhookState } from '../../command/webhooks/webhook.ts';
+import type { KindState } from '../verify/deciders.ts';
 
 /** What a row must say, as far as a decider knows it; nothing where there must be no row. */
 export type Expected = Readonly<Record<string, unknown>> | undefined;
@@ -11,19 +13,15 @@ export type Expected = Readonly<Record<string, unknown>> | undefined;
 type IsDeparted = (userId: number) => boolean;
 
 /** The state of a decider in the words of the read model. The events of a stream are those of its decider: the codec checks that. */
-export const expectedRow = ({ name }: Pick<Table, 'name'>, state: unknown, isDeparted: IsDeparted): Expected => {
-  switch (name) {
-    case 'users':
-      return userRow(state as UserState);
-    case 'articles':
-      return articleRow(state as ArticleState);
-    case 'comments':
-      return commentRow(state as CommentState, isDeparted);
-    case 'webhooks':
-      return webhookRow(state as WebhookState, isDeparted);
-    default:
-      throw new Error(`Nothing is known of ${name}`);
-  }
+export const expectedRow = (
+  { name, aggregate }: Pick<ProjectedTable, 'name' | 'aggregate'>,
+  state: unknown,
+  isDeparted: IsDeparted,
+): Expected => {
+  if (name === 'users') return userRow(state as UserState);
+  if (name === 'webhooks') return webhookRow(state as WebhookState, isDeparted);
+  if (aggregate === undefined) throw new Error(`Nothing is known of ${name}`);
+  return kindRow(aggregate, state as KindState, isDeparted);
 };
 
 const userRow = (state: UserState): Expected => {
@@ -39,16 +37,16 @@ const userRow = (state: UserState): Expected => {
   }
 };
 
-const articleRow = (state: ArticleState): Expected => {
-  if (state.status === 'absent' || state.status === 'deleted') return undefined;
-  const { status, authorId, title, body, tags, cover } = state;
-  return { status, author_id: authorId, title, body, tags, cover };
-};
-
-const commentRow = (state: CommentState, isDeparted: IsDeparted): Expected => {
-  if (state.status !== 'present') return undefined;
-  const { articleId, authorId, text } = state;
-  return { article_id: articleId, author_id: authorId, text: isDeparted(authorId) ? null : text };
+/** Every column that its declaration gives it. */
+const kindRow = (kind: Kind, { folded }: KindState, isDeparted: IsDeparted): Expected => {
+  if (folded.status !== 'present') return undefined;
+  const { fields } = folded;
+  const isErased = ({ personal }: FieldDef) => personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
+  return Object.fromEntries(
+    Object.entries(kind.fields)
+      .filter(([, def]) => def.kind !== 'list')
+      .map(([name, def]) => [column(name, def), isErased(def) ? null : fields[name]]),
+  );
 };
 
 const webhookRow = (state: WebhookState, isDeparted: IsDeparted): Expected => {

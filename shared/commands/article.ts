@@ -13,7 +13,6 @@ export const DraftArticle = z.strictObject({
   cover: cover.nullable().default(null),
   publish: z.boolean().default(false),
 });
-export type DraftArticle = Readonly<z.infer<typeof DraftArticle>>;
 
 /** Changes what is named; `cover: null` removes the cover. */
 export const EditArticle = z.strictObject({
@@ -24,13 +23,3 @@ export const EditArticle = z.strictObject({
   tags: tags.optional(),
   cover: cover.nullable().optional(),
 });
-export type EditArticle = Readonly<z.infer<typeof EditArticle>>;
-
-export const PublishArticle = z.strictObject({ type: z.literal('PublishArticle'), articleId });
-export type PublishArticle = Readonly<z.infer<typeof PublishArticle>>;
-
-export const UnpublishArticle = z.strictObject({ type: z.literal('UnpublishArticle'), articleId });
-export type UnpublishArticle = Readonly<z.infer<typeof UnpublishArticle>>;
-
-export const DeleteArticle = z.strictObject({ type: z.literal('DeleteArticle'), articleId });
-export type DeleteArticle = Readonly<z.infer<typeof DeleteArticle>>;

@@ -8,10 +8,5 @@ export const AddComment = z.strictObject({
   authorId: userId.optional(),
   text: commentText,
 });
-export type AddComment = Readonly<z.infer<typeof AddComment>>;
 
 export const EditComment = z.strictObject({ type: z.literal('EditComment'), commentId, text: commentText });
-export type EditComment = Readonly<z.infer<typeof EditComment>>;
-
-export const DeleteComment = z.strictObject({ type: z.literal('DeleteComment'), commentId });
-export type DeleteComment = Readonly<z.infer<typeof DeleteComment>>;

@@ -1,4 +1,4 @@
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import { tableOf } from '#kernel/rows/table.ts';
@@ -9,6 +9,8 @@ import { projectWebhook, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
 
 /** A table of the read model, and what the events of its kind do to its rows. */
 export type ProjectedTable = Table & {
+  /** Whose rows they are; none of the domain if they are the kernel's own. */
+  readonly aggregate: Kind | undefined;
   /** How it is made; none of those that read-model.sql makes. */
   readonly definition: TableDefinition | undefined;
   /** Has a full text: writing its rows takes longer than writing all others. */
@@ -42,6 +44,7 @@ const projectedTable = (kind: Domain['kinds'][string]): ProjectedTable => {
   const rows = compileRows(kind);
   return {
     ...tableOf(kind),
+    aggregate: kind,
     definition: definitionOf(kind),
     isSearched: Object.values(kind.fields).some(({ search }) => search),
     afterDeparture: 'emptied',
@@ -56,6 +59,7 @@ const projectedTable = (kind: Domain['kinds'][string]): ProjectedTable => {
 /** A webhook is nobody’s without its owner. */
 const webhookTable: ProjectedTable = {
   ...WEBHOOKS,
+  aggregate: undefined,
   definition: undefined,
   isSearched: false,
   afterDeparture: 'removed',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
-import type { CommentId, EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { release } from '../../projector/release.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
@@ -148,7 +148,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
 
     test('where the projection makes of an event what the deciders do not, both rows agree, and it is found', async () => {
       const { side, authors, article } = world;
-      const commentId = 77_001 as CommentId;
+      const nobody = 77_001 as UserId;
       const author = authors[0] as UserId;
       const context = {
         at: new Date().toISOString(),
@@ -158,14 +158,15 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
         correlation: 'c',
         causation: null,
       } as const;
-      const edited = { type: 'comment.edited', data: { commentId, articleId: article, authorId: author, text: 'Never added' } } as const;
-      const stream = `comment-${commentId}` as StreamName;
-      await side.eventLog.append(stream, NO_STREAM, [await side.codec.encode(edited, context, randomUUID() as EventId, stream)]);
+      // The end of somebody who was never there: the projection has no row to empty.
+      const deleted = { type: 'user.deleted', data: { userId: nobody } } as const;
+      const stream = `user-${nobody}` as StreamName;
+      await side.eventLog.append(stream, NO_STREAM, [await side.codec.encode(deleted, context, randomUUID() as EventId, stream)]);
       await untilProjected(side);
       const { findings } = await world.verify();
       expect(findings).toMatchObject({
         total: 1,
-        listed: [{ kind: 'fold_missing', table: 'comments', key: String(commentId), events: [{ type: 'comment.edited', version: 1 }] }],
+        listed: [{ kind: 'fold_missing', table: 'users', key: String(nobody), events: [{ type: 'user.deleted', version: 1 }] }],
       });
       await addComment(side, author, article);
       await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
