@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool } from '#shared/database/pool.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
 import { type AnnalsProcess, startAnnals } from '../annals-process.ts';
+import { anEvent, aStream } from '../contracts/event-log-engine.ts';
+import { ageLog } from '../engines/age-log.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
@@ -14,6 +19,7 @@ type Role = (typeof ROLES)[number];
 const resources = new AsyncDisposableStack();
 let database: TestDatabase;
 let way: Cuttable;
+let logUrl: string;
 let settings: Readonly<Record<string, string>>;
 const processes = new Map<Role | 'all', { readonly url: string }>();
 
@@ -28,7 +34,8 @@ beforeAll(async () => {
   const { path } = resources.use(await temporaryDataDir());
   database = resources.use(await createDatabase());
   const log = resources.use(await createDatabase());
-  way = resources.use(await openCuttable(log.url));
+  logUrl = log.url;
+  way = resources.use(await openCuttable(logUrl));
   settings = { DATA_DIR: path, DATABASE_URL: database.url, EVENT_LOG_URL: at(log.url, way.port) };
   const all: AnnalsProcess & { url: string } = resources.use(await startAnnals(settings));
   processes.set('all', all);
@@ -96,6 +103,39 @@ test('while the log is silent, those that only read are ready and answer, and th
     way.mend();
     await allAreReady();
   }
+});
+
+test('a follower that stands still is told by the processes that are to keep it up, with where and why', async () => {
+  await allAreReady();
+  await using pool = openPool({ url: logUrl, applicationName: 'test', connectionsMax: 1 });
+  await using eventLog = await openEventLog({ url: logUrl });
+  await inDatabase(database.url, async (client) => {
+    await client.query(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse before update of position on public.follower_checkpoint for each row when (old.follower = 'projector')
+        execute function public.refuse()`);
+    await eventLog.append(aStream(), NO_STREAM, [anEvent()]);
+    await ageLog(pool, 2);
+    await client.query(`update public.follower_checkpoint set moved_at = now() - interval '1 hour' where follower = 'projector'`);
+    const told = await Promise.all(
+      (['projector', 'all'] as const).map((role) =>
+        until(
+          () => readinessOf(role),
+          ({ status, checks }) => status === 'not ready' && checks.followers === 'fail',
+        ),
+      ),
+    );
+    for (const { reasons } of told)
+      expect(reasons?.followers).toMatch(/^The follower projector has stood still for \d+ s at position \d+, and the log ends at \d+/);
+    // One of the two has the lease, and fails.
+    await until(
+      async () =>
+        (await Promise.all([readinessOf('projector'), readinessOf('all')])).map(({ reasons }) => reasons?.followers ?? '').join(' '),
+      (words) => words.includes('PostgreSQL says refused (P0001)'),
+    );
+    for (const role of ['query', 'command'] as const) await until(() => readinessOf(role), isReady);
+    await client.query('drop function public.refuse cascade');
+  });
+  await allAreReady();
 });
 
 test('a queue of webhooks without its functions is told by whoever delivers', async () => {

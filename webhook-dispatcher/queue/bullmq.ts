@@ -108,7 +108,7 @@ export const createDeliveryQueue = ({ queue, createWorker, troubles, resources, 
       await queue.getWaitingCount();
       await demandWhole?.();
       // Workers ask all the time: what fails for them fails for everybody.
-      if (troubles.isTroubled()) throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
+      if (troubles.isLasting()) throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
     },
     async [Symbol.asyncDispose]() {
       troubles[Symbol.dispose]();

@@ -80,3 +80,20 @@ test('a worker ends in time while the queue is broken', async () => {
   expect(performance.now() - beganMs).toBeLessThan(scaled(8_000));
   await administrator.query('alter schema bullmq_away rename to bullmq');
 });
+
+test('while workers go on failing, the queue is not ready, though it answers', async () => {
+  await using administrator = openAdministrator();
+  await using opened = await openLogged();
+  await using _worker = await opened.queue.work(async () => {}, { concurrency: 1 });
+  await opened.queue.check();
+  // As a role that may no longer call it sees it: the function is there, and fails.
+  await administrator.query(`alter function bullmq.next_delay set search_path = nowhere`);
+  await administrator.query(`alter function bullmq.move_to_active set search_path = nowhere`);
+  const said = () =>
+    opened.queue.check().then(
+      () => 'ready',
+      (error: Error) => error.message,
+    );
+  expect(await until(said, (text) => text !== 'ready', 60_000)).toContain('The queue of webhooks has trouble');
+  expect(await opened.queue.waiting()).toBe(0);
+});

@@ -1,6 +1,6 @@
 import type { Log } from '#shared/log.ts';
 
-export type Troubles = Disposable & { tell(err: Error): void; isTroubled(): boolean };
+export type Troubles = Disposable & { tell(err: Error): void; isLasting(): boolean };
 
 type Options = {
   readonly engine: string;
@@ -11,10 +11,13 @@ type Options = {
 
 /** For so long there must be no more of it before it counts as over. */
 const QUIET_MS = 5_000;
+/** A single trouble, such as a lock that a busy process renewed too late, keeps nobody from their work. */
+const LASTING_MS = 10_000;
 
 /** Logs the first of many troubles, and once they are over: while an engine is broken, BullMQ tells of it thousands of times in a second. */
 export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
   let isInTrouble = false;
+  let begunAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const mine = timer;
@@ -35,10 +38,11 @@ export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
   return {
     tell(err) {
       if (!isInTrouble) log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
+      if (!isInTrouble) begunAtMs = performance.now();
       isInTrouble = true;
       wait();
     },
-    isTroubled: () => isInTrouble,
+    isLasting: () => isInTrouble && performance.now() - begunAtMs > LASTING_MS,
     [Symbol.dispose]() {
       clearTimeout(timer);
       timer = undefined;
