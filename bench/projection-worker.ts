@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { startChain } from '../audit/chain/follow-chain.ts';
 import { replay } from '../audit/replay/replay.ts';
 import { verify } from '../audit/verify/verify.ts';
+import { publishing } from '../domain/publishing.ts';
 import { rebuild } from '../projector/rebuild.ts';
 import { startProjector } from '../projector/service.ts';
 import { readChainEnd } from '../shared/audit/blocks.ts';
@@ -18,6 +19,7 @@ import { parseMasterKey } from '../shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '../shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '../shared/metrics.ts';
 import { PROJECTOR } from '../shared/read-model/read-model.ts';
+import { tablesOf } from '../shared/read-model/tables.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
 // One process that does something with a whole log, and tells how long that took and what memory it needed.
@@ -31,12 +33,20 @@ await using keys = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(
 const catchUp = async () => {
   const head = await eventLog.head();
   const bell = { ringEverywhere() {} };
-  await using _projector = await startProjector({ pool, eventLog, keys, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  await using _projector = await startProjector({
+    domain: publishing,
+    pool,
+    eventLog,
+    keys,
+    bell,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
   while (((await readCheckpoint(pool, PROJECTOR))?.position ?? 0) < head) await delay(20);
 };
 
 /** Nobody stops it, and nobody watches. */
-const mending = { pool, eventLog, codec: createCodec({ keys }) };
+const mending = { pool, eventLog, codec: createCodec({ keys }), tables: tablesOf(publishing) };
 const work = { ...mending, signal: new AbortController().signal, onProgress() {} };
 
 /** The whole chain, as the follower of a running system would have built it. */

@@ -1,6 +1,9 @@
+import { publishing } from '../../domain/publishing.ts';
+import { migrateProjector } from '../../projector/migrate.ts';
 import { createReadModel } from '../../projector/service.ts';
 import type { Pool } from '../../shared/database/pool.ts';
 import { LIVE_SCHEMA } from '../../shared/read-model/read-model.ts';
+import { tablesOf } from '../../shared/read-model/tables.ts';
 
 /** How much there is: a tenth of the articles are drafts. */
 export type Size = { readonly users: number; readonly articles: number; readonly comments: number };
@@ -9,7 +12,9 @@ export const FIRST_ID = { users: 1, articles: 10_000_001, comments: 20_000_001 }
 
 /** Fills an empty database with the read model. */
 export const writeData = async (pool: Pool, { users, articles, comments }: Size): Promise<void> => {
-  await createReadModel(pool, LIVE_SCHEMA);
+  // Without a table of migrations, a start takes the schema for somebody else's.
+  await migrateProjector(pool);
+  await createReadModel(pool, tablesOf(publishing), LIVE_SCHEMA);
   const connection = await pool.connect();
   try {
     await connection.query(
