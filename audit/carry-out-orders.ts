@@ -44,7 +44,7 @@ const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, sig
     ...{
       pool: own,
       eventLog,
-      codec: createCodec({ keys }),
+      codec: createCodec({ keys, domain }),
       tables: tablesOf(domain),
       auditDir: settings.dir,
       given: { heads: [], keys: [] },

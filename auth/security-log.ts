@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { CATALOGUE, type EventOf } from '#shared/events/catalogue.ts';
+import type { EventOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Actor } from '#shared/events/metadata.ts';
-import type { SECURITY_EVENTS } from '#shared/events/security.ts';
+import { SECURITY_EVENTS } from '#shared/events/security.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Log } from '#shared/log.ts';
 
@@ -19,7 +19,7 @@ export type RecordSecurityEvent = (event: SecurityEvent, circumstances: Security
 export const createSecurityLog =
   ({ eventLog, codec }: { readonly eventLog: EventLog; readonly codec: Codec }): RecordSecurityEvent =>
   async (event, { actor, client, requestId }) => {
-    const { kind, key } = CATALOGUE[event.type].stream;
+    const { kind, key } = SECURITY_EVENTS[event.type].stream;
     // Every security event is keyed by a field of its data, which the codec checks.
     const stream = streamName(kind, String((event.data as Readonly<Record<string, unknown>>)[key ?? '']));
     const context = { at: new Date().toISOString(), actor, client, request: requestId, correlation: requestId, causation: null };

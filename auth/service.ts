@@ -63,10 +63,10 @@ export type AuthService = AsyncDisposable & {
 
 /** Starts the authorization server: it issues tokens, and keeps who may ask for them. */
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
-  const { pool, eventLog, keys, log, config, gateway, mail } = dependencies;
+  const { pool, eventLog, log, config, gateway, mail } = dependencies;
   await migrateTables(dependencies);
   await using opening = new AsyncDisposableStack();
-  const codec = createCodec({ keys });
+  const codec = createCodec(dependencies);
   const record = createSecurityLog({ eventLog, codec });
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
+import { publishing } from '../domain/publishing.ts';
 import type { EventId, StreamName, UserId } from '../shared/brands.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
@@ -20,7 +21,7 @@ export const fillLog = async (url: string, count: number): Promise<void> => {
   await using log = await openEventLog({ url });
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 4 });
   await using keys = await openPostgresKeyStore({ pool, masterKey, cacheLifetimeMs: 600_000, cacheKeysMax: 1_000_000 });
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: publishing });
   if ((await log.head()) > 0) throw new Error('the log is not empty');
   const events = history();
   const client = new pg.Client({ connectionString: url });

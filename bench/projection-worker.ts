@@ -46,7 +46,7 @@ const catchUp = async () => {
 };
 
 /** Nobody stops it, and nobody watches. */
-const mending = { pool, eventLog, codec: createCodec({ keys }), tables: tablesOf(publishing) };
+const mending = { pool, eventLog, codec: createCodec({ keys, domain: publishing }), tables: tablesOf(publishing) };
 const work = { ...mending, signal: new AbortController().signal, onProgress() {} };
 
 /** The whole chain, as the follower of a running system would have built it. */

@@ -44,7 +44,7 @@ export const withAccounts = async <Result>(terminal: Terminal, work: (accounts: 
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: terminal.domain });
   const emailHash = createEmailHash(masterKey);
   const byEmail = (email: string) => selectPersonByEmail(pool, emailHash(email));
   // Awaited here, so that nothing is closed before it is done.

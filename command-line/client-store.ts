@@ -38,7 +38,7 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
     ...{ domain: terminal.domain, pool, eventLog, keys, masterKey, erasures, blobs },
     ...{ metrics: new Registry(), log },
   });
-  const record = createSecurityLog({ eventLog, codec: createCodec({ keys }) });
+  const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain: terminal.domain }) });
   const registered = createClients({
     pool,
     gateway,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import type { ExpectedVersion } from '#shared/event-log/event-log.ts';
-import { type AnnalsEvent, isEventType } from '#shared/events/catalogue.ts';
+import { type AnyEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
@@ -28,24 +29,24 @@ export const logAppend: Command = {
   },
   examples: [`log append article-42 article.published '{"articleId":42,"authorId":7}' --expected 1`],
   async run(given, terminal) {
-    const { stream, event, expected } = readRequest(given);
+    const { stream, event, expected } = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);
     if (installation.config.environment !== 'development') {
       throw new StartRefused('Events are appended by hand in development only: in production every change is a command.');
     }
-    const { version, position } = await append(installation, { stream, event, expected });
+    const { version, position } = await append({ ...installation, domain: terminal.domain }, { stream, event, expected });
     await terminal.write(`${stream} is at version ${version}, the log at position ${position}.`);
   },
 };
 
-type Request = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly expected: ExpectedVersion };
+type Request = { readonly stream: StreamName; readonly event: AnyEvent; readonly expected: ExpectedVersion };
 
-const readRequest = (given: Given): Request => {
+const readRequest = (given: Given, domain: Domain): Request => {
   const [stream = '', type = '', json = ''] = given.positionals;
-  if (!isEventType(type)) throw new UsageError(`<type>: there is no event type “${type}”`);
+  if (catalogueOf(domain).find(type) === undefined) throw new UsageError(`<type>: there is no event type “${type}”`);
   const expected = numberOf(given, 'expected', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
   // The codec checks the data against the definition of the type.
-  const event = { type, data: parseJson(json) } as AnnalsEvent;
+  const event = { type, data: parseJson(json) } as AnyEvent;
   return { stream: stream as StreamName, event, expected: expected === undefined ? 'any' : (expected as Version) };
 };
 
@@ -57,11 +58,13 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const append = async ({ config, databaseUrl, eventLog }: Installation, { stream, event, expected }: Request) => {
+type Appending = Pick<Installation, 'config' | 'databaseUrl' | 'eventLog'> & { readonly domain: Domain };
+
+const append = async ({ domain, config, databaseUrl, eventLog }: Appending, { stream, event, expected }: Request) => {
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
   try {
-    const encoded = await createCodec({ keys }).encode(event, circumstances(), randomUUID() as EventId, stream);
+    const encoded = await createCodec({ keys, domain }).encode(event, circumstances(), randomUUID() as EventId, stream);
     return await eventLog.append(stream, expected, [encoded]);
   } catch (error) {
     if (EXPLAINED.some((kind) => error instanceof kind)) throw new StartRefused(`${(error as Error).message}.`, { cause: error });

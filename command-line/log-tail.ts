@@ -1,6 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { isEventType } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Command, type Given, numberOf } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { eventJson, eventLine } from './print-event.ts';
@@ -28,7 +29,7 @@ export const logTail: Command = {
   },
   examples: ['log tail', 'log tail --follow --type article.published', 'log tail --from 1 --limit 1000 --json'],
   async run(given, terminal) {
-    const request = readRequest(given);
+    const request = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);
     await tail(request, installation, terminal);
   },
@@ -42,9 +43,10 @@ type Request = {
   readonly print: (event: RecordedEvent) => string;
 };
 
-const readRequest = (given: Given): Request => {
+const readRequest = (given: Given, domain: Domain): Request => {
   const types = new Set(given.values.get('type') ?? []);
-  for (const type of types) if (!isEventType(type)) throw new UsageError(`--type: there is no event type “${type}”`);
+  for (const type of types)
+    if (catalogueOf(domain).find(type) === undefined) throw new UsageError(`--type: there is no event type “${type}”`);
   return {
     from: numberOf(given, 'from', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     limit: numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT,

@@ -32,7 +32,14 @@ export const withProjection = async (
   await demandReadModel(pool);
   await migrateProjector(pool);
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
-  await work({ pool, eventLog, codec: createCodec({ keys }), tables: tablesOf(terminal.domain), isDense, config }).catch(explainPassing);
+  await work({
+    pool,
+    eventLog,
+    codec: createCodec({ keys, domain: terminal.domain }),
+    tables: tablesOf(terminal.domain),
+    isDense,
+    config,
+  }).catch(explainPassing);
 };
 
 /** What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one transaction. */

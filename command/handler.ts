@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command, KernelCommand, KernelCommandType } from '#shared/commands/command.ts';
@@ -44,6 +45,7 @@ export type HandlersOf<Type extends KernelCommandType> = { readonly [Each in Typ
 export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 
 export type HandlerDependencies = {
+  readonly domain: Domain;
   readonly log: EventLog;
   readonly codec: Codec;
   readonly executor: Executor;

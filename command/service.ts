@@ -52,7 +52,7 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
   const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
-  const codec = createCodec({ keys });
+  const codec = createCodec(dependencies);
   const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
@@ -74,7 +74,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
 /** Every command of the kernel has its handler here, or the compiler says which has not. */
-const handlersOf = (dependencies: HandlerDependencies & { readonly domain: Domain }): Handlers => {
+const handlersOf = (dependencies: HandlerDependencies): Handlers => {
   const kernel: HandlersOf<KernelCommandType> = { ...userHandlers(dependencies), ...webhookHandlers(dependencies) };
   const admitting = Object.entries(kernel).map(([type, handler]) => {
     const admit: AnyHandler['admit'] = (caller) => admitTo(caller, handler.operation);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { ArticleId, CommentId, EventId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -16,7 +17,7 @@ import { migrateProjector } from './migrate.ts';
 import { project } from './project.ts';
 import { createReadModel, useReadModel } from './service.ts';
 
-const codec = createCodec({ keys: memoryKeyStore() });
+const codec = createCodec({ keys: memoryKeyStore(), domain: publishing });
 let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {

@@ -27,7 +27,7 @@ export const startProjectionOrders = async ({ domain, pool, eventLog, keys, log 
   await migrateOperations(pool);
   const tables = tablesOf(domain);
   await tellFingerprint(pool, (await readDefinition(tables)).fingerprint);
-  const mending: Mending = { pool, eventLog, codec: createCodec({ keys }), tables };
+  const mending: Mending = { pool, eventLog, codec: createCodec({ keys, domain }), tables };
   return startCarryingOut({
     name: 'operations-projection',
     pool,

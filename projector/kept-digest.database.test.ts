@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -42,7 +43,7 @@ const replayedUpTo = async (position: number): Promise<Digests> => {
       await useReadModel(connection, schema);
       await project(
         connection,
-        { codec: createCodec({ keys }), tables },
+        { codec: createCodec({ keys, domain: publishing }), tables },
         page.filter((event) => event.position <= position),
       );
     });

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
@@ -12,6 +13,7 @@ import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts'
 
 type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly keys: KeyStore;
+  readonly domain: Domain;
   /** Rung when the read model has moved on. */
   readonly bell: Doorbell;
   /** It is the caller's to dispose, after the publisher. */
@@ -25,10 +27,10 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
  * once they are acknowledged; after a crash some are published again, which those who hear them know by their positions.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, keys, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { pool, eventLog, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
-  const reader = createChangeReader({ eventLog, pool, keys });
+  const reader = createChangeReader(dependencies);
   let session: Session | undefined;
   const act = async (events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
     const last = events.at(-1)?.position ?? START;

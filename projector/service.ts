@@ -34,13 +34,13 @@ const REST_MS = 4;
 
 /** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, keys, bell, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { domain, pool, eventLog, bell, log, metrics, tracing = NO_TRACING } = dependencies;
   const tables = tablesOf(domain);
   await migrateProjector(pool);
   await createReadModel(pool, tables, LIVE_SCHEMA);
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
     log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
-  const codec = createCodec({ keys });
+  const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
   const { fingerprint } = await readDefinition(tables);

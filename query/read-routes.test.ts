@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { limitRate } from '#shared/http/limit-rate.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
@@ -12,7 +13,10 @@ test('a search is charged as five other reads', async () => {
   const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
   const limited = limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics() });
   const listArticles: Reads['listArticles'] = async () => ({ kind: 'list', items: [], links: { self: '/articles' } });
-  await using server = await serveRoutes(limited, readRoutes({ listArticles } as Reads, { before: [], readJustMade: (_, read) => read() }));
+  await using server = await serveRoutes(
+    limited,
+    readRoutes({ listArticles } as Reads, { domain: publishing, before: [], readJustMade: (_, read) => read() }),
+  );
   const left = async (path: string) => {
     const { headers } = await fetch(`${server.url}${path}`);
     return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);

@@ -1,12 +1,13 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import type * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
-import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
+import { type OPERATIONS, type OperationId, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { ReadJustMade } from './just-made.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
@@ -35,13 +36,14 @@ export type Reads<Id extends ReadId = ReadId> = {
   readonly [Each in Id]: (reader: Reader, asked: ParametersOf<Each>) => Promise<ReadAnswer>;
 };
 
-type Options = { readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
+type Options = { readonly domain: Domain; readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
 
 /** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
-export const readRoutes = (reads: Reads, { before, readJustMade }: Options): Router => {
+export const readRoutes = (reads: Reads, { domain, before, readJustMade }: Options): Router => {
   const router = Router();
+  const operations = operationsOf(domain);
   for (const [id, read] of Object.entries(reads)) {
-    const operation: RestOperation = OPERATIONS[id as ReadId];
+    const operation: RestOperation = operations[id as ReadId];
     // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
     const readAny = read as (reader: Reader, asked: object) => Promise<ReadAnswer>;
     router.get(routeOf(operation), demandAdmission(operation), ...before, async (request, response) => {

@@ -70,8 +70,8 @@ export type QueryDependencies = {
   /** How long a caller waits who asks for what was just created, and names no write. */
   readonly creatorWaitsMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
-  readonly config: OpenApiOptions & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
-} & Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
+  readonly config: Omit<OpenApiOptions, 'domain'> & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
+} & Pick<EventDependencies, 'domain' | 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
 export type QueryService = AsyncDisposable &
   Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'> & {
@@ -99,7 +99,16 @@ const CREATOR_WAITS_MS = 1_000;
 
 /** Starts the query side: what there is, from the read model, for whoever may see it. */
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
-  const { pool, eventLog, blobs, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS, creatorWaitsMs = CREATOR_WAITS_MS } = dependencies;
+  const {
+    domain,
+    pool,
+    eventLog,
+    blobs,
+    bell,
+    config,
+    visibleWithinMs = VISIBLE_WITHIN_MS,
+    creatorWaitsMs = CREATOR_WAITS_MS,
+  } = dependencies;
   await using opening = new AsyncDisposableStack();
   await migrateAudit(pool);
   await migrateOperations(pool);
@@ -109,7 +118,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
-  const past = { pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
+  const past = { domain, pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
   const key = uploadKey(dependencies.masterKey);
   const followed = { feed: events.feed, streams: events.streams, demandPresentRole: events.demandPresentRole };
   const graphql = opening.use(
@@ -126,17 +135,18 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       visibleWithinMs,
     }),
   );
+  const described = { ...config, domain };
   const reads = createReads({ pool, searches }, past);
   const readWritten = createReadWritten({ ...dependencies, reads, readPosition, waitMaxMs: visibleWithinMs });
   const routes = Router().use(
     events.routes,
     exportRoutes({ ...dependencies, before: beforeReads }),
-    readRoutes({ ...reads, ...events.reads, ...erasureReads(dependencies) }, { before: beforeReads, readJustMade }),
+    readRoutes({ ...reads, ...events.reads, ...erasureReads(dependencies) }, { domain, before: beforeReads, readJustMade }),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     // What is the same for everybody.
-    openApiRoutes(config),
-    docsRoutes(config),
+    openApiRoutes(described),
+    docsRoutes(described),
     consoleRoutes(config),
     uploadRoutes({ blobs, key, visibilityOf: createVisibility({ findArticle: createArticleFinder(pool), key }), before: beforeReads }),
   );
@@ -155,7 +165,14 @@ const createReads = (
     ...userReads({ pool, searches, findUser: createUserFinder(pool) }),
     ...articleReads({ pool, searches, findArticle }),
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
-    ...webhookReads({ pool, identity: past.eventLog.identity }),
+    ...webhookReads({ domain: past.domain, pool, identity: past.eventLog.identity }),
   };
-  return { ...now, ...readsAsOf(now, past), ...historyReads(now, past), ...eventTypeReads, ...auditReads(past), ...operationsReads(past) };
+  return {
+    ...now,
+    ...readsAsOf(now, past),
+    ...historyReads(now, past),
+    ...eventTypeReads(past.domain),
+    ...auditReads(past),
+    ...operationsReads(past),
+  };
 };

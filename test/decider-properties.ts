@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../command/decider.ts';
@@ -36,7 +37,7 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
     fc.assert(
       fc.property(commands, (all) => {
         for (const { type, data } of run(decider, all)) {
-          const definition: EventDefinition = CATALOGUE[type];
+          const definition = catalogueOf(publishing).find(type) as EventDefinition;
           expect(definition.schema.parse(data)).toEqual(data);
         }
       }),
@@ -131,7 +132,7 @@ const decideOrRefuse = <State, Command, Event>(
 };
 
 const erased = <Event extends AnnalsEvent>(event: Event): Event => {
-  const definition: EventDefinition = CATALOGUE[event.type];
+  const definition = catalogueOf(publishing).find(event.type) as EventDefinition;
   const nulls = Object.fromEntries((definition.personal?.fields ?? []).map((field) => [field, null]));
   return { ...event, data: { ...event.data, ...nulls } };
 };

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { context } from '#shared/events/codec-setting.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { TOLD_SCOPES, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { context } from '../test/codec-setting.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 
 const ownerId = 7001 as UserId;
@@ -20,7 +21,7 @@ const registered = { type: 'webhook.registered', data: WEBHOOK_EVENTS['webhook.r
 /** A log of one webhook, and how often it was read. */
 const createStream = () => {
   const keys = memoryKeyStore();
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: publishing });
   const events: RecordedEvent[] = [];
   const state = { reads: 0, events: 0 };
   const stream = streamName('webhook', webhookId);
@@ -38,7 +39,7 @@ const createStream = () => {
     events.push({ ...encoded, stream, version, position: version as unknown as Position, recordedAt: new Date() });
     return version;
   };
-  return { keys, happens, state, secrets: createEndpointSecrets({ eventLog, keys }) };
+  return { keys, happens, state, secrets: createEndpointSecrets({ domain: publishing, eventLog, keys }) };
 };
 
 test('tells where to send and how, as the latest changes say', async () => {

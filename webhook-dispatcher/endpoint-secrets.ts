@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
@@ -9,7 +10,11 @@ import type { Endpoint, Secret } from './deliver/delivery.ts';
 /** Where and how to send to a webhook, at least as it was at a version; nothing where it is gone, or its owner was erased. */
 export type EndpointSecrets = (webhookId: WebhookId, version: Version) => Promise<Endpoint | undefined>;
 
-type Dependencies = { readonly eventLog: Pick<EventLog, 'read'>; readonly keys: Pick<KeyStore, 'obtain' | 'find'> };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+};
 type Known = { readonly version: Version; readonly endpoint: Endpoint | undefined; readonly sinceMs: number };
 
 const KNOWN_MAX = 10_000;
@@ -17,8 +22,8 @@ const KNOWN_MAX = 10_000;
 const KNOWN_FOR_MS = 300_000;
 
 /** From the log, where it is sealed, into memory and nowhere else. */
-export const createEndpointSecrets = ({ eventLog, keys }: Dependencies): EndpointSecrets => {
-  const codec = createCodec({ keys });
+export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies): EndpointSecrets => {
+  const codec = createCodec({ keys, domain });
   const cache = new LRUCache<WebhookId, Known, Version>({
     max: KNOWN_MAX,
     ttl: KNOWN_FOR_MS,

@@ -1,7 +1,9 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, LogIdentity, Position, WebhookId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -14,6 +16,7 @@ import { readRoles } from './owners.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+  readonly domain: Domain;
   readonly changes: Pick<ChangeStream, 'follow'>;
   /** Off unless given. */
   readonly tracing?: Tracing | undefined;
@@ -32,7 +35,8 @@ const REST_MS = 10;
  * so that a webhook is told of exactly what happened between its registration and its end.
  */
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
-  const { changes, planned, tracing = NO_TRACING, ...following } = dependencies;
+  const { domain, changes, planned, tracing = NO_TRACING, ...following } = dependencies;
+  const catalogue = catalogueOf(domain);
   const plans = tracePlans(tracing);
   // As they were at a position; from anywhere else they are read again, because another owner may have been there.
   let known: (Known & { readonly at: Position }) | undefined;
@@ -50,7 +54,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       const { book, quietUpTo } = known?.at === after ? known : await begin(connection, log);
       // Whatever fails from here on leaves the book as no transaction has left the tables.
       known = undefined;
-      concerned = await planPage(connection, { book, log, quietUpTo, planned: plans.planned }, plans.begin(page.changes));
+      concerned = await planPage(connection, { catalogue, book, log, quietUpTo, planned: plans.planned }, plans.begin(page.changes));
       known = { book, quietUpTo, at: page.upTo };
     },
     committed: () => {
@@ -89,7 +93,13 @@ function* partsOf({ changes, upTo, event }: ChangePage, webhooks: () => number |
 /** Each change finds the webhooks as they were when it happened. */
 const planPage = async (
   connection: Connection,
-  { book, quietUpTo, log, planned }: Known & { readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
+  {
+    catalogue,
+    book,
+    quietUpTo,
+    log,
+    planned,
+  }: Known & { readonly catalogue: Catalogue; readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
   changes: readonly Change[],
 ): Promise<ReadonlySet<WebhookId>> => {
   const wanted: Wanted[] = [];
@@ -115,7 +125,7 @@ const planPage = async (
     .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
-  await writeDeliveries(connection, deliveries);
+  await writeDeliveries(connection, catalogue, deliveries);
   for (const each of told) await carryOut(connection, each, log);
   return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
 };

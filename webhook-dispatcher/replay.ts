@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { Position, WebhookId } from '#shared/brands.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
@@ -13,6 +15,7 @@ import { isKnownTo, wants } from './matching.ts';
 import { readRoles } from './owners.ts';
 
 type ReplayerDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'follow' | 'head'>;
   readonly changes: Pick<ChangeStream, 'follow'>;
@@ -75,14 +78,14 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
 
 /** Goes on for as long as there is room, which it does not wait for: others would wait with it. Answers whether it has got anywhere. */
 const replayOne = async (dependencies: ReplayerDependencies, replay: RunningReplay, signal: AbortSignal): Promise<boolean> => {
-  const { pool, changes, planned } = dependencies;
+  const { domain, pool, changes, planned } = dependencies;
   const hasRoom = async (): Promise<boolean> => (await countDueOf(pool, replay.webhookId, DUE_MAX)) < DUE_MAX;
   let { at } = replay;
   if (!(await hasRoom())) return false;
   for await (const page of changes.follow(await beginningOf(dependencies, replay), signal)) {
     const deliveries = await matching(pool, replay, page);
     if (deliveries === undefined) break;
-    const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries });
+    const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries, catalogue: catalogueOf(domain) });
     if (!hasAdvanced) break;
     if (deliveries.length > 0) planned(new Set([replay.webhookId]));
     at = page.upTo;

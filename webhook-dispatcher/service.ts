@@ -27,7 +27,10 @@ import { deliveryRoutes } from './rest/routes.ts';
 import { createRunner, type Runner } from './runner.ts';
 import { startSweeping } from './sweep.ts';
 
-export type DispatcherDependencies = Pick<Foundation, 'pool' | 'databaseUrl' | 'directUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'> & {
+export type DispatcherDependencies = Pick<
+  Foundation,
+  'domain' | 'pool' | 'databaseUrl' | 'directUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'
+> & {
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
   readonly log: Log;
@@ -46,7 +49,7 @@ const HOUR_MS = 3_600_000;
 
 /** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
-  const { pool, eventLog, changes, gateway, log, metrics, tracing, health, config } = dependencies;
+  const { domain, pool, eventLog, changes, gateway, log, metrics, tracing, health, config } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await migrateAudit(pool);
@@ -56,8 +59,8 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
   const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
-  opening.use(await startPlanner({ pool, eventLog, changes, log, metrics, tracing, planned }));
-  opening.use(await startReplayer({ pool, eventLog, changes, log, planned }));
+  opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, tracing, planned }));
+  opening.use(await startReplayer({ domain, pool, eventLog, changes, log, planned }));
   const runner = startRunner(dependencies, opening);
   // It begins nothing any more then: the time to end what is under way is short.
   health.onDrain(runner.drain);
@@ -86,11 +89,11 @@ const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => 
 };
 
 const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {
-  const { pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
+  const { domain, pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
   const { webhooks } = config;
   const ledger = openRunLedger(pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
-  const secrets = createEndpointSecrets({ eventLog, keys });
-  const sender = traceAttempts(tracing, opening.use(openSender({ pool, eventLog, keys, settings: webhooks })));
+  const secrets = createEndpointSecrets({ domain, eventLog, keys });
+  const sender = traceAttempts(tracing, opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })));
   const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
   const runner = createRunner({ ledger, secrets, sender, log, observer, disable: createDisabler({ gateway, log }) });
   return runner;

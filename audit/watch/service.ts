@@ -27,7 +27,7 @@ const LOGGED_MAX = 20;
 
 /** Verifies the log from its beginning to its end, again and again and slowly, in one process at a time. */
 export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, keys, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
+  const { domain, pool, eventLog, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
   await migrateLeases(pool);
   observeWatch(options);
   await using opening = new AsyncDisposableStack();
@@ -37,7 +37,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'The verification of the log failed and goes on.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    const projection = { codec: createCodec({ keys }), tables: tablesOf(domain) };
+    const projection = { codec: createCodec(options), tables: tablesOf(domain) };
     let told = 0;
     while (!signal.aborted) {
       const beganMs = performance.now();

@@ -61,6 +61,7 @@ afterEach(() => void revoked.splice(0));
 
 const open = () =>
   openDirectory({
+    domain: publishing,
     pool,
     eventLog,
     keys,
@@ -187,7 +188,16 @@ test('who could not end the tokens of a deleted person tries again', async () =>
     refusals -= 1;
     if (refusals >= 0) throw new Error('not now');
   };
-  await using persons = await openDirectory({ pool, eventLog, keys, masterKey, log, metrics: createMetrics(), revokeUser });
+  await using persons = await openDirectory({
+    domain: publishing,
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    log,
+    metrics: createMetrics(),
+    revokeUser,
+  });
   const userId = await registerUser(side, { email: anAddress() });
   await side.send({ type: 'DeleteUser', userId }, by(system));
   await until(

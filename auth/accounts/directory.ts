@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -37,6 +38,7 @@ export type Persons = {
 type Registered = { readonly userId: UserId; readonly version: Version; readonly email: string | null; readonly role: Role };
 
 export type DirectoryDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
@@ -53,14 +55,14 @@ export const DIRECTORY = 'auth-directory';
 
 /** Opens the directory and keeps it up with the log, in one process at a time. */
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
-  const { pool, eventLog, keys, masterKey, log, metrics } = dependencies;
+  const { pool, eventLog, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
   await migratePasswordResets(pool);
   await deleteLeftOfDeleted(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
-  const codec = createCodec({ keys });
+  const codec = createCodec(dependencies);
   const follower = await startFollower({
     name: DIRECTORY,
     restMs: REST_MS,

@@ -55,7 +55,8 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const open = () => openDirectory({ pool, eventLog, keys, masterKey, log, metrics: createMetrics(), revokeUser: async () => {} });
+const open = () =>
+  openDirectory({ domain: publishing, pool, eventLog, keys, masterKey, log, metrics: createMetrics(), revokeUser: async () => {} });
 
 const anAddress = () => `${randomUUID()}@example.com`;
 

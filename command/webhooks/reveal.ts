@@ -1,5 +1,6 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
@@ -20,7 +21,7 @@ export const secretReader =
 
 /** Reads back what a registration made, and says what of the types that it asks for is not sent by the rights that its owner has now. */
 export const registrationReader =
-  ({ log, codec, states }: Dependencies & Pick<HandlerDependencies, 'states'>): Reveal =>
+  ({ domain, log, codec, states }: Dependencies & Pick<HandlerDependencies, 'domain' | 'states'>): Reveal =>
   async (outcome) => {
     const event = await decodeEvent({ log, codec }, outcome);
     if (event?.type !== 'webhook.registered') return {};
@@ -28,7 +29,7 @@ export const registrationReader =
     const { state: owner } = await states.load(user, userStream(ownerId));
     return {
       ...(secret !== null && { secret }),
-      ...(owner.status === 'active' && { withheld: withheldOf({ eventTypes, scopes }, owner.role) }),
+      ...(owner.status === 'active' && { withheld: withheldOf(catalogueOf(domain), { eventTypes, scopes }, owner.role) }),
     };
   };
 

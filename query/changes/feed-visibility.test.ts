@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import { createMetrics } from '#shared/metrics.ts';
@@ -57,7 +58,13 @@ test.each([
   'a change is rendered %i times when it is read again after %s, of which the right is %s %j',
   async (times, type, right, resource) => {
     const { changes, write } = writtenHere();
-    await using feed = await openFeed({ changes, moveOnMs: 1_000, log: pino({ level: 'silent' }), metrics: createMetrics() });
+    await using feed = await openFeed({
+      domain: publishing,
+      changes,
+      moveOnMs: 1_000,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+    });
     let rendered = 0;
     const of = cohort('counted', async ({ type: of }) => {
       if (of === edited.type) rendered += 1;

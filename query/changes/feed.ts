@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import { statusAfter } from '#shared/change-stream/article-history.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
-import { isEventType } from '#shared/events/catalogue.ts';
+import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -63,6 +64,7 @@ export type Reader = {
 };
 
 export type FeedOptions = {
+  readonly domain: Domain;
   readonly changes: ChangeStream;
   /** Where the past is read from: the log, where `changes` is a broker. */
   readonly past?: Pick<ChangeStream, 'follow'>;
@@ -82,6 +84,7 @@ const RETRY_MS = 1_000;
 
 /** Follows the changes from now on, for all readers of the process together. */
 export const openFeed = async ({
+  domain,
   changes,
   past = changes,
   onHeard = () => {},
@@ -91,6 +94,7 @@ export const openFeed = async ({
   tracing = NO_TRACING,
   ringLimits,
 }: FeedOptions): Promise<Feed> => {
+  const catalogue = catalogueOf(domain);
   const ring = createRing(await changes.head(), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
   const toldSpans = createToldSpans(tracing);
@@ -110,7 +114,7 @@ export const openFeed = async ({
       const fresh = ring.take(page);
       heard.inc(fresh.length);
       toldSpans?.heard(fresh);
-      if (fresh.some(({ change }) => takesVisibility(change))) renderings.clear();
+      if (fresh.some(({ change }) => takesVisibility(catalogue, change))) renderings.clear();
       onHeard(fresh.map(({ change }) => change));
       lanes.hear(fresh);
     }
@@ -148,8 +152,8 @@ const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) =
  * Messages of earlier changes may show what can no longer be read after this one. What its owner and administrators alone can read is
  * in no message to others. An unknown type may be anything.
  */
-const takesVisibility = ({ type, right, resource, isParked }: Change): boolean => {
-  if (!isEventType(type) || isParked) return true;
+const takesVisibility = (catalogue: Catalogue, { type, right, resource, isParked }: Change): boolean => {
+  if (catalogue.find(type) === undefined || isParked) return true;
   if (!may({ kind: 'anonymous' }, right, { articleStatus: 'published' })) return false;
   return type.endsWith('.deleted') || (resource.articleStatus === 'published' && statusAfter(type) === 'draft');
 };

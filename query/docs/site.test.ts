@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { publishing } from '#domain/publishing.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { DESCRIBED } from '#shared/rest/operations.ts';
 import { SETTINGS } from '#shared/settings.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
@@ -11,7 +12,7 @@ import { readAssets } from './assets.ts';
 import { docsRoutes } from './routes.ts';
 import { pagesIn, readGroups } from './site.ts';
 
-const OPTIONS = { publicUrl: 'https://annals.example', issuerUrl: 'https://id.example', requireIfMatch: false };
+const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://id.example', requireIfMatch: false };
 const PAGES = pagesIn(readGroups(readAssets(), OPTIONS)).map(({ path }) => path);
 
 /** What the site links to, and other routes of this role and of auth serve. */
@@ -67,7 +68,11 @@ describe('what there is, is on the site', () => {
 
   test('every type of event, also those that go on inside', () => {
     const ids = idsIn(page('/docs/events'));
-    expect(Object.keys(CATALOGUE).filter((type) => !ids.has(type))).toEqual([]);
+    expect(
+      catalogueOf(publishing)
+        .definitions.map(({ type }) => type)
+        .filter((type) => !ids.has(type)),
+    ).toEqual([]);
   });
 
   test('every text of docs/, and every program of docs/examples', () => {

@@ -10,7 +10,10 @@ import { verificationPage } from './webhooks/page.ts';
 
 /** Every page, in the order of the navigation. */
 export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Group[] => [
-  { title: 'Reference', pages: [startPage, restPage(assets, options), graphqlPage, eventsPage, verificationPage, settingsPage] },
+  {
+    title: 'Reference',
+    pages: [startPage, restPage(assets, options), graphqlPage, eventsPage(options.domain), verificationPage(options.domain), settingsPage],
+  },
   ...guideGroups(assets),
   { title: 'Examples', pages: examplePages() },
 ];

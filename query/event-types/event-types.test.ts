@@ -1,10 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { EventType } from '#shared/rest/event-types.ts';
-import { EVENT_TYPES } from './event-types.ts';
+import { eventTypesOf } from './event-types.ts';
 
 /** An independent validator, which is strict about what it does not know. */
 const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });
+
+const EVENT_TYPES = eventTypesOf(publishing);
 
 describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_type, eventType) => {
   test('is told as the interface says', () => {

@@ -1,13 +1,14 @@
 import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity } from '#shared/brands.ts';
 import { CURSOR_PATTERN, formatCursor } from '#shared/cursor.ts';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { isPlace, withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 
-/** Also of a type that goes on inside, which `EVENT_TYPES` leaves out. */
+/** Also of a type that goes on inside, which `eventTypesOf` leaves out. */
 export const describeEventType = (definition: EventDefinition): EventType => {
   const { type, version, description, personal, example } = definition;
   const concealed: ReadonlySet<string> = new Set(personal?.concealed);
@@ -40,8 +41,17 @@ const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
   Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
 };
 
-/** Every type that somebody outside may hear of, by name. */
-export const EVENT_TYPES: readonly EventType[] = Object.values(CATALOGUE)
-  .filter(({ visibility }) => visibility === 'public')
-  .map(describeEventType)
-  .toSorted((one, other) => (one.type < other.type ? -1 : 1));
+const told = new WeakMap<Domain, readonly EventType[]>();
+
+/** Every type that somebody outside may hear of, by name; described once. */
+export const eventTypesOf = (domain: Domain): readonly EventType[] => {
+  const known = told.get(domain) ?? describePublic(domain);
+  told.set(domain, known);
+  return known;
+};
+
+const describePublic = (domain: Domain): readonly EventType[] =>
+  catalogueOf(domain)
+    .definitions.filter(({ visibility }) => visibility === 'public')
+    .map(describeEventType)
+    .toSorted((one, other) => (one.type < other.type ? -1 : 1));

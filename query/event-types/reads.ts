@@ -1,7 +1,8 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Reads } from '../read-routes.ts';
-import { EVENT_TYPES } from './event-types.ts';
+import { eventTypesOf } from './event-types.ts';
 
 /** The same for everybody, and as long as this release runs. */
-export const eventTypeReads: Reads<'listEventTypes'> = {
-  listEventTypes: async () => ({ kind: 'list', items: EVENT_TYPES, links: { self: '/event-types' } }),
-};
+export const eventTypeReads = (domain: Domain): Reads<'listEventTypes'> => ({
+  listEventTypes: async () => ({ kind: 'list', items: eventTypesOf(domain), links: { self: '/event-types' } }),
+});

@@ -1,5 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import { fitsPattern, typesOf } from '#shared/events/event-patterns.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
@@ -22,16 +23,18 @@ export const streamFor = ({ subject, user }: EventFilter): StreamName | undefine
   (subject as StreamName | undefined) ?? (user === undefined ? undefined : streamName('user', user));
 
 /** The topics that have all of it, and as little beside it as an index can tell. */
-export const topicsFor = ({ types, subject, article, user }: EventFilter): readonly Topic[] => {
+export const topicsFor = (catalogue: Catalogue, { types, subject, article, user }: EventFilter): readonly Topic[] => {
   if (subject !== undefined) return topicsOfSubject(subject) ?? ['all'];
   if (article !== undefined) return [`article:${article}`, `comments:${article}`];
   if (user !== undefined) return [`user:${user}`];
-  return types === undefined ? ['all'] : topicsOfTypes(types);
+  return types === undefined ? ['all'] : topicsOfTypes(catalogue, types);
 };
 
 /** Patterns, as `article.*`, stand for the types that they fit. */
-export const topicsOfTypes = (patterns: readonly string[]): readonly Topic[] =>
-  patterns.includes('*') ? ['all'] : [...new Set(patterns.flatMap(typesOf))].map((type): Topic => `type:${type}`);
+export const topicsOfTypes = (catalogue: Catalogue, patterns: readonly string[]): readonly Topic[] =>
+  patterns.includes('*')
+    ? ['all']
+    : [...new Set(patterns.flatMap((pattern) => typesOf(catalogue, pattern)))].map((type): Topic => `type:${type}`);
 
 const topicsOfSubject = (subject: string): readonly Topic[] | undefined => {
   const [, kind, id] = /^(article|comment|user)-(\d+)$/.exec(subject) ?? [];

@@ -16,7 +16,7 @@ import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 import { walkStream } from './walk-stream.ts';
 
-type Dependencies = Pick<ChangeReaderOptions, 'pool' | 'keys'> & {
+type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
   readonly times: Times;

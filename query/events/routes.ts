@@ -1,13 +1,15 @@
 import { type Request, type RequestHandler, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller } from '#shared/policy.ts';
-import { EVENT_OPERATIONS, type EventFilter, FollowedEvents } from '#shared/rest/events.ts';
+import { EVENT_OPERATIONS, type EventFilter, followedEvents } from '#shared/rest/events.ts';
 import type { Charge } from '../as-of/meter.ts';
 import type { Cohort, Feed } from '../changes/feed.ts';
 import type { RoleWatch } from '../changes/role-watch.ts';
@@ -22,6 +24,7 @@ import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
 type Dependencies = {
+  readonly domain: Domain;
   readonly feed: Feed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
@@ -34,8 +37,9 @@ type Dependencies = {
 /** `GET /events` as server-sent events, for whoever prefers them; all others go on to the pages. */
 export const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
   const follow = createFollow(dependencies);
+  const asked = followedEvents(catalogueOf(dependencies.domain));
   return Router().get(EVENT_OPERATIONS.listEvents.path, passOthers, demandEvents, ...before, async (request, response) => {
-    const { after, since, ...filter } = parametersOf(FollowedEvents, request.query);
+    const { after, since, ...filter } = parametersOf(asked, request.query);
     const place = await placeAskedFor(request, { after, since, charge: (units) => takeMore(request, response, units) }, dependencies);
     response.vary('Accept, Authorization');
     if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
@@ -70,11 +74,11 @@ const placeAskedFor = async (
 
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
 
-const createFollow = ({ feed, eventLog, represent }: Pick<Dependencies, 'feed' | 'eventLog' | 'represent'>) => {
+const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
     sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => ({
-      topics: topicsFor(filter),
+      topics: topicsFor(catalogueOf(domain), filter),
       async render(change, reader) {
         if (!isAskedFor(filter, change) || !mayKnow(reader, change)) return undefined;
         const event = await represent(change, reader);

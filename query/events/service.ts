@@ -1,5 +1,6 @@
 import type { RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
@@ -23,6 +24,7 @@ import { eventRoutes } from './routes.ts';
 import { createTimes } from './times.ts';
 
 export type EventDependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
@@ -51,7 +53,7 @@ export type EventService = AsyncDisposable &
   };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { pool, eventLog, keys, changes, health, access, settings, metrics, before } = dependencies;
+  const { domain, pool, eventLog, keys, changes, health, access, settings, metrics, before } = dependencies;
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const { heard, demandPresentRole } = createRoleWatch(pool, access);
@@ -64,14 +66,14 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     isReadable: createPresentRights((text, values) => runPrepared(pool, text, values)),
   });
   const times = createTimes({ pool, eventLog });
-  const routes = eventRoutes({ feed, streams, eventLog, times, represent, demandPresentRole, before });
+  const routes = eventRoutes({ domain, feed, streams, eventLog, times, represent, demandPresentRole, before });
   const resources = opening.move();
   return {
     feed,
     streams,
     demandPresentRole,
     routes,
-    reads: eventReads({ pool, keys, changes, eventLog, times, represent }),
+    reads: eventReads({ domain, pool, keys, changes, eventLog, times, represent }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { context } from '#shared/events/codec-setting.ts';
+import { context } from '../../test/codec-setting.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';

@@ -25,7 +25,7 @@ import { schema } from './schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
-  Pick<ExecutorOptions, 'eventLog' | 'keys' | 'uploadKey'> & {
+  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'uploadKey'> & {
     readonly databaseUrl: string;
     readonly searches: Searches;
     /** Where mutations go. */

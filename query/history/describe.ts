@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { subjectOf } from '#shared/events/decode.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
@@ -24,6 +24,7 @@ export type Described = {
 };
 
 type Describing = {
+  readonly catalogue: Catalogue;
   readonly kind: Kind;
   readonly source: StreamSource;
   readonly codec: FoldOptions['codec'];
@@ -69,7 +70,7 @@ const touchedBy = (effect: Effect | undefined, row: ReadonlyMap<string, unknown>
 
 /** Nothing in the place of what cannot be read. */
 const effectsOf = async (
-  { kind, codec, skipped, departedAmong }: Describing,
+  { catalogue, kind, codec, skipped, departedAmong }: Describing,
   events: Parameters<typeof decodeEach>[1],
 ): Promise<readonly (Effect | undefined)[]> => {
   const decoded = await decodeEach(codec, events);
@@ -78,12 +79,15 @@ const effectsOf = async (
   return decoded.map((event, index) => {
     const subject = subjects[index] ?? null;
     const isDeparted = subject !== null && departed.has(subject);
-    return event && effectOf(kind, event, { isSkipped: skipped.has(event.version), isDeparted });
+    const definition = event && catalogue.find(event.type);
+    return definition && effectOf({ kind, definition }, event, { isSkipped: skipped.has(event.version), isDeparted });
   });
 };
 
-const effectOf = (kind: Kind, event: DecodedEvent, { isSkipped, isDeparted }: { isSkipped: boolean; isDeparted: boolean }): Effect => {
-  const definition: EventDefinition = CATALOGUE[event.type];
+type Meant = { readonly kind: Kind; readonly definition: EventDefinition };
+type Fate = { readonly isSkipped: boolean; readonly isDeparted: boolean };
+
+const effectOf = ({ kind, definition }: Meant, event: DecodedEvent, { isSkipped, isDeparted }: Fate): Effect => {
   const recorded = event.data as JsonObject;
   const data = isDeparted && definition.personal ? eraseFields(definition, recorded) : recorded;
   const { kind: what, row } = AGGREGATES[kind].project({ ...event, data } as DecodedEvent);

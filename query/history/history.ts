@@ -1,9 +1,11 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, UserId, Version } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { seesAll } from '#shared/change-stream/visible-data.ts';
 import { visibleOrigin } from '#shared/change-stream/visible-origin.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -25,6 +27,7 @@ import { knownVersion, lastVersion } from './versions.ts';
 export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec'> & {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly domain: Domain;
 };
 
 /** Of something that the caller may read now, or an auditor asks for. */
@@ -60,6 +63,7 @@ export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>
 /** Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear of it in the feed. */
 export const createHistory = (options: HistoryOptions): ReadHistory => {
   const { pool, eventLog, codec } = options;
+  const catalogue = catalogueOf(options.domain);
   const exceptionsOf = createExceptionsFinder(pool);
   const departedAmong = createDepartures(options);
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
@@ -76,7 +80,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     );
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
-    for await (const described of describe({ kind, source, codec, skipped, departedAmong }, changes))
+    for await (const described of describe({ catalogue, kind, source, codec, skipped, departedAmong }, changes))
       entries.push(entryOf({ kind, id, caller, identity: eventLog.identity }, described));
     return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
   };

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
+import { publishing } from '#domain/publishing.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { DESCRIBED } from '#shared/rest/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
@@ -8,7 +9,7 @@ import { openApiDocument } from './document.ts';
 import { EXAMPLES } from './examples.ts';
 import { openApiRoutes } from './routes.ts';
 
-const OPTIONS = { publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
+const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
 
 type Operation = {
   readonly operationId: string;

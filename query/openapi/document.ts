@@ -1,6 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { DESCRIBED, type DescribedId } from '#shared/rest/operations.ts';
+import { type DescribedId, describedOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ANSWER_HEADERS, answersOf } from './answers.ts';
 import { componentSchemas, problemExamples } from './components.ts';
@@ -11,6 +12,7 @@ import { demandOf, securityOf, securitySchemes } from './security.ts';
 import { UPLOADS } from './uploads.ts';
 
 export type OpenApiOptions = {
+  readonly domain: Domain;
   /** By which clients know this installation. */
   readonly publicUrl: string;
   readonly issuerUrl: string;
@@ -18,8 +20,8 @@ export type OpenApiOptions = {
 };
 
 /** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
-export const openApiDocument = ({ publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
-  const context = { schemas: createJsonSchemas(), requireIfMatch };
+export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
+  const context = { domain, schemas: createJsonSchemas(), requireIfMatch };
   const paths = pathsOf(context);
   return {
     openapi: '3.1.0',
@@ -60,10 +62,10 @@ const TAGS = {
   me: { name: 'Users' },
 } as const;
 
-type Context = { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
+type Context = { readonly domain: Domain; readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
 
 const pathsOf = (context: Context): JsonObject => {
-  const operations = Object.entries(DESCRIBED) as readonly [DescribedId, RestOperation][];
+  const operations = Object.entries(describedOf(context.domain)) as readonly [DescribedId, RestOperation][];
   const byPath = Map.groupBy(operations, ([, { path }]) => path);
   return Object.fromEntries([...byPath].map(([path, ofPath]) => [path, pathItem(ofPath, context)]));
 };

@@ -1,6 +1,8 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
 import type { WebhookHealth } from '#shared/rest/webhook.ts';
@@ -13,9 +15,9 @@ import { createWebhookFinder } from './find-webhook.ts';
 import { representWebhook } from './representation.ts';
 import { findOwnerRoles, listWebhooks } from './statements.ts';
 
-type WebhookDependencies = { readonly pool: Pool; readonly identity: LogIdentity };
+type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
-export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
+export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
   const findWebhook = createWebhookFinder(pool);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
   const findRole = coalesce<number, { readonly id: number; readonly role: Role }>((ids) => findOwnerRoles(pool, ids));
@@ -35,7 +37,7 @@ export const webhookReads = ({ pool, identity }: WebhookDependencies): Reads<'li
     async getWebhook({ caller, id }) {
       const webhook = await findWebhook(id, caller);
       const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findRole(webhook.owner_id)]);
-      const withheld = owner && withheldOf({ eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
+      const withheld = owner && withheldOf(catalogueOf(domain), { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
       return {
         kind: 'item',
         version: webhook.version,

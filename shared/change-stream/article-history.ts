@@ -1,6 +1,5 @@
 import type { Position, UserId } from '#shared/brands.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { decodeClear } from '#shared/events/decode-clear.ts';
 
 export type ArticleStatus = 'draft' | 'published' | 'deleted';
 
@@ -53,4 +52,5 @@ export const readHistory = async (pages: AsyncIterable<readonly RecordedEvent[]>
 };
 
 /** Every event of an article names its author, who is always the same. */
-const authorOf = (event: RecordedEvent): UserId | undefined => decodeClear(event)?.data.authorId as UserId | undefined;
+const authorOf = (event: RecordedEvent): UserId | undefined =>
+  Number.isSafeInteger(event.data.authorId) ? (event.data.authorId as UserId) : undefined;

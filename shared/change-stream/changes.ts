@@ -1,7 +1,9 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
@@ -27,19 +29,21 @@ export type ChangeReaderOptions = {
   readonly pool: Pick<Pool, 'query'>;
   /** Only to find out whether a sealed name was changed, because who may know depends on that. */
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly domain: Domain;
   /** How much is kept of what articles were when. */
   readonly stepsMax?: number;
 };
 
-export const createChangeReader = ({ eventLog, pool, keys, stepsMax }: ChangeReaderOptions): ChangeReader => {
+export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax }: ChangeReaderOptions): ChangeReader => {
+  const catalogue = catalogueOf(domain);
   const histories = new ArticleHistories(eventLog, stepsMax);
-  const findRenamings = createRenamingFinder(keys);
+  const findRenamings = createRenamingFinder({ keys, domain });
   return {
     async toPage(events, after) {
       const [first, last] = [events.at(0), events.at(-1)];
       if (!first || !last) throw new RangeError('A page of changes is made of at least one event');
       const span = { after: after ?? ((first.position - 1) as Position), upTo: last.position };
-      const seen = events.filter(isPublic).map((event): Seen => ({ event, clear: decodeClear(event) }));
+      const seen = events.filter(isPublic).map((event): Seen => ({ event, clear: decodeClear(catalogue, event) }));
       const [circumstances, parkedSince] = await Promise.all([
         findCircumstances({ histories, findRenamings }, seen, span),
         readParked(pool, new Set(seen.map(({ event }) => event.stream))),

@@ -1,6 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { CATALOGUE, type EventType, isEventType } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { positionHere, withCursors } from '#shared/events/places.ts';
@@ -16,18 +17,23 @@ import { ofThisRelease } from './of-this-release.ts';
  */
 export type OpenChange = (change: Change) => Promise<JsonObject>;
 
-type Dependencies = { readonly eventLog: Pick<EventLog, 'identity' | 'read'>; readonly keys: Pick<KeyStore, 'obtain' | 'find'> };
+type Dependencies = {
+  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly domain: Domain;
+};
 
 /** Those who ask for the same change at the same time share one look at the log; nothing that is personal is kept. */
-export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange => {
-  const codec = createCodec({ keys });
+export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): OpenChange => {
+  const codec = createCodec({ keys, domain });
+  const catalogue = catalogueOf(domain);
   const opening = new Map<string, Promise<JsonObject>>();
 
   const open = async (change: Change): Promise<JsonObject> => {
     const event = await readEvent(eventLog, change);
     try {
       const [decoded] = await codec.decodeAll([event]);
-      return decoded ? withoutConcealed(decoded.type, decoded.data as JsonObject) : change.data;
+      return decoded ? withoutConcealed(catalogue.find(decoded.type), decoded.data as JsonObject) : change.data;
     } catch (error) {
       // What is damaged has nothing more to tell than the change does.
       if (isDamage(error)) return change.data;
@@ -42,9 +48,10 @@ export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange
   };
 
   return async (change) => {
-    if (!isEventType(change.type)) return change.data;
-    const { personal, schema }: EventDefinition = CATALOGUE[change.type];
-    const data = personal === null ? ofThisRelease(change).data : await openShared(change);
+    const definition = catalogue.find(change.type);
+    if (definition === undefined) return change.data;
+    const { personal, schema } = definition;
+    const data = personal === null ? ofThisRelease(catalogue, change).data : await openShared(change);
     const { identity: log } = eventLog;
     return withCursors(schema, data, (place, isEnd) =>
       formatCursor(log, positionHere(place, { log, elsewhere: isEnd ? change.position : START })),
@@ -52,9 +59,8 @@ export const createChangeOpener = ({ eventLog, keys }: Dependencies): OpenChange
   };
 };
 
-const withoutConcealed = (type: EventType, data: JsonObject): JsonObject => {
-  const { personal }: EventDefinition = CATALOGUE[type];
-  const { concealed } = personal ?? {};
+const withoutConcealed = (definition: EventDefinition | undefined, data: JsonObject): JsonObject => {
+  const { concealed } = definition?.personal ?? {};
   return concealed ? Object.fromEntries(Object.entries(data).filter(([name]) => !concealed.includes(name))) : data;
 };
 

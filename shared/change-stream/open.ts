@@ -1,4 +1,5 @@
 import type { LogIdentity } from '#shared/brands.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import type { ChangeStream } from './change-stream.ts';
 import { parseKafkaUrl } from './kafka/kafka-url.ts';
@@ -22,7 +23,13 @@ export const openChangeStream = async ({ url, log, ...following }: ChangeStreamO
       if (!place) break;
       const { openKafkaChangeStream } = await import('./kafka/kafka-change-stream.ts');
       const fromLog = openPostgresChangeStream(following);
-      return openKafkaChangeStream({ place, identity: following.eventLog.identity, log, fromLog });
+      return openKafkaChangeStream({
+        place,
+        catalogue: catalogueOf(following.domain),
+        identity: following.eventLog.identity,
+        log,
+        fromLog,
+      });
     }
   }
   throw new Error(`a change stream cannot be opened at this ${scheme}: URL – only at postgres: and kafka://…`);

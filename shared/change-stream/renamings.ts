@@ -1,12 +1,11 @@
 import type { EventId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { KeyStore } from '#shared/keys/key-store.ts';
 import { isDamage } from './damage.ts';
 
 /** Finds which updates of users changed a name. What cannot be told, because it was erased or is damaged, is none. */
-export const createRenamingFinder = (keys: Pick<KeyStore, 'obtain' | 'find'>) => {
-  const codec = createCodec({ keys });
+export const createRenamingFinder = (dependencies: Parameters<typeof createCodec>[0]) => {
+  const codec = createCodec(dependencies);
 
   const among = async (events: readonly RecordedEvent[]): Promise<readonly EventId[]> => {
     const decoded = await codec.decodeAll(events);

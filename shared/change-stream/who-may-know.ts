@@ -1,5 +1,5 @@
 import type { StreamName } from '#shared/brands.ts';
-import { CATALOGUE, type EventType, isEventType } from '#shared/events/catalogue.ts';
+import type { EventType } from '#shared/events/catalogue.ts';
 import { kindOfStream, type StreamKind } from '#shared/events/streams.ts';
 import type { Operation } from '#shared/policy.ts';
 
@@ -75,7 +75,9 @@ const CONCERNS: { readonly [Type in EventType]: Concern } = {
   'invitation.revoked': 'private',
 };
 
-export const concernOf = (type: EventType): Concern => CONCERNS[type];
+const isKnown = (type: string): type is EventType => Object.hasOwn(CONCERNS, type);
+
+export const concernOf = (type: string): Concern => (isKnown(type) ? CONCERNS[type] : 'internal');
 
 /**
  * Whether anybody outside may know of it at all. An unknown kind of stream is invisible, and so is a type in a stream of another
@@ -83,7 +85,8 @@ export const concernOf = (type: EventType): Concern => CONCERNS[type];
  */
 export const isPublic = ({ type, stream }: { readonly type: string; readonly stream: StreamName }): boolean => {
   const kind = kindOfStream(stream);
-  if (isEventType(type)) return CATALOGUE[type].stream.kind === kind && CONCERNS[type] !== 'internal';
+  // What is told outside is named after the kind of its stream.
+  if (isKnown(type)) return type.startsWith(`${kind}.`) && CONCERNS[type] !== 'internal';
   return kind !== undefined && RIGHTS_TO_DAMAGED[kind] !== null;
 };
 

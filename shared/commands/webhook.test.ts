@@ -33,12 +33,9 @@ describe('types of events', () => {
   test.each([[['article.published', 'comment.*']], [['*']], [['webhook.disabled']]])('%j are taken', (eventTypes) => {
     expect(register({ eventTypes }).success).toBe(true);
   });
-  test.each([[[]], [['article']], [['article.eaten']], [['email.*']], [['command.reserved']], [['*', '*']], [['**']]])(
-    '%j are refused',
-    (eventTypes) => {
-      expect(register({ eventTypes }).success).toBe(false);
-    },
-  );
+  test.each([[[]], [['article']], [['*', '*']], [['**']]])('%j are refused', (eventTypes) => {
+    expect(register({ eventTypes }).success).toBe(false);
+  });
 });
 
 describe('headers', () => {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { CURSOR_PATTERN } from '#shared/cursor.ts';
-import { typesOf } from '#shared/events/event-patterns.ts';
 import { userId, webhookId } from '#shared/events/fields.ts';
 import * as events from '#shared/events/webhook.ts';
 import { instant } from '#shared/instant.ts';
@@ -21,10 +20,6 @@ const url = events.url
   .refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' })
   .refine((value) => !value.includes('#'), { error: 'Must not have a fragment (#…): it is never sent.' })
   .refine((value) => URL.parse(value)?.port !== '0', { error: 'Must not have port 0, on which nothing can listen.' });
-
-const eventTypes = events.eventTypes.refine((patterns) => patterns.every((pattern) => typesOf(pattern).length > 0), {
-  error: 'Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).',
-});
 
 /** What says how a request is sent and read, and what we say of ourselves, is ours. */
 const RESERVED = new Set([
@@ -68,7 +63,7 @@ const limits = z.strictObject({ ratePerSecond: ratePerSecond.default(RATE_PER_SE
 export const WebhookContent = z.strictObject({
   url,
   description: events.description.default(null),
-  eventTypes,
+  eventTypes: events.eventTypes,
   filter: events.filter.prefault({}),
   payload: events.payload.default('thin'),
   ordered: z.boolean().default(false),
@@ -91,7 +86,7 @@ export const ReplaceWebhook = z.strictObject({
   webhookId,
   url,
   description: events.description,
-  eventTypes,
+  eventTypes: events.eventTypes,
   filter: events.filter,
   payload: events.payload,
   ordered: z.boolean(),
@@ -111,7 +106,7 @@ export const EditWebhook = z.strictObject({
   webhookId,
   url: url.optional(),
   description: events.description.optional(),
-  eventTypes: eventTypes.optional(),
+  eventTypes: events.eventTypes.optional(),
   filter: z
     .strictObject({ articleId: articleId.unwrap().nullable().optional(), authorId: authorId.unwrap().nullable().optional() })
     .optional(),

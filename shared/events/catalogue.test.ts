@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { CATALOGUE, isEventType } from './catalogue.ts';
-import type { EventDefinition } from './define-event.ts';
+import { publishing } from '#domain/publishing.ts';
+import { catalogueOf } from './catalogue.ts';
 
-describe.each(Object.entries<EventDefinition>(CATALOGUE))('%s', (type, definition) => {
-  test('is listed under its own type', () => {
-    expect(definition.type).toBe(type);
+const catalogue = catalogueOf(publishing);
+
+describe.each(catalogue.definitions)('$type', (definition) => {
+  test('is found by its type', () => {
+    expect(catalogue.find(definition.type)).toBe(definition);
   });
 
   test('has an example that its schema accepts', () => {
@@ -31,6 +33,6 @@ describe.each(Object.entries<EventDefinition>(CATALOGUE))('%s', (type, definitio
 });
 
 test('a type is known only by its full name', () => {
-  expect(isEventType('user.registered')).toBe(true);
-  expect(isEventType('toString')).toBe(false);
+  expect(catalogue.find('user.registered')?.type).toBe('user.registered');
+  expect(catalogue.find('toString')).toBeUndefined();
 });

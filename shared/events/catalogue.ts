@@ -1,18 +1,17 @@
+import { definitionsOf } from '#kernel/events/definitions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { ADMINISTRATOR_EVENTS } from './administrators.ts';
-import { ARTICLE_EVENTS } from './article.ts';
-import { COMMENT_EVENTS } from './comment.ts';
+import type { DeclaredEvents } from './declared.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { SECURITY_EVENTS } from './security.ts';
-import { USER_EVENTS } from './user.ts';
 import { WEBHOOK_EVENTS } from './webhook.ts';
 
-/** Every type of event that was ever written. */
-export const CATALOGUE = {
-  ...USER_EVENTS,
-  ...ARTICLE_EVENTS,
-  ...COMMENT_EVENTS,
+/** The events of the kernel itself, whatever it serves. */
+const KERNEL_EVENTS = {
   ...WEBHOOK_EVENTS,
   ...EMAIL_CLAIM_EVENTS,
   ...ADMINISTRATOR_EVENTS,
@@ -20,13 +19,56 @@ export const CATALOGUE = {
   ...SECURITY_EVENTS,
 } as const satisfies { readonly [Type in string]: EventDefinition<Type> };
 
-export type EventType = keyof typeof CATALOGUE;
+/** Every type of event that was ever written, those of the domain first. */
+export type Catalogue = {
+  readonly definitions: readonly EventDefinition[];
+  /** The definition of a type, or nothing if this release does not know it. */
+  find(type: string): EventDefinition | undefined;
+  /** The kinds of streams; each belongs to one aggregate. */
+  readonly kinds: readonly string[];
+  /** The kind of a stream, or nothing if this release does not know it. */
+  kindOf(stream: StreamName): string | undefined;
+  /** The types that clients can name. */
+  readonly publicTypes: readonly string[];
+  /** The kinds of subjects that public events have. */
+  readonly publicKinds: readonly string[];
+};
+
+const known = new WeakMap<Domain, Catalogue>();
+
+/** Made once for each domain. */
+export const catalogueOf = (domain: Domain): Catalogue => {
+  const catalogue = known.get(domain) ?? makeCatalogue(domain);
+  known.set(domain, catalogue);
+  return catalogue;
+};
+
+const makeCatalogue = (domain: Domain): Catalogue => {
+  const definitions = [...definitionsOf(domain), ...Object.values<EventDefinition>(KERNEL_EVENTS)];
+  const byType = new Map(definitions.map((definition) => [definition.type, definition]));
+  const told = definitions.filter(({ visibility }) => visibility === 'public');
+  const kindsOf = (all: readonly EventDefinition[]) => [...new Set(all.map(({ stream }) => stream.kind))];
+  const kinds = kindsOf(definitions);
+  return {
+    definitions,
+    find: (type) => byType.get(type),
+    kinds,
+    kindOf: (stream) => kinds.find((kind) => stream.startsWith(`${kind}-`)),
+    publicTypes: told.map(({ type }) => type),
+    publicKinds: kindsOf(told),
+  };
+};
+
+type KernelEvents = { readonly [Type in keyof typeof KERNEL_EVENTS]: DataOf<(typeof KERNEL_EVENTS)[Type]> };
+type Events = DeclaredEvents & KernelEvents;
+export type EventType = keyof Events;
 
 /** The event of a type, or the union of the events of several types. */
 export type EventOf<Type extends EventType> = {
-  readonly [Each in Type]: { readonly type: Each; readonly data: DataOf<(typeof CATALOGUE)[Each]> };
+  readonly [Each in Type]: { readonly type: Each; readonly data: Events[Each] };
 }[Type];
 
 export type AnnalsEvent = EventOf<EventType>;
 
-export const isEventType = (type: string): type is EventType => Object.hasOwn(CATALOGUE, type);
+/** An event of any type, as a domain declares it. */
+export type AnyEvent = { readonly type: string; readonly data: JsonObject };

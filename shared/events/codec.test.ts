@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { ADA, context, newId, registered, SECRETS, setUp } from '../../test/codec-setting.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
 import type { AnnalsEvent, EventOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
-import { ADA, context, newId, registered, SECRETS, setUp } from './codec-setting.ts';
 import { MalformedEvent, UnknownEventType } from './errors.ts';
 
 describe('a round trip', () => {
@@ -51,6 +52,7 @@ describe('a round trip', () => {
     const stored = [await store(registered), await store({ type: 'user.registered', data: ben })];
     const asked: UserId[][] = [];
     const codec = createCodec({
+      domain: publishing,
       keys: {
         obtain: keys.obtain,
         find: (subjects) => {

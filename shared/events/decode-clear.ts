@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { CATALOGUE, type EventType, isEventType } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventDefinition } from './define-event.ts';
 import { type Origin, readMetadata } from './metadata.ts';
@@ -10,7 +10,7 @@ import { upcast } from './upcast.ts';
 
 /** An event without its personal fields, which no key is needed for. */
 export type ClearEvent = {
-  readonly type: EventType;
+  readonly type: string;
   readonly schemaVersion: number;
   readonly at: string;
   readonly origin: Origin;
@@ -18,9 +18,9 @@ export type ClearEvent = {
 };
 
 /** Upcasts and checks what an event holds in clear; nothing where it is not what its definition says. */
-export const decodeClear = ({ type, stream, data, metadata }: RecordedEvent): ClearEvent | undefined => {
-  if (!isEventType(type)) return undefined;
-  const definition: EventDefinition = CATALOGUE[type];
+export const decodeClear = (catalogue: Catalogue, { type, stream, data, metadata }: RecordedEvent): ClearEvent | undefined => {
+  const definition = catalogue.find(type);
+  if (definition === undefined) return undefined;
   try {
     const { version, at, ...origin } = readMetadata(metadata);
     // As after an erasure, when nobody can open them any more either.

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
-import { CATALOGUE, isEventType } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { DecodedEvent } from './codec.ts';
 import type { EventDefinition } from './define-event.ts';
@@ -17,13 +17,16 @@ import { upcast } from './upcast.ts';
 
 type Keys = ReadonlyMap<UserId, PersonKey | 'destroyed'>;
 
+type Decoding = { readonly catalogue: Catalogue; readonly keys: Keys };
+
 /** A recorded event as the code knows it, with the keys of all persons it needs at hand. */
-export const decode = (recorded: RecordedEvent, keys: Keys): DecodedEvent => {
+export const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): DecodedEvent => {
   const { stream, version, position, id, recordedAt, type } = recorded;
-  if (!isEventType(type)) throw new UnknownEventType(recorded);
+  const definition = catalogue.find(type);
+  if (definition === undefined) throw new UnknownEventType(recorded);
   try {
     const metadata = readMetadata(recorded.metadata);
-    const data = readData(CATALOGUE[type], recorded, { version: metadata.version, keys });
+    const data = readData(definition, recorded, { version: metadata.version, keys });
     // The type names the definition that has just checked the data.
     return { type, data, stream, version, position, id, recordedAt, metadata, ...sealIn(recorded) } as DecodedEvent;
   } catch (error) {

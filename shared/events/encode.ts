@@ -3,9 +3,8 @@ import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import type { NewEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { PersonKey } from '#shared/keys/key-store.ts';
-import { type AnnalsEvent, CATALOGUE } from './catalogue.ts';
+import type { AnnalsEvent, AnyEvent, Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
-import type { EventDefinition } from './define-event.ts';
 import { MalformedEvent } from './errors.ts';
 import { type MetadataContext, storeMetadata } from './metadata.ts';
 import { partClear, sealFields } from './personal.ts';
@@ -14,12 +13,18 @@ import { reasonOf } from './reason.ts';
 /** An event that satisfies its definition, and what of it is to be sealed for whom. */
 type Checked = { readonly unsealed: NewEvent; readonly personal: { readonly subject: UserId; readonly fields: JsonObject } | null };
 
-type Encoding = { readonly id: EventId; readonly event: AnnalsEvent; readonly stream: StreamName; readonly context: MetadataContext };
+type Encoding = {
+  readonly id: EventId;
+  readonly event: AnnalsEvent | AnyEvent;
+  readonly stream: StreamName;
+  readonly context: MetadataContext;
+};
 
 /** Comes before any key is asked for, because asking makes one. */
-export const check = ({ id, event, stream, context }: Encoding): Checked => {
+export const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): Checked => {
   const { type } = event;
-  const definition: EventDefinition = CATALOGUE[type];
+  const definition = catalogue.find(type);
+  if (definition === undefined) throw new RangeError(`There is no event type ${type}`);
   try {
     const data = definition.schema.parse(event.data) as JsonObject;
     checkStream(definition, stream, data);

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
-import { CATALOGUE } from '#shared/events/catalogue.ts';
+import { publishing } from '#domain/publishing.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { FollowedEvents } from './events.ts';
+import { followedEvents } from './events.ts';
+
+const FollowedEvents = followedEvents(catalogueOf(publishing));
 
 test('every subject that a public event carries can be filtered by, and no other', () => {
   const accepts = (subject: string) => FollowedEvents.safeParse({ subject }).success;
-  for (const { type, visibility, stream, example } of Object.values(CATALOGUE)) {
+  for (const { type, visibility, stream, example } of catalogueOf(publishing).definitions) {
     const key = stream.key === null ? 'Vu4mHs9_-.x' : String(example[stream.key]);
     expect([type, accepts(streamName(stream.kind, key))]).toEqual([type, visibility === 'public' || stream.kind === 'user']);
   }

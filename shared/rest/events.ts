@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
-import { PUBLIC_KINDS, PUBLIC_TYPES, typesOf } from '#shared/events/event-patterns.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
+import { typesOf } from '#shared/events/event-patterns.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
 import { idParameter, PAGE } from './lists.ts';
@@ -40,41 +41,50 @@ const Event = z
   })
   .meta({ id: 'Event' });
 
+/** What can be asked for. */
+type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds'>;
+/** Without a domain, nothing can be asked for. */
+const NOTHING: Told = { publicTypes: [], publicKinds: [] };
+
 const SHOWN_CHARACTERS_MAX = 40;
 const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
 
-const types = z
-  .string()
-  .transform((text) => [...new Set(text.split(','))].toSorted())
-  .superRefine((names, context) => {
-    const unknown = names.find((name) => typesOf(name).length === 0);
-    if (unknown !== undefined)
-      context.addIssue({
-        code: 'custom',
-        message: `Must be types of events or patterns such as article.*, with commas between them; there is none named “${shown(unknown)}”.`,
-      });
-  })
-  .meta({
-    type: 'string',
-    description: `Only these types, with commas between them. \`article.*\` stands for all types of articles, \`*\` for all types. The types: ${PUBLIC_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
-    examples: ['article.published,article.edited', 'article.*'],
-  });
+const typesIn = (catalogue: Told) =>
+  z
+    .string()
+    .transform((text) => [...new Set(text.split(','))].toSorted())
+    .superRefine((names, context) => {
+      const unknown = names.find((name) => typesOf(catalogue, name).length === 0);
+      if (unknown !== undefined)
+        context.addIssue({
+          code: 'custom',
+          message: `Must be types of events or patterns such as article.*, with commas between them; there is none named “${shown(unknown)}”.`,
+        });
+    })
+    .meta({
+      type: 'string',
+      description: `Only these types, with commas between them. \`article.*\` stands for all types of articles, \`*\` for all types. The types: ${catalogue.publicTypes.map((type) => `\`${type}\``).join(', ')}.`,
+      examples: ['article.published,article.edited', 'article.*'],
+    });
 
-const subject = z.string().regex(new RegExp(`^(?:${PUBLIC_KINDS.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
-  error: 'Must be what events name as their subject, such as article-8001.',
-});
+const subjectIn = ({ publicKinds }: Told) =>
+  z.string().regex(new RegExp(`^(?:${publicKinds.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
+    error: 'Must be what events name as their subject, such as article-8001.',
+  });
 
 /** A time of the log, as a change says when it was made. */
 const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
-const filters = {
-  types: types.optional(),
+const filtersOf = (catalogue: Told) => ({
+  types: typesIn(catalogue).optional(),
   actor: actor.optional().meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
-  subject: subject.optional().meta({ description: 'Only what happened to this, as events name it.', examples: ['article-8001'] }),
+  subject: subjectIn(catalogue)
+    .optional()
+    .meta({ description: 'Only what happened to this, as events name it.', examples: ['article-8001'] }),
   article: idParameter.optional().meta({ description: 'Only what happened to this article and to its comments.' }),
   author: idParameter.optional().meta({ description: 'Only what happened to articles and comments of this user.' }),
   user: idParameter.optional().meta({ description: 'Only what happened to this user.' }),
-};
+});
 
 const after = PAGE.after.meta({
   description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
@@ -90,8 +100,16 @@ const until = time.optional().meta({
 export const SPAN = { since, until };
 
 /** What a stream of events can be asked for. */
-export const FollowedEvents = z.strictObject({ after, since, ...filters });
-export type EventFilter = Readonly<Omit<z.output<typeof FollowedEvents>, 'after' | 'since'>>;
+export const followedEvents = (catalogue: Told) => z.strictObject({ after, since, ...filtersOf(catalogue) });
+export type EventFilter = Readonly<Omit<z.output<ReturnType<typeof followedEvents>>, 'after' | 'since'>>;
+
+/** Which types of events can be asked for is for the domain to say. */
+export const eventOperations = (catalogue: Told) => ({
+  listEvents: {
+    ...EVENT_OPERATIONS.listEvents,
+    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filtersOf(catalogue) }),
+  },
+});
 
 export const EVENT_OPERATIONS = {
   listEvents: {
@@ -100,7 +118,7 @@ export const EVENT_OPERATIONS = {
     role: 'query',
     summary: 'What has happened, as far as you may know of it, oldest first; or a stream of it as it happens',
     right: 'events.read',
-    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filters }),
+    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filtersOf(NOTHING) }),
     answer: {
       status: 200,
       description: 'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',

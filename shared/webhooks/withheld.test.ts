@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest';
-import { PUBLIC_TYPES } from '#shared/events/event-patterns.ts';
+import { publishing } from '#domain/publishing.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { scopesLackedByAll, withheldOf } from './withheld.ts';
 
+const catalogue = catalogueOf(publishing);
+
 test('nothing is withheld from an administrator whose token had every scope', () => {
-  expect(withheldOf({ eventTypes: ['*', ...PUBLIC_TYPES], scopes: TOLD_SCOPES }, 'admin')).toEqual([]);
+  expect(withheldOf(catalogue, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, 'admin')).toEqual([]);
 });
 
 const PUBLIC_ALONE = ['article.published', 'article.unpublished', 'comment.added', 'user.registered', 'user.deleted'];
 
 test('what is public is sent without a scope, and the rest is said to lack it', () => {
-  const [part, nothing, ...others] = withheldOf({ eventTypes: ['article.*', 'article.drafted', ...PUBLIC_ALONE], scopes: [] }, 'author');
+  const [part, nothing, ...others] = withheldOf(
+    catalogue,
+    { eventTypes: ['article.*', 'article.drafted', ...PUBLIC_ALONE], scopes: [] },
+    'author',
+  );
   expect(part).toMatchObject({
     eventType: 'article.*',
     scope: 'read:articles',
@@ -25,17 +32,19 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
 });
 
 test('a scope that would open nothing to the owner is not what is lacking', () => {
-  expect(withheldOf({ eventTypes: ['article.published'], scopes: [] }, 'reader')).toEqual([]);
+  expect(withheldOf(catalogue, { eventTypes: ['article.published'], scopes: [] }, 'reader')).toEqual([]);
   const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
   for (const scopes of [[], TOLD_SCOPES])
-    expect(withheldOf({ eventTypes: ['article.drafted'], scopes }, 'reader')).toEqual([{ eventType: 'article.drafted', reason }]);
+    expect(withheldOf(catalogue, { eventTypes: ['article.drafted'], scopes }, 'reader')).toEqual([
+      { eventType: 'article.drafted', reason },
+    ]);
 });
 
 test('all is withheld only where nobody could be told any of it by these scopes', () => {
-  expect(scopesLackedByAll({ eventTypes: ['client.*', 'article.drafted'], scopes: ['manage:webhooks'] })).toEqual([
+  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*', 'article.drafted'], scopes: ['manage:webhooks'] })).toEqual([
     'read:users',
     'read:articles',
   ]);
-  expect(scopesLackedByAll({ eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] })).toEqual([]);
-  expect(scopesLackedByAll({ eventTypes: ['client.*'], scopes: ['read:users'] })).toEqual([]);
+  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] })).toEqual([]);
+  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*'], scopes: ['read:users'] })).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import { concernOf } from '#shared/change-stream/who-may-know.ts';
-import type { EventType } from '#shared/events/catalogue.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
@@ -10,10 +10,11 @@ import type { Withheld } from '#shared/rest/webhook.ts';
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
 
 /** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
-export const withheldOf = ({ eventTypes, scopes }: Told, role: Role): readonly Withheld[] =>
-  eventTypes.flatMap((eventType) => {
-    const told = toldOf(eventType, scopes, role);
-    const lacking = TOLD_SCOPES.filter((scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope], role) > told);
+export const withheldOf = (catalogue: Catalogue, { eventTypes, scopes }: Told, role: Role): readonly Withheld[] => {
+  const toldOf = tellerOf(catalogue, role);
+  return eventTypes.flatMap((eventType) => {
+    const told = toldOf(eventType, scopes);
+    const lacking = TOLD_SCOPES.filter((scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope]) > told);
     const left = told === 0 ? 'Nothing of this is sent' : 'Only a part of this is sent';
     if (lacking.length > 0)
       return lacking.map((scope) => ({
@@ -23,20 +24,23 @@ export const withheldOf = ({ eventTypes, scopes }: Told, role: Role): readonly W
       }));
     return told > 0 ? [] : [{ eventType, reason: `${left}: the role of the owner, ${role}, does not let them read it.` }];
   });
+};
 
 /** The scopes without which nothing of it could be sent to anybody; none where something could. */
-export const scopesLackedByAll = ({ eventTypes, scopes }: Told): readonly ToldScope[] =>
-  eventTypes.some((each) => toldOf(each, scopes, 'admin') > 0)
+export const scopesLackedByAll = (catalogue: Catalogue, { eventTypes, scopes }: Told): readonly ToldScope[] =>
+  eventTypes.some((each) => tellerOf(catalogue, 'admin')(each, scopes) > 0)
     ? []
-    : [...new Set(withheldOf({ eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
+    : [...new Set(withheldOf(catalogue, { eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
 
 /** In how many cases what it stands for is told to an owner. */
-const toldOf = (pattern: string, scopes: readonly ToldScope[], role: Role): number => {
-  const owner = { kind: 'user', userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
-  return typesOf(pattern)
-    .flatMap(casesOf)
-    .filter(([right, resource]) => may(owner, right, resource)).length;
-};
+const tellerOf =
+  (catalogue: Catalogue, role: Role) =>
+  (pattern: string, scopes: readonly ToldScope[]): number => {
+    const owner = { kind: 'user', userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
+    return typesOf(catalogue, pattern)
+      .flatMap(casesOf)
+      .filter(([right, resource]) => may(owner, right, resource)).length;
+  };
 
 const OWNER = 1 as UserId;
 const OTHER = 2 as UserId;
@@ -53,7 +57,7 @@ const [DRAFTS, PUBLISHED] = [
 ];
 
 /** What was drafted is published by an event of its own, and comments are added to what is published. */
-const placesOf = (type: EventType): readonly Resource[] => {
+const placesOf = (type: string): readonly Resource[] => {
   if (type === 'article.drafted') return DRAFTS;
   return type === 'article.published' || type === 'article.unpublished' || type === 'comment.added' ? PUBLISHED : PLACED;
 };
@@ -62,7 +66,7 @@ type Case = readonly [Operation, Resource];
 const under = (right: Operation, resources: readonly Resource[]): readonly Case[] => resources.map((resource) => [right, resource]);
 
 /** On whose behalf, and of what, an event of the type may be. */
-const casesOf = (type: EventType): readonly Case[] => {
+const casesOf = (type: string): readonly Case[] => {
   switch (concernOf(type)) {
     case 'article':
       return under('article.read', placesOf(type));

@@ -81,7 +81,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     pool,
     eventLog,
     gateway,
-    codec: createCodec({ keys }),
+    codec: createCodec({ keys, domain: publishing }),
     async addClient(clientId, settings = {}) {
       const wanted = ClientSettings.parse({ ...clientAt(application.url), ...settings });
       await auth.clients.register({ clientId, settings: wanted }, by(system));

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { type ChangeReader, createChangeReader } from '#shared/change-stream/changes.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -6,15 +8,16 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { context } from '#shared/events/codec-setting.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { createReadModel } from '../../projector/service.ts';
+import { context } from '../codec-setting.ts';
 import { createDatabase } from './database.ts';
 import { tables } from './tables.ts';
 
 /** A log to which events are written as they are, with no command before them, and readers of its changes. */
 export type ChangeReading = AsyncDisposable & {
+  readonly domain: Domain;
   readonly eventLog: EventLog;
   readonly pool: Pool;
   readonly keys: KeyStore;
@@ -38,9 +41,10 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
   const eventLog = opening.use(await openEventLog({ url }));
   await createReadModel(pool, tables, 'read_model');
   const keys = opening.use(memoryKeyStore());
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: publishing });
   const resources = opening.move();
   return {
+    domain: publishing,
     eventLog,
     pool,
     keys,
@@ -67,7 +71,10 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
           yield* pages;
         },
       };
-      return { reads, reader: createChangeReader({ eventLog: log, pool, keys, ...(stepsMax !== undefined && { stepsMax }) }) };
+      return {
+        reads,
+        reader: createChangeReader({ domain: publishing, eventLog: log, pool, keys, ...(stepsMax !== undefined && { stepsMax }) }),
+      };
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -85,12 +85,12 @@ export const createCommandWorld = async (
       const resources = opening.move();
       return {
         send: service.send,
+        domain: publishing,
         eventLog,
         keys,
         masterKey,
         erasures,
-        codec: createCodec({ keys }),
-        domain: publishing,
+        codec: createCodec({ keys, domain: publishing }),
         tables,
         pool,
         databaseUrl: database.url,

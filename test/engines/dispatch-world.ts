@@ -105,6 +105,7 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   const beside = { gateway: side, log, health: new Health(log), config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
   const resources = opening.move();
   return {
+    domain: side.domain,
     databaseUrl,
     directUrl: undefined,
     eventLog,

@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import type { ProblemCode } from '#shared/http/problem.ts';
 import { DESCRIBED } from '#shared/rest/operations.ts';
 import { openApiDocument } from '../../query/openapi/document.ts';
@@ -7,7 +8,12 @@ type Problems = {
 };
 type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, Problems>> };
 
-const document = openApiDocument({ publicUrl: 'https://annals.example', issuerUrl: 'https://annals.example', requireIfMatch: true });
+const document = openApiDocument({
+  domain: publishing,
+  publicUrl: 'https://annals.example',
+  issuerUrl: 'https://annals.example',
+  requireIfMatch: true,
+});
 const paths = document.paths as unknown as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 const routes = Object.values(DESCRIBED).map(({ method, path }) => ({

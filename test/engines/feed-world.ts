@@ -46,7 +46,8 @@ export const openFeedWorld = async (): Promise<FeedWorld> => {
   };
   const resources = opening.move();
   return {
-    open: (options = {}) => openFeed({ changes, moveOnMs: 20, log: pino({ level: 'silent' }), metrics: createMetrics(), ...options }),
+    open: (options = {}) =>
+      openFeed({ domain: side.domain, changes, moveOnMs: 20, log: pino({ level: 'silent' }), metrics: createMetrics(), ...options }),
     write: async (authorId) => (await writeAt(authorId)).id,
     writeAt,
     nextId: () => lastId + 1,

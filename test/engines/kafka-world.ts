@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { publishing } from '#domain/publishing.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
@@ -6,6 +7,7 @@ import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { captureLog } from '../serve.ts';
@@ -80,6 +82,7 @@ const openStream = async ({ eventLog }: CommandSide, url: string, fromLog: Chang
   const stream = await openKafkaChangeStream({
     place,
     identity: eventLog.identity,
+    catalogue: catalogueOf(publishing),
     log,
     fromLog: closable,
     silenceMaxMs: scaled(PATIENCE_MS),

@@ -1,3 +1,4 @@
+import { publishing } from '#domain/publishing.ts';
 import type { Sender } from '../../webhook-dispatcher/deliver/delivery.ts';
 import { openSender } from '../../webhook-dispatcher/deliver/open-sender.ts';
 import { createEndpointSecrets } from '../../webhook-dispatcher/endpoint-secrets.ts';
@@ -13,10 +14,10 @@ type Wraps = { readonly ledger?: (ledger: RunLedger) => RunLedger; readonly send
 export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) => same, sender = (same) => same }: Wraps): RunProcess => {
   const opened = new AsyncDisposableStack();
   const { pool, eventLog, keys, config, log } = given;
-  const secrets = createEndpointSecrets({ eventLog, keys });
+  const secrets = createEndpointSecrets({ domain: publishing, eventLog, keys });
   const opens = {
     ledger: ledger(openRunLedger(pool, { hours: 120, failures: 5 })),
-    sender: sender(opened.use(openSender({ pool, eventLog, keys, settings: config.webhooks }))),
+    sender: sender(opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks }))),
   };
   const runner = opened.use(createRunner({ ...opens, secrets, log, observer: { sent() {} }, disable: async () => {} }));
   return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };

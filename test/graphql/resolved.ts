@@ -1,4 +1,5 @@
 import type { DocumentNode, ExecutionResult, OperationDefinitionNode } from 'graphql';
+import { publishing } from '#domain/publishing.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
@@ -14,7 +15,7 @@ type Read = {
 
 /** Runs reads on the resolvers, which need nothing of what mutations do. */
 export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResult>) => {
-  const execute = createExecutor({ schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   return ({ document, operation, variables, caller }) => {
     const prepared = { hash: '', schema, document, operations: [], introspects: false };
     const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };

@@ -1,12 +1,13 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { docsRoutes } from '../../query/docs/routes.ts';
 import { openApiRoutes } from '../../query/openapi/routes.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { scaled } from '../engines/load.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
-const OPTIONS = { publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
+const OPTIONS = { domain: publishing, publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
 export const DEADLINE_MS = 60_000;
 
 const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));

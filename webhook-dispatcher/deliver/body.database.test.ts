@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
@@ -6,6 +7,7 @@ import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
@@ -25,8 +27,9 @@ beforeAll(async () => {
   world = await createReadWorld();
   const { eventLog, keys, pool } = world.side;
   dependencies = {
+    catalogue: catalogueOf(publishing),
     identity: eventLog.identity,
-    open: createChangeOpener({ eventLog, keys }),
+    open: createChangeOpener({ domain: publishing, eventLog, keys }),
     isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
     standsStill: createStandsStill(pool),
   };
@@ -55,7 +58,7 @@ const write = async (by: Asker, method: string, path: string, body?: object): Pr
 
 const allChanges = async (): Promise<readonly Change[]> => {
   const { eventLog, pool, keys } = world.side;
-  const reader = createChangeReader({ eventLog, pool, keys });
+  const reader = createChangeReader({ domain: publishing, eventLog, pool, keys });
   const head = await eventLog.head();
   const found: Change[] = [];
   for await (const events of eventLog.follow(START, AbortSignal.timeout(scaled(30_000)))) {

@@ -6,7 +6,7 @@ import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import type { IsReadable } from '#shared/change-stream/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/change-stream/visible-data.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
@@ -21,6 +21,7 @@ type Composed =
 export type ComposeBody = (outgoing: Outgoing) => Promise<Composed>;
 
 type Dependencies = {
+  readonly catalogue: Catalogue;
   readonly identity: LogIdentity;
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
@@ -34,7 +35,7 @@ const BODY_BYTES_MAX = 262_144;
  * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what may no longer be told
  * is not told in part instead.
  */
-export const createComposer = ({ identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
+export const createComposer = ({ catalogue, identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
     return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
@@ -52,7 +53,7 @@ export const createComposer = ({ identity, open, isReadable, standsStill }: Depe
   const readableData = async (change: Change, owner: Owner): Promise<{ shape: Shape; data: JsonObject } | undefined> => {
     if (!(await isReadable(owner, change.stream))) return undefined;
     const data = await open(change);
-    if (!isWhole(change, data)) return undefined;
+    if (!isWhole(catalogue.find(change.type), data)) return undefined;
     return seesAll(owner, change.stream) ? { shape: 'full', data } : { shape: 'public', data: withoutPrivate(data) };
   };
 
@@ -72,8 +73,7 @@ export const createComposer = ({ identity, open, isReadable, standsStill }: Depe
 };
 
 /** Whether nothing of it was erased, or is damaged. What only some events of the type have may be absent. */
-const isWhole = ({ type }: Change, data: JsonObject): boolean => {
-  const definition: EventDefinition | undefined = isEventType(type) ? CATALOGUE[type] : undefined;
+const isWhole = (definition: EventDefinition | undefined, data: JsonObject): boolean => {
   const { fields = [], concealed = [] } = definition?.personal ?? {};
   const shape = definition?.schema.shape ?? {};
   return fields.every((field) => {

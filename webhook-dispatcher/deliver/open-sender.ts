@@ -1,8 +1,10 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import type { WebhookSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { createComposer } from './body.ts';
 import type { Sender } from './delivery.ts';
@@ -11,6 +13,7 @@ import { createSender } from './send.ts';
 import { createStandsStill } from './standing-still.ts';
 
 type Options = {
+  readonly domain: Domain;
   /** Of the database with the read model. */
   readonly pool: Pick<Pool, 'query'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
@@ -18,11 +21,12 @@ type Options = {
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
 };
 
-export const openSender = ({ pool, eventLog, keys, settings }: Options): Sender & AsyncDisposable => {
+export const openSender = ({ domain, pool, eventLog, keys, settings }: Options): Sender & AsyncDisposable => {
   const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
   const compose = createComposer({
+    catalogue: catalogueOf(domain),
     identity: eventLog.identity,
-    open: createChangeOpener({ eventLog, keys }),
+    open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
     standsStill: createStandsStill(pool),
   });

@@ -1,8 +1,7 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { CATALOGUE, isEventType } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
@@ -32,9 +31,13 @@ export type RequestedReplay = {
 const ROWS_AT_ONCE_MAX = 10_000;
 
 /** Writes each change once, and what is to be told of it; what is there already stays as it is. */
-export const writeDeliveries = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
+export const writeDeliveries = async (
+  connection: Connection,
+  catalogue: Catalogue,
+  deliveries: readonly PlannedDelivery[],
+): Promise<void> => {
   if (deliveries.length === 0) return;
-  await writeMessages(connection, deliveries);
+  await writeMessages(connection, catalogue, deliveries);
   for (let first = 0; first < deliveries.length; first += ROWS_AT_ONCE_MAX)
     await writeSome(connection, deliveries.slice(first, first + ROWS_AT_ONCE_MAX));
 };
@@ -57,7 +60,11 @@ const writeSome = async (connection: Connection, deliveries: readonly PlannedDel
 };
 
 /** One that was there for long is kept from being forgotten in the same moment. */
-export const writeMessages = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
+export const writeMessages = async (
+  connection: Connection,
+  catalogue: Catalogue,
+  deliveries: readonly PlannedDelivery[],
+): Promise<void> => {
   const changes = [...new Map(deliveries.map(({ change }) => [change.id, change])).values()];
   await connection.query(
     `insert into webhook_ledger.message (event_id, position, change, person_id)
@@ -67,14 +74,14 @@ export const writeMessages = async (connection: Connection, deliveries: readonly
       changes.map(({ id }) => id),
       changes.map(({ position }) => position),
       changes.map((change) => JSON.stringify(change)),
-      changes.map(personIn),
+      changes.map((change) => personIn(catalogue, change)),
     ],
   );
 };
 
 /** Whose personal fields the event has. */
-const personIn = ({ type, data }: Change): number | null => {
-  const { personal }: Pick<EventDefinition, 'personal'> = isEventType(type) ? CATALOGUE[type] : { personal: null };
+const personIn = (catalogue: Catalogue, { type, data }: Change): number | null => {
+  const personal = catalogue.find(type)?.personal;
   const subject = personal && data[personal.subject];
   return typeof subject === 'number' ? subject : null;
 };

@@ -1,6 +1,7 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import { DUE_AGAIN, type PlannedDelivery, writeMessages } from './plan-rows.ts';
 
 /** What is asked for again, as far as it has come. */
@@ -46,7 +47,7 @@ export const countDueOf = async (pool: Pool, webhookId: WebhookId, max: number):
 export const advanceReplay = (
   pool: Pool,
   { id, webhookId, to, at }: RunningReplay,
-  { upTo, deliveries }: { readonly upTo: Position; readonly deliveries: readonly PlannedDelivery[] },
+  { upTo, deliveries, catalogue }: { readonly upTo: Position } & Pick<Again, 'deliveries' | 'catalogue'>,
 ): Promise<boolean> =>
   inTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
@@ -56,15 +57,18 @@ export const advanceReplay = (
       [id, at, Math.min(upTo, to), deliveries.length, upTo >= to],
     );
     if (rowCount !== 1) return false;
-    if (deliveries.length > 0) await writeAgain(connection, { id, webhookId, deliveries });
+    if (deliveries.length > 0) await writeAgain(connection, { id, webhookId, deliveries, catalogue });
     return true;
   });
 
-type Again = Pick<RunningReplay, 'id' | 'webhookId'> & { readonly deliveries: readonly PlannedDelivery[] };
+type Again = Pick<RunningReplay, 'id' | 'webhookId'> & {
+  readonly deliveries: readonly PlannedDelivery[];
+  readonly catalogue: Catalogue;
+};
 
 /** What is due is left alone: runs, which record many of those at once in an order of their own, are not waited for, and need not wait. */
-const writeAgain = async (connection: Connection, { id, webhookId, deliveries }: Again): Promise<void> => {
-  await writeMessages(connection, deliveries);
+const writeAgain = async (connection: Connection, { id, webhookId, deliveries, catalogue }: Again): Promise<void> => {
+  await writeMessages(connection, catalogue, deliveries);
   const changes = deliveries.map(({ change }) => change);
   await connection.query(
     `update webhook_ledger.delivery set ${DUE_AGAIN}, replay_id = $2 where webhook_id = $1 and event_id = any($3) and state <> 'due'`,

@@ -1,5 +1,6 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { concernOf } from '#shared/change-stream/who-may-know.ts';
-import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Html, html } from '#shared/html.ts';
 import { scopeOf } from '#shared/policy.ts';
@@ -13,15 +14,20 @@ import { type Sample, sampleOf } from './samples.ts';
 const PATH = '/docs/events';
 
 /** Every type that was ever written, by what it happens to. */
-export const eventsPage: DocsPage = { path: PATH, title: 'Events', scripts: ['filter.js'], content: () => readContent() };
+export const eventsPage = (domain: Domain): DocsPage => ({
+  path: PATH,
+  title: 'Events',
+  scripts: ['filter.js'],
+  content: () => readContent(domain),
+});
 
-type Kind = { readonly id: string; readonly title: string; readonly types: readonly EventType[] };
+type Kind = { readonly id: string; readonly title: string; readonly types: readonly EventDefinition[] };
 
 const INSIDE = { id: 'inside', title: 'What goes on inside' };
 
-const readContent = async (): Promise<Content> => {
-  const kinds = kindsOf(Object.keys(CATALOGUE) as EventType[]);
-  const entries = new Map<EventType, Html>();
+const readContent = async (domain: Domain): Promise<Content> => {
+  const kinds = kindsOf(catalogueOf(domain).definitions);
+  const entries = new Map<EventDefinition, Html>();
   for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type));
   return {
     body: html`${INTRODUCTION}
@@ -31,13 +37,13 @@ ${kinds.map(({ id, title, types }) => html`<h2 id="${id}">${title}</h2>\n${types
   };
 };
 
-const isPublic = (type: EventType): boolean => CATALOGUE[type].visibility === 'public';
+const isPublic = ({ visibility }: EventDefinition): boolean => visibility === 'public';
 
-const kindsOf = (types: readonly EventType[]): readonly Kind[] => {
-  const kinds = new Map<string, EventType[]>();
-  for (const type of types) {
-    const kind = isPublic(type) ? (type.split('.')[0] ?? '') : INSIDE.id;
-    kinds.set(kind, [...(kinds.get(kind) ?? []), type]);
+const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
+  const kinds = new Map<string, EventDefinition[]>();
+  for (const definition of definitions) {
+    const kind = isPublic(definition) ? (definition.type.split('.')[0] ?? '') : INSIDE.id;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), definition]);
   }
   const { [INSIDE.id]: inside = [], ...told } = Object.fromEntries(kinds);
   return [...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })), { ...INSIDE, types: inside }];
@@ -61,8 +67,8 @@ const HEARERS: Readonly<Record<ReturnType<typeof concernOf>, string>> = {
   internal: 'Nobody: it is in the log and in its exports alone.',
 };
 
-const entryOf = async (type: EventType): Promise<Html> => {
-  const definition: EventDefinition = CATALOGUE[type];
+const entryOf = async (definition: EventDefinition): Promise<Html> => {
+  const { type } = definition;
   const { description, schema, example } = describeEventType(definition);
   const fields = fieldsOf(schema);
   const names = fields.map(({ name }) => name).join(' ');
@@ -76,7 +82,7 @@ const entryOf = async (type: EventType): Promise<Html> => {
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2))}
-${isPublic(type) && waysOf(await sampleOf(type))}
+${isPublic(definition) && waysOf(await sampleOf(definition))}
 </section>
 `;
 };

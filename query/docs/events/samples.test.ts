@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { execute, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
-import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
 import { createComposer } from '../../../webhook-dispatcher/deliver/body.ts';
@@ -14,11 +14,11 @@ import { schema } from '../../graphql/schema.ts';
 import { changeOf, sampleOf } from './samples.ts';
 
 const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });
-const types = Object.keys(CATALOGUE) as EventType[];
-const told = types.filter((type) => CATALOGUE[type].visibility === 'public');
+const catalogue = catalogueOf(publishing);
+const told = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
 
-test.each(types)('the example of %s is what its golden fixture holds, and fits the schema on the page', (type) => {
-  const definition: EventDefinition = CATALOGUE[type];
+test.each(catalogue.definitions)('the example of $type is what its golden fixture holds, and fits the schema on the page', (definition) => {
+  const { type } = definition;
   const fixture = new URL(`../../../shared/events/golden/${type}.v${definition.version}.json`, import.meta.url);
   const { decoded } = JSON.parse(readFileSync(fixture, 'utf8')) as { decoded: JsonObject };
   expect(decoded).toEqual(definition.example);
@@ -26,16 +26,18 @@ test.each(types)('the example of %s is what its golden fixture holds, and fits t
   expect(validator.validate(described.schema, described.example), JSON.stringify(validator.errors)).toBe(true);
 });
 
-describe.each(told)('%s as it is told', (type) => {
+describe.each(told)('$type as it is told', (definition) => {
+  const { type } = definition;
+
   test('in the stream is what the interface says', async () => {
-    const { message } = await sampleOf(type);
+    const { message } = await sampleOf(definition);
     const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message) ?? [];
     const event = EVENT_OPERATIONS.listEvents.answer.schema.parse(JSON.parse(data));
-    expect(event).toMatchObject({ type, cursor: id, data: describeEventType(CATALOGUE[type]).example });
+    expect(event).toMatchObject({ type, cursor: id, data: describeEventType(definition).example });
   });
 
   test('by GraphQL is what the schema lets a subscription ask for, and answer', async () => {
-    const { subscription, result } = await sampleOf(type);
+    const { subscription, result } = await sampleOf(definition);
     const document = parse(subscription);
     expect(validate(schema, document)).toEqual([]);
     const answer = await execute({ schema, document, rootValue: result.data });
@@ -43,9 +45,9 @@ describe.each(told)('%s as it is told', (type) => {
   });
 
   test.each(['thin', 'full'] as const)('to a webhook, %s, is what the dispatcher sends', async (payload) => {
-    const definition: EventDefinition = CATALOGUE[type];
     const { example } = describeEventType(definition);
     const compose = createComposer({
+      catalogue,
       identity: EXAMPLE_LOG,
       open: async () => example,
       isReadable: async () => true,
@@ -60,6 +62,6 @@ describe.each(told)('%s as it is told', (type) => {
     } as const;
     const change = changeOf(definition, example);
     const composed = await compose({ delivery: { change, shape: null }, endpoint: { payload }, owner } as unknown as Outgoing);
-    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(type))[payload]);
+    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(definition))[payload]);
   });
 });

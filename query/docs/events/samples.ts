@@ -1,7 +1,6 @@
 import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { idsIn } from '#shared/change-stream/visible-data.ts';
-import { CATALOGUE, type EventType } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -24,8 +23,8 @@ export type Sample = {
 };
 
 /** As an administrator is told of it, from whom nothing is kept. */
-export const sampleOf = async (type: EventType): Promise<Sample> => {
-  const definition: EventDefinition = CATALOGUE[type];
+export const sampleOf = async (definition: EventDefinition): Promise<Sample> => {
+  const { type } = definition;
   const { example } = describeEventType(definition);
   const change = changeOf(definition, example);
   const represent = createRepresentation({ identity: EXAMPLE_LOG, open: async () => example, isReadable: async () => true });

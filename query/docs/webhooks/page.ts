@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
 import { html } from '#shared/html.ts';
 import { sampleOf } from '../events/samples.ts';
 import { readExamples } from '../guides/library.ts';
@@ -9,7 +12,20 @@ import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 const PATH = '/docs/webhook-verification';
 
 /** How a receiver knows that a request is ours: in words, with numbers to check one’s own code by, and as programs. */
-export const verificationPage: DocsPage = { path: PATH, title: 'Verifying webhooks', content: () => readContent() };
+export const verificationPage = (domain: Domain): DocsPage => ({
+  path: PATH,
+  title: 'Verifying webhooks',
+  content: () => readContent(exampleOf(domain)),
+});
+
+/** One that many want to hear of. */
+const exampleOf = (domain: Domain): EventDefinition => {
+  const events = Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events));
+  const { find, definitions } = catalogueOf(domain);
+  const example = find(events.find(({ spec }) => spec.subscribe === true)?.type ?? '') ?? definitions[0];
+  if (example === undefined) throw new Error('There are no events');
+  return example;
+};
 
 /** It signs nothing but this page. */
 const SECRET = `whsec_${Buffer.from('an example of a secret, not one!').toString('base64')}`;
@@ -22,9 +38,9 @@ const PROGRAMS = [
   ['receive-webhook.sh', 'A shell', 'bash and openssl, as a CGI script.'],
 ] as const;
 
-const readContent = async (): Promise<Content> => {
+const readContent = async (example: EventDefinition): Promise<Content> => {
   const examples = new Map(readExamples().map(({ name, text }) => [name, text]));
-  const { thin: body } = await sampleOf('article.published');
+  const { thin: body } = await sampleOf(example);
   const signed = `${ID}.${TIMESTAMP}.${body}`;
   const signature = createHmac('sha256', Buffer.from(SECRET.replace('whsec_', ''), 'base64'))
     .update(signed)

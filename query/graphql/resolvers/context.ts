@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -14,6 +15,7 @@ import type { CheckCommand, SendCommand } from './send-command.ts';
 
 /** What the resolvers of one request share. */
 export type Context = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly searches: Searches;
   readonly caller: Caller;

@@ -35,7 +35,7 @@ const ERRORS_MAX = 50;
 
 export type ExecutorOptions = CommandsOptions &
   Omit<PastOptions, 'codec'> &
-  Pick<HistoryOptions, 'keys'> & {
+  Pick<HistoryOptions, 'domain' | 'keys'> & {
     readonly schema: GraphQLSchema;
     readonly pool: Pool;
     readonly searches: Searches;
@@ -45,7 +45,7 @@ export type ExecutorOptions = CommandsOptions &
 
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { schema, pool, searches, blobs, uploadKey, eventLog } = options;
+  const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
   const codec = createCodec(options);
   const momentsOf = createMoments({ ...options, codec });
   const readHistory = createHistory({ ...options, codec });
@@ -61,6 +61,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
     };
     const loaders = createLoaders({ pool, searches }, caller);
     const shared = {
+      domain,
       pool,
       searches,
       caller,

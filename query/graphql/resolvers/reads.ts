@@ -5,7 +5,7 @@ import { may } from '#shared/policy.ts';
 import { ERASED_TEXT } from '#shared/rest/comments.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { DELETED_USER } from '#shared/rest/users.ts';
-import { EVENT_TYPES } from '../../event-types/event-types.ts';
+import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
 import { signAddress } from '../../uploads/signed-address.ts';
 import { auditStatus } from './audit.ts';
@@ -80,7 +80,7 @@ export const QUERY: Resolvers = {
   webhook: byId('Webhook'),
   webhooks: listedAt('Webhook', readPlainList),
   webhooksConnection: listedAt('Webhook', readConnection),
-  eventTypes: () => EVENT_TYPES,
+  eventTypes: (_query, _args, { domain }) => eventTypesOf(domain),
   auditStatus,
 };
 

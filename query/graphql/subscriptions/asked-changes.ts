@@ -1,5 +1,6 @@
 import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind, type SelectionSetNode } from 'graphql';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Topic } from '../../changes/topics.ts';
@@ -21,16 +22,19 @@ export type AskedChanges = {
 type Arguments = Readonly<Record<string, unknown>>;
 type Asked = Pick<AskedChanges, 'topics'> & Partial<Pick<AskedChanges, 'wants'>>;
 
-const FIELDS: Readonly<Record<string, (args: Arguments) => Asked>> = {
+const FIELDS: Readonly<Record<string, (args: Arguments, catalogue: Catalogue) => Asked>> = {
   articlePublished: () => ({ topics: ['type:article.published'] }),
   articleChanged: ({ id }) => ({ topics: [`article:${demandId(id)}`] }),
   commentAdded: ({ articleId }) => ({ topics: [`comments:${demandId(articleId)}`], wants: ({ type }) => type === 'comment.added' }),
   userChanged: ({ id }) => ({ topics: [`user:${demandId(id)}`] }),
-  changes: ({ types }) => ({ topics: Array.isArray(types) ? typeTopics(types) : ['all'] }),
+  changes: ({ types }, catalogue) => ({ topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'] }),
 };
 
 /** Refuses what can never come. */
-export const askedChangesOf = ({ prepared: { schema, document }, operation: { node }, variables }: Runnable): AskedChanges => {
+export const askedChangesOf = (
+  catalogue: Catalogue,
+  { prepared: { schema, document }, operation: { node }, variables }: Runnable,
+): AskedChanges => {
   const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
   // The values were found to be right when the operation was admitted.
   if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
@@ -42,7 +46,7 @@ export const askedChangesOf = ({ prepared: { schema, document }, operation: { no
   const cursors = new Set(namesOfCursors(node));
   return {
     wants: () => true,
-    ...read(args),
+    ...read(args, catalogue),
     after: (args.after ?? null) === null ? undefined : String(args.after),
     variables: Object.fromEntries(Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name))),
   };
@@ -86,12 +90,12 @@ const demandId = (given: unknown): number => {
 
 const SHOWN_CHARACTERS_MAX = 40;
 
-const typeTopics = (given: readonly unknown[]): readonly Topic[] => {
+const typeTopics = (catalogue: Catalogue, given: readonly unknown[]): readonly Topic[] => {
   const types = [...new Set(given.map(String))];
-  const unknown = types.filter((type) => typesOf(type).length === 0);
+  const unknown = types.filter((type) => typesOf(catalogue, type).length === 0);
   if (types.length === 0) throw invalid('Name a type, or leave them out to hear of all.');
   if (unknown.length > 0) throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
-  return topicsOfTypes(types);
+  return topicsOfTypes(catalogue, types);
 };
 
 const invalid = (message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code: 'invalid_argument' } })]);

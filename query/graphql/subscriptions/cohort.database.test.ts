@@ -1,7 +1,9 @@
 import pino from 'pino';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
@@ -34,9 +36,9 @@ const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<s
   const prepared = { hash: text, schema, document, operations: [], introspects: false };
   const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
   const { pool } = opened;
-  const execute = createExecutor({ schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
-  return createCohorts({ identity, execute, log: pino({ level: 'silent' }) })(runnable, askedChangesOf(runnable));
+  return createCohorts({ identity, execute, log: pino({ level: 'silent' }) })(runnable, askedChangesOf(catalogueOf(publishing), runnable));
 };
 const PUBLISHED: Change = {
   position: 36 as Position,

@@ -1,5 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { preferredType } from '#shared/http/media-type.ts';
@@ -19,6 +21,7 @@ import { createKeptDocuments } from './kept-documents.ts';
 import { farewell } from './messages.ts';
 
 export type SubscriptionDependencies = {
+  readonly domain: Domain;
   readonly feed: Feed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
@@ -43,7 +46,11 @@ type Exchange = { readonly request: Request; readonly response: Response };
 
 export const openSubscriptions = (dependencies: SubscriptionDependencies): Subscriptions => {
   const { feed, streams, eventLog, demandPresentRole } = dependencies;
-  const subscribe = createSubscribe({ ...dependencies, cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }) });
+  const subscribe = createSubscribe({
+    ...dependencies,
+    catalogue: catalogueOf(dependencies.domain),
+    cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }),
+  });
   const connections = openConnections(dependencies);
   const keptDocuments = createKeptDocuments();
   return {

@@ -1,5 +1,6 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { createKafka } from './client.ts';
@@ -9,6 +10,7 @@ import { KafkaTail } from './tail.ts';
 export type KafkaChangeStreamOptions = {
   readonly place: KafkaPlace;
   readonly identity: LogIdentity;
+  readonly catalogue: Catalogue;
   readonly log: Log;
   /** What is not in Kafka, not any more, or not yet, is read from here. It is disposed with the stream. */
   readonly fromLog: ChangeStream;
@@ -28,9 +30,9 @@ const SILENCE_MAX_MS = 2_000;
  * exactly where it has got to, once the two are in step.
  */
 export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): Promise<ChangeStream> => {
-  const { place, identity, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const { place, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
   const kafka = await createKafka(place, log);
-  const tail = new KafkaTail({ kafka, topic: place.topic, identity, log });
+  const tail = new KafkaTail({ kafka, topic: place.topic, identity, catalogue, log });
   const closed = new AbortController();
   return {
     follow: (after, signal) => follow({ tail, fromLog, silenceMaxMs }, after, AbortSignal.any([signal, closed.signal])),

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Change } from '../change-stream.ts';
 import { fromMessage, toMessage } from './message.ts';
 
@@ -26,22 +28,23 @@ const VALUE =
   '"at":"2026-01-02T03:04:05.678Z","origin":{"actor":"user:7","client":"shop","request":"r-1","correlation":"r-1","causation":null},' +
   '"data":{"articleId":8,"authorId":7},"right":"article.read","resource":{"ownerId":7,"articleStatus":"published"},"isParked":false}';
 
+const reading = { identity, catalogue: catalogueOf(publishing) };
 const message = toMessage(identity, { change, previous: 11 as Position, correlation: 'r-1' });
 
 test('a change is written as it always was, and read again', () => {
   expect(String(message.value)).toBe(VALUE);
-  expect(fromMessage(identity, message)).toEqual({ change, previous: 11, bytes: VALUE.length });
+  expect(fromMessage(reading, message)).toEqual({ change, previous: 11, bytes: VALUE.length });
 });
 
 test('of what the first release has published nobody knows who did it', () => {
   const value = Buffer.from(VALUE.replace(/"origin":\{.*?\},/, ''));
-  expect(fromMessage(identity, { ...message, value }).change).toEqual({ ...change, origin: null });
+  expect(fromMessage(reading, { ...message, value }).change).toEqual({ ...change, origin: null });
 });
 
 test('what the first release has published of a type that has changed since is of the present version', () => {
   const disabled = { webhookId: 6, ownerId: 7, reason: 'gone', missed: { since: 9, at: change.at } };
   const first = { ...change, type: 'webhook.disabled', data: disabled };
-  const read = fromMessage(identity, toMessage(identity, { change: first, previous: 11 as Position, correlation: 'r-1' }));
+  const read = fromMessage(reading, toMessage(identity, { change: first, previous: 11 as Position, correlation: 'r-1' }));
   const data = { ...disabled, missed: { since: { log: null, position: 9 }, at: change.at } };
   expect(read.change).toEqual({ ...first, schemaVersion: 2, data });
 });

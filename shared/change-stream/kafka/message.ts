@@ -1,6 +1,7 @@
 import type { IHeaders, Message } from 'kafkajs';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor, parseCursor } from '#shared/cursor.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Change } from '../change-stream.ts';
 import { ofThisRelease } from '../of-this-release.ts';
 import type { ChangeToPublish } from '../publication.ts';
@@ -23,8 +24,10 @@ export type EncodedMessage = Message & { readonly value: Buffer };
 
 export type Heard = { readonly change: Change; readonly previous: Position; readonly bytes: number };
 
+export type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
+
 /** Throws where it is none of ours, or of another log. */
-export const fromMessage = (identity: LogIdentity, { headers = {}, value }: Pick<Message, 'headers' | 'value'>): Heard => {
+export const fromMessage = ({ identity, catalogue }: Reading, { headers = {}, value }: Pick<Message, 'headers' | 'value'>): Heard => {
   const position = parseCursor(identity, headerOf(headers, 'cursor'));
   const previous = parseCursor(identity, headerOf(headers, 'previous'));
   const text = String(value);
@@ -32,7 +35,7 @@ export const fromMessage = (identity: LogIdentity, { headers = {}, value }: Pick
   const told = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
   const change: Change = { ...told, origin: told.origin ?? null };
   if (change.position !== position) throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
-  return { change: ofThisRelease(change), previous, bytes: text.length };
+  return { change: ofThisRelease(catalogue, change), previous, bytes: text.length };
 };
 
 const headerOf = (headers: IHeaders, name: string): string => String(headers[name] ?? '');

@@ -3,13 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
 import { Doorbell } from '#shared/doorbell.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import { ANSWER_WITHIN_MS } from './client.ts';
 import { fromMessage } from './message.ts';
 import { RecentChanges, WORTH_HEARING } from './recent-changes.ts';
 import { within } from './within.ts';
 
-export type KafkaTailOptions = { readonly kafka: Kafka; readonly topic: string; readonly identity: LogIdentity; readonly log: Log };
+export type KafkaTailOptions = {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly identity: LogIdentity;
+  readonly catalogue: Catalogue;
+  readonly log: Log;
+};
 
 const FETCH_WAIT_MS = 500;
 const FETCH_BYTES_MAX = 4 * 1_048_576;
@@ -105,10 +112,10 @@ export class KafkaTail implements AsyncDisposable {
   }
 
   #take({ batch }: EachBatchPayload): void {
-    const { identity, log } = this.#options;
+    const { log } = this.#options;
     for (const message of batch.messages) {
       try {
-        this.recent.add(fromMessage(identity, message));
+        this.recent.add(fromMessage(this.#options, message));
       } catch (err) {
         log.error({ err, offset: message.offset }, 'A message in the topic of changes is none of this log, and left out.');
       }

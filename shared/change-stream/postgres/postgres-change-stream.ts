@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -12,6 +13,7 @@ import { type ChangeReader, createChangeReader } from '../changes.ts';
 import { followReached } from './follow-reached.ts';
 
 export type PostgresChangeStreamOptions = {
+  readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
   /** Of the database with the read model. */
   readonly pool: Pool;
@@ -21,8 +23,8 @@ export type PostgresChangeStreamOptions = {
 };
 
 /** Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached. */
-export const openPostgresChangeStream = ({ eventLog, pool, keys, bell }: PostgresChangeStreamOptions): ChangeStream => {
-  const reader = createChangeReader({ eventLog, pool, keys });
+export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }: PostgresChangeStreamOptions): ChangeStream => {
+  const reader = createChangeReader({ domain, eventLog, pool, keys });
   const readPosition = openReadPosition({ pool, eventLog, bell });
   const closed = new AbortController();
   return {

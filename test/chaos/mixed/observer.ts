@@ -36,7 +36,7 @@ export const openObserver = async ({ engines, settings }: Site): Promise<Observe
   const pool = opening.use(openPool({ url: engines.straight.databaseUrl, applicationName: 'chaos', connectionsMax: 4 }));
   const eventLog = opening.use(await openEventLog({ url: engines.straight.eventLogUrl }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey: parseMasterKey(settings.MASTER_KEY ?? '') }));
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: publishing });
   await recordMoves(pool);
   const resources = opening.move();
   return {

@@ -1,13 +1,14 @@
 import { v4 } from 'uuid';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { type AnnalsEvent, CATALOGUE } from './catalogue.ts';
-import { createCodec } from './codec.ts';
-import type { EventDefinition } from './define-event.ts';
-import { streamName } from './streams.ts';
 
 /** For tests of the codec: a person, an event about her, and a log's worth of one event. */
 export const ADA = 7001 as UserId;
@@ -37,12 +38,12 @@ const recordedOf = (event: NewEvent, stream: StreamName): RecordedEvent => ({
 });
 
 const streamOf = (event: AnnalsEvent): StreamName => {
-  const { kind, key }: EventDefinition['stream'] = CATALOGUE[event.type].stream;
+  const { kind, key } = (catalogueOf(publishing).find(event.type) as EventDefinition).stream;
   return streamName(kind, key === null ? 'x' : String((event.data as JsonObject)[key]));
 };
 
 export const setUp = (keys: KeyStore = memoryKeyStore()) => {
-  const codec = createCodec({ keys });
+  const codec = createCodec({ keys, domain: publishing });
   return {
     keys,
     codec,
