@@ -43,7 +43,7 @@ test('consequences of deletions that could not be carried out are told in pages,
   const park = (task: string, stream: string, minutesAgo: number, skipped = false) =>
     world.side.pool.query(
       `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at, skipped_at)
-       values ($1, $2, $3, '{}', 'No key.', now() - $4 * interval '1 minute', now() + interval '1 day', case when $5 then now() end)`,
+       values ($1, $2, $3, '{}', 'No key.', now() - $4 * interval '1 minute', now() + interval '4 minutes', case when $5 then now() end)`,
       [task, stream, randomUUID(), minutesAgo, skipped],
     );
   await park('end', 'comment-1', 30);
