@@ -8,7 +8,7 @@ const id = z.int().positive();
 const orNull = (schema: z.ZodType, def: FieldDef) => (def.optional ? schema.nullable() : schema);
 
 /** What an event holds: the ids of what it happened to, then what it changed. */
-export const eventShape = (kind: Kind, event: EventInfo): Shape => {
+const eventShape = (kind: Kind, event: EventInfo): Shape => {
   const shape: Shape = { [`${kind.name}Id`]: id };
   const add = (name: string, isPartial: boolean) => {
     const def = kind.fields[name];

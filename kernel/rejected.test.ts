@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** A declaration that compiles. Each wrong one is this, with one thing replaced. */
+const RIGHT = `import { integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
+import { assemble } from '${ROOT}/kernel/registry/registry.ts';
+import { article } from '${ROOT}/domain/article.ts';
+import * as base from '${ROOT}/domain/base.ts';
+
+const note = base.aggregate('note', {
+  owner: 'author',
+  fields: {
+    author: ref(base.user),
+    article: ref(article),
+    title: line(10).example('One'),
+    rows: list({ amount: integer(0, 9) }, { max: 3 }),
+    status: states('open', 'done'),
+  },
+  derived: { total: { sum: 'rows.amount' } },
+  events: {
+    made: { creates: ['title'], says: 'A note was made.' },
+    added: { adds: 'rows' },
+    finished: { sets: { status: 'done' } },
+    gone: { ends: true },
+  },
+  commands: {
+    make: { emits: 'made', next: ['finish'] },
+    finish: { emits: 'finished' },
+    end: { emits: ['finished', 'gone'], decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished']) },
+  },
+  rights: { read: { anyone: 'open' }, write: { author: 'own' } },
+  reactions: { article: { deleted: { run: 'finish' } } },
+});
+export const domain = assemble(base, [article, note]);
+`;
+
+type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
+
+/** What does not compile: what is replaced by what, where the compiler points to, and what it says. */
+const WRONG: readonly Wrong[] = [
+  ['an unknown field', `['title']`, `['titel']`, `'titel'`, 'TS2820', `Did you mean '"title"'?`],
+  ['an event without an effect', `gone: { ends: true }`, `gone: {}`, 'gone', 'TS2322', `EventSpec<"article" | "author" | "title"`],
+  ['a misspelt effect', `creates: ['title']`, `create: ['title']`, 'create', 'TS2353', `'create' does not exist`],
+  ['an unknown list', `adds: 'rows'`, `adds: 'row'`, 'adds', 'TS2322', `'"row"' is not assignable to type '"rows"'`],
+  ['a word that is no state', `status: 'done'`, `status: 'dune'`, 'status', 'TS2322', `'"dune"' is not assignable`],
+  [
+    'the time of the event in a text',
+    `status: 'done'`,
+    `title: 'now', author: 'now'`,
+    'author',
+    'TS2322',
+    `'"now"' is not assignable to type '"caller"'`,
+  ],
+  ['an unknown event', `emits: 'made'`, `emits: 'maed'`, 'emits', 'TS2322', `'"maed"' is not assignable`],
+  ['an unknown command to follow', `['finish']`, `['finnish']`, 'next', 'TS2322', `Did you mean '"finish"'?`],
+  [
+    'a choice that nothing decides',
+    `, decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished'])`,
+    '',
+    'end',
+    'TS2322',
+    `'decide' is missing`,
+  ],
+  ['a decision by an unknown field', 'state.title', 'state.titel', 'titel', 'TS2551', `'titel' does not exist`],
+  ['a decision for an unknown event', `['gone'] :`, `['went'] :`, `(state.title === ''`, 'TS2322', `'"went"' is not assignable`],
+  ['an unknown fact', `anyone: 'open'`, `anyone: 'opne'`, 'anyone', 'TS2322', `'"opne"' is not assignable`],
+  ['an unknown fact among several', `anyone: 'open'`, `anyone: { opne: true }`, 'opne', 'TS2353', `'opne' does not exist`],
+  [
+    'an unknown fact of what is referred to',
+    `anyone: 'open'`,
+    `anyone: { article: 'publshed' }`,
+    'anyone',
+    'TS2322',
+    `'"publshed"' is not assignable`,
+  ],
+  [
+    'a guard by a word that is no state',
+    `emits: 'made'`,
+    `when: { article: { status: 'publshed' } }, emits: 'made'`,
+    'when',
+    'TS2322',
+    `Did you mean '"published"'?`,
+  ],
+  ['an unknown role', `author: 'own' }`, `editor: 'own' }`, 'editor', 'TS2353', `'editor' does not exist`],
+  ['a right to an unknown command', 'write:', 'finnish:', 'finnish', 'TS2561', `'finnish' does not exist`],
+  ['an owner who is no user', `owner: 'author'`, `owner: 'title'`, 'owner', 'TS2322', `'"title"' is not assignable`],
+  ['a sum of what is no number', `'rows.amount'`, `'rows.amonut'`, 'sum', 'TS2322', `'"rows.amonut"' is not assignable`],
+  ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
+  ['a reaction by an unknown command', `run: 'finish'`, `run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
+  ['an example of another type', `example('One')`, 'example(1)', '1', 'TS2345', `'number' is not assignable`],
+  ['a reference to what is not declared', 'ref(article)', 'ref(folder)', 'folder', 'TS2304', `Cannot find name 'folder'`],
+  [
+    'a reference to what is not in the domain',
+    'article: ref(article)',
+    `article: ref(article), folder: ref('folder')`,
+    '[article, note]',
+    'TS2345',
+    'refers to an aggregate that is not in the domain',
+  ],
+];
+
+const fileOf = (index: number): string => `wrong-${index}.ts`;
+let folder: string;
+/** What the compiler says of each file, with the lines that belong to it. */
+let said: ReadonlyMap<string, readonly string[]>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'annals-rejected-'));
+  const options = { typeRoots: [join(ROOT, 'node_modules/@types')], noUnusedLocals: false };
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions: options, include: ['*.ts'] }),
+  );
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(folder, 'right.ts'), RIGHT);
+  for (const [index, [, right, wrong]] of WRONG.entries()) await writeFile(join(folder, fileOf(index)), RIGHT.replace(right, wrong));
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  const { promise, resolve } = Promise.withResolvers<string>();
+  execFile(compiler, ['-p', folder, '--pretty', 'false'], { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (_error, output) =>
+    resolve(output),
+  );
+  const errors = (await promise).split(/\n(?=\S)/);
+  said = Map.groupBy(errors, (error) => /^[^(]+/.exec(error)?.[0] ?? '');
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+test('a declaration that is right compiles', () => {
+  expect([...said].filter(([file]) => !file.startsWith('wrong-') && file !== '')).toEqual([]);
+});
+
+test.each(WRONG.map((wrong, index) => ({ promise: wrong[0], wrong, file: fileOf(index) })))(
+  '$promise does not compile',
+  ({ wrong, file }) => {
+    const [, right, replaced, at, code, says] = wrong;
+    expect(RIGHT).toContain(right);
+    const errors = said.get(file) ?? [];
+    const [, line, column, found] = /\((\d+),(\d+)\): error (TS\d+)/.exec(errors.find((error) => error.includes(says)) ?? '') ?? [];
+    const place = RIGHT.replace(right, replaced)
+      .split('\n')
+      [Number(line) - 1]?.slice(Number(column) - 1);
+    expect({ errors, found, place: place?.slice(0, at.length) }).toEqual({ errors, found: code, place: at });
+  },
+);
