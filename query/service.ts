@@ -15,6 +15,7 @@ import type { Log } from '#shared/log.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import { createArticleFinder } from './articles/find-article.ts';
@@ -118,7 +119,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
   const { graphql: settings, limits, dataDir, streams } = config;
   const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
-  const past = { domain, pool, eventLog, keys: dependencies.keys, codec: createCodec(dependencies), readPosition, visibleWithinMs };
+  const folding = { keys: dependencies.keys, codec: createCodec(dependencies), tables: tablesOf(domain) };
+  const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
   const key = uploadKey(dependencies.masterKey);
   const followed = { feed: events.feed, streams: events.streams, demandPresentRole: events.demandPresentRole };
   const graphql = opening.use(

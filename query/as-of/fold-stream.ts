@@ -2,7 +2,8 @@ import type { Position, StreamName } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import { type Change, combine } from '#shared/read-model/change.ts';
-import { AGGREGATES, type Kind, rowOf } from './aggregates.ts';
+import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import { type Kind, rowOf } from './aggregates.ts';
 import { decodeEach } from './decode-each.ts';
 import type { Exceptions, FindExceptions } from './exceptions.ts';
 
@@ -21,6 +22,7 @@ export type Standing = {
 export type FoldOptions = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
+  readonly tables: Tables;
   readonly exceptionsOf: FindExceptions;
   /** Told what was read; may refuse to have more read. */
   onRead(events: readonly RecordedEvent[]): Promise<void>;
@@ -31,6 +33,7 @@ export type Folded = { readonly kind: Kind; readonly stream: StreamName; readonl
 /** Reads a stream up to a position, page by page, and makes of it the row that the projector made. */
 export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: Folded): Promise<Standing> => {
   const { eventLog, codec, exceptionsOf, onRead } = options;
+  const table = demandTable(options.tables, kind);
   const exceptions = await exceptionsOf(stream);
   let fold: Fold = { change: undefined, isParked: false, changedAt: undefined };
   let departedAt: Position | undefined;
@@ -38,18 +41,18 @@ export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: F
     await onRead(page);
     departedAt ??= page.find(({ type }) => type === 'user.deleted')?.position;
     const then = page.filter(({ position }) => position <= upTo);
-    fold = takeIn({ kind, fold, exceptions }, await decodeEach(codec, then), then);
+    fold = takeIn({ table, fold, exceptions }, await decodeEach(codec, then), then);
     // Whether they are gone by now matters of users alone.
     if (then.length < page.length && kind !== 'user') break;
   }
-  return { ...standingOf(kind, fold), departedAt };
+  return { ...standingOf(table, fold), departedAt };
 };
 
 type Fold = { readonly change: Change<string> | undefined; readonly isParked: boolean; readonly changedAt: string | undefined };
-type Before = { readonly kind: Kind; readonly fold: Fold; readonly exceptions: Exceptions };
+type Before = { readonly table: ProjectedTable; readonly fold: Fold; readonly exceptions: Exceptions };
 
 const takeIn = (
-  { kind, fold, exceptions }: Before,
+  { table, fold, exceptions }: Before,
   decoded: readonly (DecodedEvent | undefined)[],
   recorded: readonly RecordedEvent[],
 ): Fold => {
@@ -59,7 +62,7 @@ const takeIn = (
     const isSkipped = exceptions.skipped.has(event.version);
     isParked ||= event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped);
     if (isParked) break;
-    change = after(change, isSkipped || !whole ? onlyVersion(event) : AGGREGATES[kind].project(whole));
+    change = after(change, isSkipped || !whole ? onlyVersion(event) : table.project(whole));
     changedAt = whole?.metadata.at ?? changedAt;
   }
   return { change, isParked, changedAt };
@@ -77,8 +80,8 @@ const after = (before: Change<string> | undefined, change: Change<string>): Chan
   return change.kind === 'patch' ? undefined : change;
 };
 
-const standingOf = (kind: Kind, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt'> => {
+const standingOf = (table: ProjectedTable, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt'> => {
   if (isParked) return { state: 'parked', row: undefined, changedAt };
-  if (change?.kind === 'put') return { state: 'present', row: rowOf(kind, change.row), changedAt };
+  if (change?.kind === 'put') return { state: 'present', row: rowOf(table, change.row), changedAt };
   return { state: change ? 'gone' : 'absent', row: undefined, changedAt };
 };

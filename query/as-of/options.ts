@@ -1,9 +1,11 @@
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
 import type { MomentOptions } from './moment.ts';
 
 /** What it takes to answer as of then. */
 export type PastOptions = MomentOptions & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
+  readonly tables: Tables;
 };

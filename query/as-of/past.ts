@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
+import type { Table } from '#shared/read-model/change.ts';
+import { demandTable, type Tables } from '#shared/read-model/tables.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
@@ -31,17 +33,20 @@ const ARTICLES_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
 
-export const createPastOpener = ({ eventLog, codec, pool }: PastOptions): OpenPast => {
+export const createPastOpener = ({ eventLog, codec, tables, pool }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
-  return (position, charge) => openPast({ eventLog, codec, exceptionsOf }, { position, charge, identity: eventLog.identity });
+  return (position, charge) => openPast({ eventLog, codec, tables, exceptionsOf }, { position, charge, identity: eventLog.identity });
 };
 
 type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
 
 const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, identity }: Opened): Past => {
   const { read, onRead } = createMeter(charge);
+  const { tables } = options;
   const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
-  const findUser = keepFound(USERS_KEPT_MAX, (id) => fold('user', streamName('user', id)).then(withoutDeparted));
+  const findUser = keepFound(USERS_KEPT_MAX, (id) =>
+    fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
+  );
   const findArticle = keepFound(ARTICLES_KEPT_MAX, (id) => fold('article', streamName('article', id)));
   const find: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
@@ -49,10 +54,13 @@ const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, iden
     const standing = await fold(kind, streamName(kind, id));
     const { row } = standing;
     if (row === undefined) return standing;
-    const ownerId = Number(kind === 'comment' ? row.author_id : row.owner_id);
-    const { departedAt } = await findUser(ownerId);
+    const table = tables.ofKind(kind);
+    if (!table?.person) return standing;
+    const { departedAt } = await findUser(Number(row[table.person]));
     if (departedAt === undefined) return standing;
-    return kind === 'comment' ? { ...standing, row: { ...row, text: null } } : { ...standing, state: 'gone', row: undefined };
+    return table.afterDeparture === 'emptied'
+      ? { ...standing, row: { ...row, ...withoutPersonal(table) } }
+      : { ...standing, state: 'gone', row: undefined };
   };
   return {
     position,
@@ -81,7 +89,10 @@ const keepFound = (max: number, find: FindById): FindById => {
   };
 };
 
-const withoutDeparted = (standing: Standing): Standing =>
+const withoutPersonal = ({ personal }: Table): Readonly<Record<string, null>> =>
+  Object.fromEntries(personal.map((column) => [column, null]));
+
+const withoutDeparted = (tables: Tables, standing: Standing): Standing =>
   standing.row === undefined || standing.departedAt === undefined
     ? standing
-    : { ...standing, row: { ...standing.row, name: null, email: null } };
+    : { ...standing, row: { ...standing.row, ...withoutPersonal(demandTable(tables, 'user')) } };

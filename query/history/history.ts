@@ -10,6 +10,7 @@ import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Caller } from '#shared/policy.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
+import { demandTable } from '#shared/read-model/tables.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
@@ -24,7 +25,7 @@ import { findEntries, type Stretch } from './find-entries.ts';
 import { linksOf } from './links.ts';
 import { knownVersion, lastVersion } from './versions.ts';
 
-export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec'> & {
+export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables'> & {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly domain: Domain;
@@ -62,7 +63,7 @@ export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>
 
 /** Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear of it in the feed. */
 export const createHistory = (options: HistoryOptions): ReadHistory => {
-  const { pool, eventLog, codec } = options;
+  const { pool, eventLog, codec, tables } = options;
   const catalogue = catalogueOf(options.domain);
   const exceptionsOf = createExceptionsFinder(pool);
   const departedAmong = createDepartures(options);
@@ -80,7 +81,8 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     );
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
-    for await (const described of describe({ catalogue, kind, source, codec, skipped, departedAmong }, changes))
+    const table = demandTable(tables, kind);
+    for await (const described of describe({ catalogue, kind, table, source, codec, skipped, departedAmong }, changes))
       entries.push(entryOf({ kind, id, caller, identity: eventLog.identity }, described));
     return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
   };

@@ -66,6 +66,12 @@ const webhookTable: ProjectedTable = {
   project: (event) => projectWebhook(event as WebhookEvent),
 };
 
+export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
+  const table = tables.ofKind(kind);
+  if (!table) throw new Error(`The domain has no ${kind}`);
+  return table;
+};
+
 /** As events name what is in a column. */
 export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

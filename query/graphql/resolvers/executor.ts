@@ -1,6 +1,7 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
 import type { Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import type { PastOptions } from '../../as-of/options.ts';
 import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
@@ -34,7 +35,7 @@ const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
 const ERRORS_MAX = 50;
 
 export type ExecutorOptions = CommandsOptions &
-  Omit<PastOptions, 'codec'> &
+  Omit<PastOptions, 'codec' | 'tables'> &
   Pick<HistoryOptions, 'domain' | 'keys'> & {
     readonly schema: GraphQLSchema;
     readonly pool: Pool;
@@ -46,9 +47,9 @@ export type ExecutorOptions = CommandsOptions &
 /** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
-  const codec = createCodec(options);
-  const momentsOf = createMoments({ ...options, codec });
-  const readHistory = createHistory({ ...options, codec });
+  const folding = { codec: createCodec(options), tables: tablesOf(domain) };
+  const momentsOf = createMoments({ ...options, ...folding });
+  const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {
     const { prepared, operation, variables, caller } = runnable;
     // First of all, or what is read would be older than it.
