@@ -68,6 +68,15 @@ const WRONG: readonly Wrong[] = [
   ],
   ['a decision by an unknown field', 'state.title', 'state.titel', 'titel', 'TS2551', `'titel' does not exist`],
   ['a decision for an unknown event', `['gone'] :`, `['went'] :`, `(state.title === ''`, 'TS2322', `'"went"' is not assignable`],
+  [
+    'a decision by an unknown field of the form',
+    '({ state }) => (state.title',
+    '({ form }) => (form.titel',
+    'titel',
+    'TS2551',
+    `'titel' does not exist`,
+  ],
+  ['a decision for an event of another command', `['gone'] :`, `['made'] :`, 'decide', 'TS2322', `'"made"' is not assignable`],
   ['an unknown fact', `anyone: 'open'`, `anyone: 'opne'`, 'anyone', 'TS2322', `'"opne"' is not assignable`],
   ['an unknown fact among several', `anyone: 'open'`, `anyone: { opne: true }`, 'opne', 'TS2353', `'opne' does not exist`],
   [
@@ -88,7 +97,14 @@ const WRONG: readonly Wrong[] = [
   ],
   ['an unknown role', `author: 'own' }`, `editor: 'own' }`, 'editor', 'TS2353', `'editor' does not exist`],
   ['a right to an unknown command', 'write:', 'finnish:', 'finnish', 'TS2561', `'finnish' does not exist`],
-  ['an owner who is no user', `owner: 'author'`, `owner: 'title'`, 'owner', 'TS2322', `'"title"' is not assignable`],
+  [
+    'a parent that is no reference',
+    `owner: 'author'`,
+    `owner: 'author', parent: 'title'`,
+    'parent',
+    'TS2322',
+    `'"title"' is not assignable`,
+  ],
   ['a sum of what is no number', `'rows.amount'`, `'rows.amonut'`, 'sum', 'TS2322', `'"rows.amonut"' is not assignable`],
   ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
   ['a reaction by an unknown command', `run: 'finish'`, `run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
@@ -139,6 +155,7 @@ test.each(WRONG.map((wrong, index) => ({ promise: wrong[0], wrong, file: fileOf(
     const [, right, replaced, at, code, says] = wrong;
     expect(RIGHT).toContain(right);
     const errors = said.get(file) ?? [];
+    expect(errors).toHaveLength(1);
     const [, line, column, found] = /\((\d+),(\d+)\): error (TS\d+)/.exec(errors.find((error) => error.includes(says)) ?? '') ?? [];
     const place = RIGHT.replace(right, replaced)
       .split('\n')

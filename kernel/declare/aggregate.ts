@@ -89,11 +89,18 @@ type CommandSpec<EventName, Cond, FieldName, Decision> = {
 /** What a decision can depend on. */
 export type Given<F extends Fields, D> = {
   readonly state: { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
-  readonly form: Readonly<Record<string, unknown>>;
+  /** As forms name the fields; what was not given is not there. */
+  readonly form: { readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]> };
   readonly callerId: number | null;
   readonly now: string;
 };
 /** What a form can ask for at once are commands too. */
+/** Only what a command emits can be decided. */
+type Decided<C> = {
+  readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer E)[] }
+    ? { readonly decide: (given: never) => readonly E[] }
+    : unknown;
+};
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
 export type CommandsOf<F extends Fields, D, E, Cond> = {
   readonly [name: string]: CommandSpec<keyof E & string, Cond, keyof F & string, Given<F, D>>;
@@ -182,7 +189,7 @@ export type Declaration<
   readonly facts?: K;
   /** Hold after every command. */
   readonly invariants?: { readonly [name: string]: Cond };
-  readonly commands: C & Followed<C>;
+  readonly commands: C & Followed<C> & Decided<C>;
   readonly rights: RightsOf<Role, F, C, Cond>;
   /** Fields that fewer may read, or write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };
