@@ -21,7 +21,7 @@ export const openAuth = async (
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const { loadKeys, elsewhere } = auth;
   const authentication = resources.use(
-    await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys, elsewhere }),
+    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys, elsewhere }),
   );
   return { auth, authentication };
 };

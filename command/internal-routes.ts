@@ -7,7 +7,7 @@ import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { namesOf, traceparentOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
 
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/;
 
@@ -21,10 +21,11 @@ type InternalOptions = {
 
 /** Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as text. */
 export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
+  const policy = policyOf(domain);
   const verify = async (request: Request, body: string): Promise<Caller> => {
     const [, assertion = ''] = BEARER.exec(request.get('authorization') ?? '') ?? [];
     try {
-      return await verifyAssertion(key, { assertion, body });
+      return await verifyAssertion(key, { assertion, body, policy });
     } catch (cause) {
       if (!(cause instanceof InvalidAssertion)) throw cause;
       // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is where nobody should be.

@@ -24,7 +24,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
   const beside = await serveRoles(context, foundation, gateway);
   const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
   await serveClients(context, foundation, { routes: [resourcePaths(), writes], links: [], authentication, beside });

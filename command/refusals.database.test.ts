@@ -10,6 +10,7 @@ import {
   registerUser,
   system,
 } from '../test/engines/command-side.ts';
+import { POLICY } from '../test/engines/policy.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let one: CommandSide;
@@ -61,7 +62,7 @@ test('rights are checked before anything is written', async () => {
   const articleId = await draftArticle(one, author);
   const before = await one.eventLog.head();
   const edit = { type: 'EditArticle', articleId, title: 'No' } as const;
-  await expect(one.send(edit, by({ kind: 'anonymous' }))).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(one.send(edit, by({ kind: 'anonymous', policy: POLICY }))).rejects.toMatchObject({ code: 'unauthenticated' });
   await expect(one.send(edit, by(as(author, 'author', ['read:articles']), { idempotencyKey: 'k' }))).rejects.toMatchObject({
     code: 'insufficient_scope',
     details: { scope: 'write:articles' },

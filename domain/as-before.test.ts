@@ -7,7 +7,7 @@ import { DraftArticle, EditArticle } from '#shared/commands/article.ts';
 import { commandsOf } from '#shared/commands/command.ts';
 import { AddComment, EditComment } from '#shared/commands/comment.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import { admit, type Caller, isInReach, may, type Operation, SCOPES } from '#shared/policy.ts';
+import { admit, type Caller, isInReach, may, type Operation, policyOf, SCOPES } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { createRights } from '../command/aggregates/rights.ts';
 import { demand } from '../command/handler.ts';
@@ -73,7 +73,7 @@ test('the rights: all callers, scopes, states and owners', () => {
   const operations = {
     article: {
       read: 'article.read',
-      draft: 'article.create',
+      draft: 'article.draft',
       edit: 'article.edit',
       publish: 'article.publish',
       unpublish: 'article.unpublish',
@@ -82,10 +82,19 @@ test('the rights: all callers, scopes, states and owners', () => {
     comment: { read: 'comment.read', add: 'comment.add', edit: 'comment.edit', delete: 'comment.delete' },
   } as const;
   const callers: Caller[] = [
-    { kind: 'anonymous' },
+    { kind: 'anonymous', policy: policyOf(publishing) },
     { kind: 'system', name: 'test' },
     ...(['reader', 'author', 'admin', 'other' as 'reader'] as const).flatMap((role) =>
-      [SCOPES, []].map((scopes): Caller => ({ kind: 'user', userId: 1 as UserId, role, scopes: new Set<string>(scopes), client: null })),
+      [SCOPES, []].map(
+        (scopes): Caller => ({
+          kind: 'user',
+          policy: policyOf(publishing),
+          userId: 1 as UserId,
+          role,
+          scopes: new Set<string>(scopes),
+          client: null,
+        }),
+      ),
     ),
   ];
   const told = (ask: () => unknown): unknown => {

@@ -19,7 +19,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));

@@ -4,6 +4,7 @@ import type { ArticleId, CommentId } from '#shared/brands.ts';
 import { admit, SCOPES, scopeOf } from '#shared/policy.ts';
 import { OPERATIONS } from '#shared/rest/operations.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
+import { POLICY } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import { until } from '../test/engines/until.ts';
 
@@ -179,10 +180,10 @@ const READS = Object.values(OPERATIONS).flatMap(({ role, method, path, right }) 
   role === 'query' && right !== null ? [{ method, path, right }] : [],
 );
 
-test.each(READS.filter(({ right }) => admit({ kind: 'anonymous' }, right) !== 'allowed'))(
+test.each(READS.filter(({ right }) => admit({ kind: 'anonymous', policy: POLICY }, right) !== 'allowed'))(
   '$method $path without its scope is refused before anything is read',
   async ({ method, path, right }) => {
-    const scope = scopeOf(right);
+    const scope = scopeOf(POLICY, right);
     const scopes = SCOPES.filter((each) => each !== scope);
     for (const role of ['reader', 'author', 'admin'] as const) {
       const before = world.statements();

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { ROLES } from '#shared/events/fields.ts';
 import { type Caller, may } from '#shared/policy.ts';
+import { POLICY } from '../test/engines/policy.ts';
 import { type ArticleStatus, readableArticles } from './rights.ts';
 
 const ME = 1 as UserId;
@@ -9,12 +10,12 @@ const OTHER = 2 as UserId;
 const AUTHORS = [ME, OTHER];
 const STATUSES: readonly ArticleStatus[] = ['draft', 'published'];
 const CALLERS: readonly (readonly [string, Caller])[] = [
-  ['anonymous', { kind: 'anonymous' }],
+  ['anonymous', { kind: 'anonymous', policy: POLICY }],
   ['the system', { kind: 'system', name: 'test' }],
   ...ROLES.flatMap((role) =>
     [['read:articles'], []].map((scopes): [string, Caller] => [
       `a ${role} with scopes ${scopes}`,
-      { kind: 'user', userId: ME, role, scopes: new Set(scopes), client: null },
+      { kind: 'user', policy: POLICY, userId: ME, role, scopes: new Set(scopes), client: null },
     ]),
   ),
 ];

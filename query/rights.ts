@@ -1,5 +1,6 @@
-import type { UserId } from '#shared/brands.ts';
-import { type Caller, type Fact, reachOf } from '#shared/policy.ts';
+import type { Expression } from '#kernel/conditions/expression.ts';
+import { partsIn } from '#kernel/conditions/parts.ts';
+import { type Caller, reachOf } from '#shared/policy.ts';
 
 /** Articles of one status, of one author or of all: what an index holds together, in the order of lists. */
 export type ArticlePart = { readonly status: ArticleStatus; readonly authorId?: number };
@@ -13,26 +14,24 @@ type ArticleFilter = { readonly status?: ArticleStatus | undefined; readonly aut
  * and merges them, so that it reads no row that it would have to leave out again, however few of all articles the caller may read.
  */
 export const readableArticles = (caller: Caller, { status, authorId }: ArticleFilter): readonly ArticlePart[] =>
-  partsOf(reachOf(caller, 'article.read'), caller.kind === 'user' ? caller.userId : undefined)
+  partsOf(caller)
     .filter((part) => status === undefined || part.status === status)
     .filter((part) => authorId === undefined || part.authorId === undefined || part.authorId === authorId)
     .map((part) => (authorId === undefined ? part : { ...part, authorId }));
 
-const partsOf = (reach: ReturnType<typeof reachOf>, userId: UserId | undefined): readonly ArticlePart[] => {
-  if (reach === 'never') return [];
-  if (reach === 'always') return [{ status: 'published' }, { status: 'draft' }];
-  const allPublished = has(reach, 'published');
-  const own: readonly ArticlePart[] = userId !== undefined && has(reach, 'own') ? ownParts(userId, allPublished) : [];
-  return allPublished ? [{ status: 'published' }, ...own] : own;
+const partsOf = (caller: Caller): readonly ArticlePart[] => {
+  if (caller.kind === 'system') return [{ status: 'published' }, { status: 'draft' }];
+  const right = caller.policy.rights.get('article.read');
+  const userId = caller.kind === 'user' ? caller.userId : undefined;
+  return right === undefined
+    ? []
+    : partsIn(right, reachOf(caller, 'article.read')).flatMap(({ state, left }) => partOf(state, left, userId));
 };
 
-/** What of their own is not among all that is published. */
-const ownParts = (authorId: UserId, allPublished: boolean): readonly ArticlePart[] =>
-  allPublished
-    ? [{ status: 'draft', authorId }]
-    : [
-        { status: 'draft', authorId },
-        { status: 'published', authorId },
-      ];
-
-const has = (facts: readonly Fact[], fact: Fact): boolean => facts.includes(fact);
+/** What is asked of an article of a state is nothing, or that the caller wrote it. */
+const partOf = (state: string, left: Expression, userId: number | undefined): readonly ArticlePart[] => {
+  const status = state as ArticleStatus;
+  if (left.op === 'const') return [{ status }];
+  if (left.op !== 'caller') throw new Error(`No index holds the articles of which ${JSON.stringify(left)} is true`);
+  return userId === undefined ? [] : [{ status, authorId: userId }];
+};

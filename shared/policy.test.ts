@@ -1,18 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';
-import {
-  admit,
-  admitByScope,
-  authorize,
-  type Caller,
-  may,
-  OPERATIONS,
-  type Operation,
-  type Resource,
-  SCOPES,
-  type Scope,
-} from './policy.ts';
+import { POLICY } from '../test/engines/policy.ts';
+import { admit, admitByScope, authorize, type Caller, may, type Operation, type Resource, SCOPES, type Scope } from './policy.ts';
 
 /** The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is found by the other. */
 const me = 1 as UserId;
@@ -51,8 +41,8 @@ const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
   ['article.read', 'my draft', myDraft, '. . a A'],
   ['article.read', 'another’s draft', theirDraft, '. . . A'],
   ['article.read', 'another’s deleted article', theirDeleted, '. . . A'],
-  ['article.create', 'an article of mine', mine, '. . a A'],
-  ['article.create', 'an article in another’s name', theirs, '. . . A'],
+  ['article.draft', 'an article of mine', mine, '. . a A'],
+  ['article.draft', 'an article in another’s name', theirs, '. . . A'],
   ['article.edit', 'my draft', myDraft, '. . a A'],
   ['article.edit', 'my published article', myPublished, '. . a A'],
   ['article.edit', 'another’s published article', theirPublished, '. . . A'],
@@ -97,7 +87,7 @@ const SCOPE_OF: Readonly<Record<Operation, Scope>> = {
   'user.change_role': 'write:users',
   'user.delete': 'write:users',
   'article.read': 'read:articles',
-  'article.create': 'write:articles',
+  'article.draft': 'write:articles',
   'article.edit': 'write:articles',
   'article.publish': 'publish:articles',
   'article.unpublish': 'publish:articles',
@@ -121,7 +111,9 @@ type Name = (typeof LETTERS)[keyof typeof LETTERS];
 const names = Object.values(LETTERS);
 
 const callerOf = (name: Name, scopes: readonly string[] = SCOPES): Caller =>
-  name === 'anonymous' ? { kind: 'anonymous' } : { kind: 'user', userId: me, role: name, scopes: new Set(scopes), client: 'web' };
+  name === 'anonymous'
+    ? { kind: 'anonymous', policy: POLICY }
+    : { kind: 'user', policy: POLICY, userId: me, role: name, scopes: new Set(scopes), client: 'web' };
 
 const codeOf = (decision: 'allowed' | Rejection) => (decision instanceof Rejection ? decision.code : decision);
 
@@ -135,7 +127,7 @@ describe.each(CASES)('%s: %s', (operation, _, resource, allowed) => {
 });
 
 test('every operation has a case', () => {
-  expect(new Set(CASES.map(([operation]) => operation))).toEqual(new Set(OPERATIONS));
+  expect(new Set(CASES.map(([operation]) => operation))).toEqual(new Set(POLICY.rights.keys()));
 });
 
 describe.each(Object.entries(SCOPE_OF) as [Operation, Scope][])('%s, beyond what is public, needs %s', (operation, scope) => {
@@ -187,4 +179,8 @@ describe('the order of refusals', () => {
 test('nothing that is not named belongs to anybody', () => {
   expect(may(callerOf('author'), 'article.edit', {})).toBe(false);
   expect(may(callerOf('author'), 'comment.delete', {})).toBe(false);
+});
+
+test('the scopes of all rights are those that a token can have', () => {
+  expect(new Set([...POLICY.rights.values()].map(({ scope }) => scope))).toEqual(new Set(SCOPES));
 });

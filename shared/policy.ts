@@ -1,3 +1,7 @@
+import { always, type Expression, never } from '#kernel/conditions/expression.ts';
+import { type Check, checkOf } from '#kernel/conditions/facts.ts';
+import { apart, cellOf, EVERYTHING, NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { Actor } from '#shared/events/metadata.ts';
@@ -20,11 +24,12 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Who asks. A service client is the user that is its service account. */
+/** Who asks, and the policy that says what they may. A service client is the user that is its service account. */
 export type Caller =
-  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'anonymous'; readonly policy: Policy }
   | {
       readonly kind: 'user';
+      readonly policy: Policy;
       readonly userId: UserId;
       readonly role: Role;
       readonly scopes: ReadonlySet<string>;
@@ -39,6 +44,9 @@ export type Caller =
  * a caller of this client with such a scope is the account page, where somebody has just signed in.
  */
 export const ACCOUNT_CLIENT_ID = 'annals-account';
+
+/** As the caller would be without a token. */
+export const withoutToken = (caller: Caller): Caller => (caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller);
 
 /** The caller as events name it. */
 export const actorOf = (caller: Caller): Actor => {
@@ -61,76 +69,72 @@ export type Resource = {
   readonly articleAuthorId?: UserId;
 };
 
-/** What a right may depend on, by name, so that filters of lists can be made of it as well as answers about one item. */
-export type Fact =
-  /** The caller owns it. */
-  | 'own'
-  /** The caller is the author of the article under which it stands. */
-  | 'on_own_article'
-  /** The article is published, or the article under which it stands. */
-  | 'published';
+/** Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the kernel has itself. */
+export type Policy = {
+  readonly domain: Domain;
+  /** By operation, as `article.publish`. One that is not here, of another release perhaps, nobody has a right to. */
+  readonly rights: ReadonlyMap<string, Right>;
+  /** By the conditions of all rights. */
+  readonly checks: ReadonlyMap<Expression, Check>;
+};
 
-/** Any of the facts is enough. */
-type Condition = 'always' | 'never' | readonly Fact[];
+/** An operation of an aggregate, or of the kernel. */
+export type Operation = `${string}.${string}`;
 
-const yes = 'always';
-const never = 'never';
-const own = ['own'] as const;
-const published = ['published'] as const;
-const publishedOrOwn = ['published', 'own'] as const;
-const publishedOrOnOwnArticle = ['published', 'on_own_article'] as const;
-const ownOrOnOwnArticle = ['own', 'on_own_article'] as const;
-
-type Rule = { readonly scope: Scope } & Readonly<Record<'anonymous' | Role, Condition>>;
-
-/**
- * Who may do what: effective right = scope ∧ role ∧ ownership. Anonymous callers have no scopes, so only their cell counts;
- * and it counts for every caller, because nobody has less than it by having signed in.
- * What stands under a role is the whole of its rights; no role inherits.
- */
-const POLICY = {
-  // id and name
-  'user.read': { scope: 'read:users', anonymous: yes, reader: yes, author: yes, admin: yes },
-  // e-mail, role
-  'user.read_private': { scope: 'read:users', anonymous: never, reader: own, author: own, admin: yes },
-  'user.register': { scope: 'write:users', anonymous: never, reader: never, author: never, admin: yes },
-  'user.update': { scope: 'write:users', anonymous: never, reader: own, author: own, admin: yes },
-  'user.change_role': { scope: 'write:users', anonymous: never, reader: never, author: never, admin: yes },
-  'user.delete': { scope: 'write:users', anonymous: never, reader: own, author: own, admin: yes },
-
-  'article.read': { scope: 'read:articles', anonymous: published, reader: published, author: publishedOrOwn, admin: yes },
-  'article.create': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
-  'article.edit': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
-  'article.publish': { scope: 'publish:articles', anonymous: never, reader: never, author: own, admin: yes },
-  'article.unpublish': { scope: 'publish:articles', anonymous: never, reader: never, author: own, admin: yes },
-  'article.delete': { scope: 'write:articles', anonymous: never, reader: never, author: own, admin: yes },
-
-  // what can be read of an article can be read of its comments
-  'comment.read': { scope: 'read:comments', anonymous: published, reader: published, author: publishedOrOnOwnArticle, admin: yes },
-  'comment.add': { scope: 'write:comments', anonymous: never, reader: own, author: own, admin: yes },
-  'comment.edit': { scope: 'write:comments', anonymous: never, reader: own, author: own, admin: yes },
-  'comment.delete': { scope: 'write:comments', anonymous: never, reader: own, author: ownOrOnOwnArticle, admin: yes },
-
-  'webhook.manage': { scope: 'manage:webhooks', anonymous: never, reader: own, author: own, admin: yes },
+/** What is no aggregate of a domain. */
+const KERNEL: Readonly<Record<Operation, Row & { readonly scope: Scope }>> = {
+  'webhook.manage': { scope: 'manage:webhooks', signedIn: 'own' },
   // the schema of GraphQL, where the settings keep it from everybody else
-  'schema.read': { scope: 'read:schema', anonymous: never, reader: yes, author: yes, admin: yes },
-  'client.manage': { scope: 'manage:clients', anonymous: never, reader: never, author: never, admin: yes },
+  'schema.read': { scope: 'read:schema', signedIn: true },
+  'client.manage': { scope: 'manage:clients' },
   // only of what they may read, which the read rules of the single items say
-  'events.read': { scope: 'read:events', anonymous: never, reader: yes, author: yes, admin: yes },
+  'events.read': { scope: 'read:events', signedIn: true },
   // by which client, by which request, and because of what somebody did something
-  'events.trace': { scope: 'read:events', anonymous: never, reader: own, author: own, admin: yes },
+  'events.trace': { scope: 'read:events', signedIn: 'own' },
   // the whole log as it was recorded
-  'events.export': { scope: 'read:events', anonymous: never, reader: never, author: never, admin: yes },
+  'events.export': { scope: 'read:events' },
   // how the installation does, and what stands still
-  'operations.read': { scope: 'read:events', anonymous: never, reader: never, author: never, admin: yes },
-  'operations.manage': { scope: 'manage:operations', anonymous: never, reader: never, author: never, admin: yes },
-} as const satisfies Record<string, Rule>;
+  'operations.read': { scope: 'read:events' },
+  'operations.manage': { scope: 'manage:operations' },
+};
 
-export type Operation = keyof typeof POLICY;
-export const OPERATIONS = Object.keys(POLICY) as readonly Operation[];
+const policies = new WeakMap<Domain, Policy>();
+/** Made once for a domain. */
+export const policyOf = (domain: Domain): Policy => {
+  const policy = policies.get(domain) ?? makePolicy(domain);
+  policies.set(domain, policy);
+  return policy;
+};
+
+/** Of no domain. */
+export const NO_RIGHTS: Policy = { domain: { name: '', roles: [], kinds: {} }, rights: new Map(), checks: new Map() };
+
+const makePolicy = (domain: Domain): Policy => {
+  const rights = new Map(rightsOf(domain));
+  for (const [operation, row] of Object.entries(KERNEL)) {
+    const byRole = domain.roles.map((role) => [role, kernelCondition(row, role)] as const);
+    rights.set(operation, { operation, scope: row.scope, kind: undefined, ...apart(byRole) });
+  }
+  const all = [...rights.values()].flatMap(({ kind, alternatives }) => alternatives.map((each) => [each, kind] as const));
+  const checks = all.map(([each, kind]) => [each, checkOf(each, { domain, kind, path: [] })] as const);
+  return { domain, rights, checks: new Map([...checks, [always, () => true]]) };
+};
+
+const kernelCondition = (row: Row, role: string): Expression => {
+  const cell = cellOf(row, role);
+  return cell === 'own' ? { op: 'caller', field: 'owner' } : cell === true ? always : never;
+};
 
 /** The scope that a token must have for it, beyond what is public. */
-export const scopeOf = (operation: Operation): Scope => POLICY[operation].scope;
+export const scopeOf = ({ rights }: Policy, operation: Operation): string => {
+  const right = rights.get(operation);
+  if (right === undefined) throw new RangeError(`There is no operation ${operation}`);
+  return right.scope;
+};
+
+/** Whether somebody without a token has a right to any of it. */
+export const isPublic = ({ rights }: Policy, operation: Operation): boolean =>
+  (rights.get(operation)?.byRole.get('anonymous') ?? NOTHING).size > 0;
 
 /** The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get the scope, give up. */
 export const authorize = (caller: Caller, operation: Operation, resource: Resource): 'allowed' | Rejection => {
@@ -143,15 +147,15 @@ export const authorize = (caller: Caller, operation: Operation, resource: Resour
 
 /** What can be said before the resource is known, and so before anything runs: is the caller signed in, has the token the scope. */
 export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection =>
-  conditionFor(operation, 'anonymous') === never ? admitByScope(caller, operation) : 'allowed';
+  caller.kind === 'system' || isPublic(caller.policy, operation) ? 'allowed' : admitByScope(caller, operation);
 
 /** As `admit`, where a token must have the scope also for what is public: a write that tells content asks for the right to read. */
 export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | Rejection => {
   switch (caller.kind) {
     case 'anonymous':
-      return conditionFor(operation, 'anonymous') === never ? new Rejection('unauthenticated') : 'allowed';
+      return isPublic(caller.policy, operation) ? 'allowed' : new Rejection('unauthenticated');
     case 'user':
-      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: scopeOf(operation) });
+      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: scopeOf(caller.policy, operation) });
     case 'system':
       return 'allowed';
   }
@@ -159,48 +163,31 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
 
 /** The answer alone: what a caller may not see is absent. */
 export const may = (caller: Caller, operation: Operation, resource: Resource): boolean => {
-  const reach = reachOf(caller, operation);
-  if (reach === 'always' || reach === 'never') return reach === 'always';
+  if (caller.kind === 'system') return true;
   const userId = caller.kind === 'user' ? caller.userId : null;
-  return reach.some((fact) => holds(fact, resource, userId));
+  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(resource, userId)) return true;
+  return false;
 };
 
 /** As `may`, whatever the scopes of the token: whether the thing is there for whoever the caller is. */
 export const isInReach = (caller: Caller, operation: Operation, resource: Resource): boolean =>
-  may(caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(operation)]) } : caller, operation, resource);
+  may(caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(caller.policy, operation)]) } : caller, operation, resource);
 
 /**
- * How far a right of a caller goes, for filters: over everything, nothing, or that of which one of the facts is true. A token without
- * the scope reaches as far as no token does: what is public needs no scope.
+ * How far a right of a caller goes, for filters: under which conditions. A token without the scope reaches as far as no token does: what
+ * is public needs no scope.
  */
-export const reachOf = (caller: Caller, operation: Operation): Condition => {
-  switch (caller.kind) {
-    case 'anonymous':
-      return conditionFor(operation, 'anonymous');
-    case 'user':
-      return conditionFor(operation, hasScope(caller, operation) ? caller.role : 'anonymous');
-    case 'system':
-      return 'always';
-  }
+export const reachOf = (caller: Caller, operation: Operation): Reach => {
+  if (caller.kind === 'system') return EVERYTHING;
+  const right = caller.policy.rights.get(operation);
+  const role = caller.kind === 'user' && right !== undefined && caller.scopes.has(right.scope) ? caller.role : 'anonymous';
+  return right?.byRole.get(role) ?? NOTHING;
 };
 
-const hasScope = ({ scopes }: Extract<Caller, { kind: 'user' }>, operation: Operation): boolean =>
-  isKnown(operation) && scopes.has(scopeOf(operation));
+/** Whether a right of a caller goes over everything. */
+export const mayAlways = (caller: Caller, operation: Operation): boolean => reachOf(caller, operation).has(always);
 
-const isKnown = (operation: string): operation is Operation => Object.hasOwn(POLICY, operation);
-
-/** Another release may have written down an operation or a role that this one does not know: nobody has a right to it. */
-const conditionFor = (operation: Operation, by: 'anonymous' | Role): Condition =>
-  isKnown(operation) ? ((POLICY[operation] as Partial<Rule>)[by] ?? never) : never;
-
-/** `userId` is `null` for anonymous callers, who own nothing. */
-const holds = (fact: Fact, resource: Resource, userId: UserId | null): boolean => {
-  switch (fact) {
-    case 'own':
-      return userId !== null && resource.ownerId === userId;
-    case 'on_own_article':
-      return userId !== null && resource.articleAuthorId === userId;
-    case 'published':
-      return resource.articleStatus === 'published';
-  }
+const hasScope = ({ policy, scopes }: Extract<Caller, { kind: 'user' }>, operation: Operation): boolean => {
+  const scope = policy.rights.get(operation)?.scope;
+  return scope !== undefined && scopes.has(scope);
 };

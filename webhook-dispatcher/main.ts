@@ -17,7 +17,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-webhook-dispatcher');
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ pool: foundation.pool, log, issuer, audience, ingressSecret, loadKeys }));
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
   const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));

@@ -3,6 +3,7 @@ import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { ToldScope } from '#shared/events/webhook.ts';
+import { POLICY } from '../test/engines/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 
@@ -66,15 +67,20 @@ test('those that ask are known with the scopes that they have now', () => {
 
 test('of what happens is known what is public, and what the scopes and the present role allow', () => {
   const roles = new Map<UserId, Role>([[1 as UserId, 'author']]);
-  const comment = { type: 'comment.added', stream: 'comment-3', right: 'comment.read', resource: { articleStatus: 'published' } } as Change;
+  const comment = {
+    type: 'comment.added',
+    stream: 'comment-3',
+    right: 'comment.read',
+    resource: { articleStatus: 'published' },
+  } as unknown as Change;
   const draft = {
     type: 'article.edited',
     stream: 'article-2',
     right: 'article.read',
     resource: { articleStatus: 'draft', ownerId: 1 as UserId },
-  } as Change;
+  } as unknown as Change;
   const known = (scopes: readonly ToldScope[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
-    [comment, draft].map((change) => isKnownTo(ofRoles, endpointOf(1, { scopes: new Set(scopes) }), change));
+    [comment, draft].map((change) => isKnownTo({ roles: ofRoles, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
@@ -88,8 +94,10 @@ test('an event in a stream of an unknown kind is known to no owner, not even an 
     stream: 'gadget-1',
     right: 'article.read',
     resource: { articleStatus: 'published' },
-  } as Change;
+  } as unknown as Change;
   const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
-  expect(isKnownTo(new Map([[1 as UserId, 'admin']]), endpoint, planted)).toBe(false);
-  expect(isKnownTo(new Map([[1 as UserId, 'admin']]), endpoint, { ...planted, stream: 'article-2' as StreamName })).toBe(true);
+  expect(isKnownTo({ roles: new Map([[1 as UserId, 'admin']]), policy: POLICY }, endpoint, planted)).toBe(false);
+  expect(
+    isKnownTo({ roles: new Map([[1 as UserId, 'admin']]), policy: POLICY }, endpoint, { ...planted, stream: 'article-2' as StreamName }),
+  ).toBe(true);
 });

@@ -3,6 +3,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { Policy } from '#shared/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { ownerOf } from './owners.ts';
 
@@ -13,9 +14,13 @@ export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: P
   (filter.authorId === undefined || data.authorId === filter.authorId);
 
 /** Whether the owner, in the role that they have now, may know of it, by what the token could read that decided what goes where. */
-export const isKnownTo = (roles: ReadonlyMap<UserId, Role>, { ownerId, scopes }: PlannedEndpoint, change: Change): boolean => {
+export const isKnownTo = (
+  { roles, policy }: { readonly roles: ReadonlyMap<UserId, Role>; readonly policy: Policy },
+  { ownerId, scopes }: PlannedEndpoint,
+  change: Change,
+): boolean => {
   const role = roles.get(ownerId);
-  return role !== undefined && mayKnow(ownerOf({ ownerId, scopes }, role), change);
+  return role !== undefined && mayKnow(ownerOf({ ownerId, scopes }, role, policy), change);
 };
 
 /** What it depends on who is told of a change, and what. */

@@ -2,13 +2,15 @@ import type { UserId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { streamName } from '#shared/events/streams.ts';
+import type { Policy } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Owner } from './deliver/delivery.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 
 /** An owner with the rights of their role, as far as the token had them that decided what goes where. */
-export const ownerOf = ({ ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>, role: Role): Owner => ({
+export const ownerOf = ({ ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>, role: Role, policy: Policy): Owner => ({
   kind: 'user',
+  policy,
   userId: ownerId,
   role,
   scopes,

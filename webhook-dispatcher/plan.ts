@@ -6,6 +6,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
+import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
@@ -37,6 +38,7 @@ const REST_MS = 10;
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
   const { domain, changes, planned, tracing = NO_TRACING, ...following } = dependencies;
   const catalogue = catalogueOf(domain);
+  const policy = policyOf(domain);
   const plans = tracePlans(tracing);
   // As they were at a position; from anywhere else they are read again, because another owner may have been there.
   let known: (Known & { readonly at: Position }) | undefined;
@@ -54,7 +56,11 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       const { book, quietUpTo } = known?.at === after ? known : await begin(connection, log);
       // Whatever fails from here on leaves the book as no transaction has left the tables.
       known = undefined;
-      concerned = await planPage(connection, { catalogue, book, log, quietUpTo, planned: plans.planned }, plans.begin(page.changes));
+      concerned = await planPage(
+        connection,
+        { policy, catalogue, book, log, quietUpTo, planned: plans.planned },
+        plans.begin(page.changes),
+      );
       known = { book, quietUpTo, at: page.upTo };
     },
     committed: () => {
@@ -95,11 +101,12 @@ const planPage = async (
   connection: Connection,
   {
     catalogue,
+    policy,
     book,
     quietUpTo,
     log,
     planned,
-  }: Known & { readonly catalogue: Catalogue; readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
+  }: Known & { readonly catalogue: Catalogue; readonly policy: Policy; readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
   changes: readonly Change[],
 ): Promise<ReadonlySet<WebhookId>> => {
   const wanted: Wanted[] = [];
@@ -122,7 +129,7 @@ const planPage = async (
   }
   const roles = await readRoles(connection, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
   const deliveries = wanted
-    .filter(({ endpoint, change }) => isKnownTo(roles, endpoint, change))
+    .filter(({ endpoint, change }) => isKnownTo({ roles, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
   await writeDeliveries(connection, catalogue, deliveries);

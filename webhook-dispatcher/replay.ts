@@ -8,6 +8,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
+import { policyOf } from '#shared/policy.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
@@ -83,7 +84,7 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
   let { at } = replay;
   if (!(await hasRoom())) return false;
   for await (const page of changes.follow(await beginningOf(dependencies, replay), signal)) {
-    const deliveries = await matching(pool, replay, page);
+    const deliveries = await matching(dependencies, replay, page);
     if (deliveries === undefined) break;
     const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries, catalogue: catalogueOf(domain) });
     if (!hasAdvanced) break;
@@ -104,7 +105,7 @@ const beginningOf = async ({ pool, eventLog }: ReplayerDependencies, { at, to, t
 
 /** What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send it to. */
 const matching = async (
-  pool: Pool,
+  { pool, domain }: Pick<ReplayerDependencies, 'pool' | 'domain'>,
   { webhookId, to, time }: RunningReplay,
   { changes }: ChangePage,
 ): Promise<PlannedDelivery[] | undefined> => {
@@ -114,6 +115,6 @@ const matching = async (
   const isAsked = ({ position, at }: { position: number; at: string }) =>
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
-    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo(roles, endpoint, change))
+    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo({ roles, policy: policyOf(domain) }, endpoint, change))
     .map((change) => plannedFor(endpoint, change));
 };

@@ -5,6 +5,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Log } from '#shared/log.ts';
+import type { Policy } from '#shared/policy.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
@@ -16,6 +17,7 @@ import { ownerOf } from './owners.ts';
 import { Run } from './run.ts';
 
 export type RunnerDependencies = {
+  readonly policy: Policy;
   readonly ledger: RunLedger;
   readonly secrets: EndpointSecrets;
   readonly sender: Sender;
@@ -42,7 +44,7 @@ const TROUBLE_PAUSE_MS = 10_000;
 const DISABLING_PAUSE_MS = 60_000;
 const BREAKERS_MAX = 100_000;
 
-export const createRunner = ({ ledger, secrets, sender, log, observer, disable }: RunnerDependencies): Runner => {
+export const createRunner = ({ ledger, policy, secrets, sender, log, observer, disable }: RunnerDependencies): Runner => {
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
@@ -56,7 +58,7 @@ export const createRunner = ({ ledger, secrets, sender, log, observer, disable }
     if (role === null || !endpoint) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     const { sent } = observer;
     const spoilt = spoiltBy(log);
-    const run = new Run({ claim, endpoint, owner: ownerOf(endpoint, role), breaker, ledger, sender, sent, spoilt }, claimedAtMs);
+    const run = new Run({ claim, endpoint, owner: ownerOf(endpoint, role, policy), breaker, ledger, sender, sent, spoilt }, claimedAtMs);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
     try {

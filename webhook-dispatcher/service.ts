@@ -7,6 +7,7 @@ import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import type { Log } from '#shared/log.ts';
+import { policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openSender } from './deliver/open-sender.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
@@ -95,7 +96,15 @@ const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposa
   const secrets = createEndpointSecrets({ domain, eventLog, keys });
   const sender = traceAttempts(tracing, opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })));
   const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
-  const runner = createRunner({ ledger, secrets, sender, log, observer, disable: createDisabler({ gateway, log }) });
+  const runner = createRunner({
+    ledger,
+    policy: policyOf(domain),
+    secrets,
+    sender,
+    log,
+    observer,
+    disable: createDisabler({ gateway, log }),
+  });
   return runner;
 };
 

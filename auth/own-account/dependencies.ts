@@ -27,9 +27,9 @@ import type { Visitor } from './visitor.ts';
 
 /** What the pages of one's own account work with; each names what it needs of it. */
 export type OwnAccountDependencies = {
+  readonly domain: Domain;
   readonly provider: Provider;
   readonly issuerUrl: string;
-  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly erasures: Pick<ErasureList, 'read'>;

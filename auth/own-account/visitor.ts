@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
 import type { Provider } from 'oidc-provider';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
-import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
+import { ACCOUNT_CLIENT_ID, type Policy, policyOf } from '#shared/policy.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { SecurityCircumstances } from '../security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
@@ -19,17 +20,23 @@ export type Visitor = {
   readonly path: string;
   readonly userId: UserId;
   readonly role: Role;
+  readonly policy: Policy;
   readonly sessionUid: string;
   readonly signedInAtS: number;
   /** With more than the password alone (RFC 8176, `mfa`). */
   readonly isMultiFactor: boolean;
 };
 
-type Dependencies = { readonly provider: Provider; readonly persons: Pick<Persons, 'byId'>; readonly sessions: Pick<Sessions, 'note'> };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly provider: Provider;
+  readonly persons: Pick<Persons, 'byId'>;
+  readonly sessions: Pick<Sessions, 'note'>;
+};
 
 /** Who it is that the session in this browser belongs to; undefined where nobody is signed in. */
 export const visitorOf = async (
-  { provider, persons, sessions }: Dependencies,
+  { domain, provider, persons, sessions }: Dependencies,
   { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
 ): Promise<Visitor | undefined> => {
   const { accountId, uid, loginTs, amr } = await provider.Session.get(provider.createContext(request, response));
@@ -44,6 +51,7 @@ export const visitorOf = async (
     path,
     userId,
     role: person.role,
+    policy: policyOf(domain),
     sessionUid: uid,
     signedInAtS: loginTs ?? 0,
     isMultiFactor: amr?.includes('mfa') === true,
@@ -53,8 +61,8 @@ export const visitorOf = async (
 /** A visitor does what they could do with a token of these scopes. */
 const SCOPES: ReadonlySet<string> = new Set(['read:users', 'write:users']);
 
-export const contextOf = ({ request, userId, role }: Visitor): CommandContext => ({
-  caller: { kind: 'user', userId, role, scopes: SCOPES, client: ACCOUNT_CLIENT_ID },
+export const contextOf = ({ request, userId, role, policy }: Visitor): CommandContext => ({
+  caller: { kind: 'user', policy, userId, role, scopes: SCOPES, client: ACCOUNT_CLIENT_ID },
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
 });

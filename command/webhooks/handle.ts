@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
-import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -32,7 +33,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
   const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
   const requested = { reveal: requestReader(dependencies) };
 
-  const decide = decidingOutside(webhooks.guard, catalogueOf(dependencies.domain));
+  const decide = decidingOutside(webhooks.guard, dependencies.domain);
 
   const handling = <Change extends WebhookChange>(commandOn: CommandOn<Change>) =>
     ({
@@ -103,23 +104,23 @@ type Decide = (command: WebhookCommand, state: WebhookState) => readonly Webhook
 
 /** Refuses an address that the operator lets nobody be sent to, and decides. */
 const decidingOutside =
-  (guard: GuardRules, catalogue: Catalogue): Decide =>
+  (guard: GuardRules, domain: Domain): Decide =>
   (command, state) => {
     const address = addressIn(command, state);
     const detail = address === undefined ? undefined : checkUrl(address, guard);
     if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
-    demandSomeTold(catalogue, command, state);
+    demandSomeTold(domain, command, state);
     return webhook.decide(command, state);
   };
 
 /** Refuses new types that there are not, and those of which nothing could ever be sent, whoever the owner is. */
-const demandSomeTold = (catalogue: Catalogue, command: WebhookCommand, state: WebhookState): void => {
+const demandSomeTold = (domain: Domain, command: WebhookCommand, state: WebhookState): void => {
   if (!('eventTypes' in command) || command.eventTypes === undefined) return;
   const { eventTypes, scopes } = command;
   if ('eventTypes' in state && isDeepStrictEqual(eventTypes, state.eventTypes)) return;
-  if (eventTypes.some((pattern) => typesOf(catalogue, pattern).length === 0))
+  if (eventTypes.some((pattern) => typesOf(catalogueOf(domain), pattern).length === 0))
     throw refusalOfTypes('Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).');
-  const lacking = scopes === undefined ? [] : scopesLackedByAll(catalogue, { eventTypes, scopes });
+  const lacking = scopes === undefined ? [] : scopesLackedByAll(domain, { eventTypes, scopes });
   if (lacking.length === 0) return;
   const detail = `Nothing of this could be sent: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
   throw refusalOfTypes(detail);

@@ -1,6 +1,5 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
@@ -29,7 +28,7 @@ export const registrationReader =
     const { state: owner } = await states.load(user, userStream(ownerId));
     return {
       ...(secret !== null && { secret }),
-      ...(owner.status === 'active' && { withheld: withheldOf(catalogueOf(domain), { eventTypes, scopes }, owner.role) }),
+      ...(owner.status === 'active' && { withheld: withheldOf(domain, { eventTypes, scopes }, owner.role) }),
     };
   };
 

@@ -33,7 +33,7 @@ export const holds = (expression: Expression, state: State, callerId: number | n
 };
 
 /** Not a number, which no comparison is true of, if there is no value. Instants and dates are texts in the order of time. */
-const compare = (value: unknown, than: number | string): number => {
+export const compare = (value: unknown, than: number | string): number => {
   if (typeof value === 'number' && typeof than === 'number') return value - than;
   if (typeof value === 'string' && typeof than === 'string') return value < than ? -1 : Number(value > than);
   return Number.NaN;

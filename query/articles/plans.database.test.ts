@@ -4,6 +4,7 @@ import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { listComments } from '../comments/statements.ts';
 import { listUsers } from '../users/statements.ts';
@@ -80,13 +81,14 @@ const rowsRead = (plan: Plan, table: string): number => {
 
 const as = (userId: number, role: 'reader' | 'author' | 'admin'): Caller => ({
   kind: 'user',
+  policy: POLICY,
   userId: userId as UserId,
   role,
   scopes: new Set(SCOPES),
   client: null,
 });
 const CALLERS: readonly (readonly [string, Caller])[] = [
-  ['anonymous', { kind: 'anonymous' }],
+  ['anonymous', { kind: 'anonymous', policy: POLICY }],
   ['a reader', as(1, 'reader')],
   ['an author', as(2, 'author')],
   ['an administrator', as(3, 'admin')],

@@ -67,7 +67,7 @@ const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
 
 /** What is about to be is the caller's own. */
 const mayComment = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'comment.add', { ownerId: caller.userId });
-export const mayWrite = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'article.create', { ownerId: caller.userId });
+export const mayWrite = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'article.draft', { ownerId: caller.userId });
 
 /** Only what is published is commented on. */
 export const commentLink = ({ id, status }: Pick<ArticleRow, 'id' | 'status'>, caller: Caller): Link | undefined =>

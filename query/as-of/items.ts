@@ -1,6 +1,6 @@
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { admitByScope, type Caller, may, type Operation, reachOf } from '#shared/policy.ts';
+import { admitByScope, type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
@@ -28,9 +28,7 @@ export const READING = {
 
 /** Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to read any more. */
 export const isAuditor = (caller: Caller, kind: Kind): boolean =>
-  admitByScope(caller, READING[kind]) === 'allowed' &&
-  reachOf(caller, 'events.trace') === 'always' &&
-  reachOf(caller, READING[kind]) === 'always';
+  admitByScope(caller, READING[kind]) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, READING[kind]);
 
 /** One thing as it was: for those who may read it now and might have then, and for auditors. */
 export const createItemReader =

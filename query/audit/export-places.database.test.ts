@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Health } from '#shared/http/health.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
   const mint = await createTokenMint();
   const resource = resources.use(
     await openResourceServer({
-      ...{ pool: world.pool, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      ...{ pool: world.pool, domain: publishing, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
       loadKeys: async () => mint.jwks,
     }),
   );

@@ -7,6 +7,7 @@ import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { as } from '../../test/engines/command-side.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { auditReads } from './reads.ts';
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const readerOf = (caller: Caller) => ({ caller, id: '', charge: async () => {} });
-const anybody = readerOf({ kind: 'anonymous' });
+const anybody = readerOf({ kind: 'anonymous', policy: POLICY });
 const itemOf = (answer: unknown) => (answer as ItemAnswer).item as Record<string, never>;
 
 test('the status says how far all is, and what nothing outside the database proves yet', async () => {

@@ -8,7 +8,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { type Caller, reachOf } from '#shared/policy.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
@@ -59,7 +59,7 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     unproven: { events: Math.max(chain.count - publication.count, 0), since: publication.at?.toISOString() ?? null },
     readModel: { cursor: cursorAt(checkpoint?.position ?? START) },
     verified: watched ? toldWatched(watched, cursorAt) : null,
-    ...(reachOf(caller, 'events.export') === 'always' && {
+    ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
       parked: await countParked(pool),
       differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursorAt)),

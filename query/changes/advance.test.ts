@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { until } from '../../test/engines/until.ts';
 import { catchUp, type Delivery } from './advance.ts';
 import type { Cohort } from './feed.ts';
@@ -10,7 +11,7 @@ import { createRenderAhead } from './render-ahead.ts';
 import { createRing } from './ring.ts';
 
 const at = (position: number) => position as Position;
-const reader: Caller = { kind: 'user', userId: 1 as UserId, role: 'reader', scopes: new Set(), client: null };
+const reader: Caller = { kind: 'user', policy: POLICY, userId: 1 as UserId, role: 'reader', scopes: new Set(), client: null };
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const changeAt = (position: number) =>
   ({ position: at(position), type: 'article.edited', stream: `article-${position}`, data: {} }) as Change;

@@ -7,7 +7,7 @@ import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/cha
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, isPublic, type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
 import { createLanes } from './lanes.ts';
@@ -95,6 +95,7 @@ export const openFeed = async ({
   ringLimits,
 }: FeedOptions): Promise<Feed> => {
   const catalogue = catalogueOf(domain);
+  const policy = policyOf(domain);
   const ring = createRing(await changes.head(), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
   const toldSpans = createToldSpans(tracing);
@@ -114,7 +115,7 @@ export const openFeed = async ({
       const fresh = ring.take(page);
       heard.inc(fresh.length);
       toldSpans?.heard(fresh);
-      if (fresh.some(({ change }) => takesVisibility(catalogue, change))) renderings.clear();
+      if (fresh.some(({ change }) => takesVisibility({ catalogue, policy }, change))) renderings.clear();
       onHeard(fresh.map(({ change }) => change));
       lanes.hear(fresh);
     }
@@ -148,13 +149,15 @@ const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) =
   },
 });
 
+type Known = { readonly catalogue: Catalogue; readonly policy: Policy };
+
 /**
  * Messages of earlier changes may show what can no longer be read after this one. What its owner and administrators alone can read is
  * in no message to others. An unknown type may be anything.
  */
-const takesVisibility = (catalogue: Catalogue, { type, right, resource, isParked }: Change): boolean => {
+const takesVisibility = ({ catalogue, policy }: Known, { type, right, resource, isParked }: Change): boolean => {
   if (catalogue.find(type) === undefined || isParked) return true;
-  if (!may({ kind: 'anonymous' }, right, { articleStatus: 'published' })) return false;
+  if (!isPublic(policy, right)) return false;
   return type.endsWith('.deleted') || (resource.articleStatus === 'published' && statusAfter(type) === 'draft');
 };
 

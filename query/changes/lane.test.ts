@@ -2,11 +2,19 @@ import { expect, test } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import type { Cohort } from './feed.ts';
 import { Lane } from './lane.ts';
 import type { Rendered } from './render-ahead.ts';
 
-const author = (userId: number): Caller => ({ kind: 'user', userId: userId as UserId, role: 'author', scopes: new Set(), client: null });
+const author = (userId: number): Caller => ({
+  kind: 'user',
+  policy: POLICY,
+  userId: userId as UserId,
+  role: 'author',
+  scopes: new Set(),
+  client: null,
+});
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const at = (position: number) => position as Position;
 

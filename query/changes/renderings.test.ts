@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { createRenderings } from './renderings.ts';
 
-const caller: Caller = { kind: 'anonymous' };
+const caller: Caller = { kind: 'anonymous', policy: POLICY };
 const change = { position: 5 as Position } as Change;
 
 test('who asks for the same at the same time waits for one message, and who asks soon after is given that', async () => {

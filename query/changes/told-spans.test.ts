@@ -6,6 +6,7 @@ import type { Caller } from '#shared/policy.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import { scaled } from '../../test/engines/load.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { until } from '../../test/engines/until.ts';
 import type { Cohort } from './feed.ts';
 import { Lane } from './lane.ts';
@@ -13,7 +14,7 @@ import type { Rendered } from './render-ahead.ts';
 import { createToldSpans, type ToldSpans } from './told-spans.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const anybody: Caller = { kind: 'anonymous' };
+const anybody: Caller = { kind: 'anonymous', policy: POLICY };
 const at = (position: number) => position as Position;
 
 const changeOf = (position: number, trace?: string): Change =>

@@ -12,7 +12,14 @@ import { verificationPage } from './webhooks/page.ts';
 export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Group[] => [
   {
     title: 'Reference',
-    pages: [startPage, restPage(assets, options), graphqlPage, eventsPage(options.domain), verificationPage(options.domain), settingsPage],
+    pages: [
+      startPage,
+      restPage(assets, options),
+      graphqlPage(options.domain),
+      eventsPage(options.domain),
+      verificationPage(options.domain),
+      settingsPage,
+    ],
   },
   ...guideGroups(assets),
   { title: 'Examples', pages: examplePages() },

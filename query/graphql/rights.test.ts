@@ -2,6 +2,7 @@ import { Kind, type OperationDefinitionNode, OperationTypeNode, parse } from 'gr
 import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { readerOf, refusalOf, rightsOf } from './rights.ts';
 import { schema } from './schema.ts';
 
@@ -28,7 +29,7 @@ it('does not tell what is left out by a directive from what is not', () => {
 it('demands the right to what a mutation does, and to what its answer shows', () => {
   expect(rights('mutation { deletePost(id: 1) }')).toEqual(['article.delete']);
   expect(rights('mutation { createPost(input: { title: "", body: "" }) { author { id } } }')).toEqual([
-    'article.create',
+    'article.draft',
     'article.read',
     'user.read',
   ]);
@@ -52,6 +53,7 @@ it('knows a right for every mutation, and for every type that has an id', () => 
 const { QUERY, MUTATION } = OperationTypeNode;
 const tokenOf = (...scopes: string[]): Caller => ({
   kind: 'user',
+  policy: POLICY,
   userId: 1 as UserId,
   role: 'author',
   scopes: new Set(scopes),
@@ -61,15 +63,15 @@ const tokenOf = (...scopes: string[]): Caller => ({
 it('refuses a caller whose token lacks a scope, and says which', () => {
   const lacks = (scope: string) => ({ code: 'insufficient_scope', details: { scope } });
   expect(refusalOf(tokenOf('read:users'), new Set(['user.read', 'events.read']), QUERY)).toMatchObject(lacks('read:events'));
-  expect(refusalOf({ kind: 'anonymous' }, new Set(['article.create']), MUTATION)).toMatchObject({ code: 'unauthenticated' });
+  expect(refusalOf({ kind: 'anonymous', policy: POLICY }, new Set(['article.draft']), MUTATION)).toMatchObject({ code: 'unauthenticated' });
   expect(rights('{ me { id } }')).toContain('user.read_private');
   expect(refusalOf(tokenOf(), new Set(['user.read', 'user.read_private']), QUERY)).toMatchObject(lacks('read:users'));
-  expect(refusalOf({ kind: 'anonymous' }, new Set(['user.read', 'user.read_private']), QUERY)).toBeUndefined();
+  expect(refusalOf({ kind: 'anonymous', policy: POLICY }, new Set(['user.read', 'user.read_private']), QUERY)).toBeUndefined();
 });
 
 it('asks for no scope for what is public, but of mutations, which would be done before their answer is refused', () => {
   expect(refusalOf(tokenOf(), new Set(['user.read', 'article.read', 'comment.read']), QUERY)).toBeUndefined();
-  expect(refusalOf(tokenOf('write:articles'), new Set(['article.create', 'article.read']), MUTATION)).toMatchObject({
+  expect(refusalOf(tokenOf('write:articles'), new Set(['article.draft', 'article.read']), MUTATION)).toMatchObject({
     code: 'insufficient_scope',
     details: { scope: 'read:articles' },
   });

@@ -37,7 +37,7 @@ const MUTATIONS: Readonly<Record<string, Operation>> = {
   createUser: 'user.register',
   updateUser: 'user.update',
   deleteUser: 'user.delete',
-  createPost: 'article.create',
+  createPost: 'article.draft',
   updatePost: 'article.edit',
   publishPost: 'article.publish',
   unpublishPost: 'article.unpublish',
@@ -120,6 +120,6 @@ export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: 
  */
 export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {
   const asksForBoth = rights.has('article.read') && rights.has('comment.read');
-  if (caller.kind !== 'user' || !asksForBoth || caller.scopes.has(scopeOf('article.read'))) return caller;
-  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== scopeOf('comment.read'))) };
+  if (caller.kind !== 'user' || !asksForBoth || caller.scopes.has(scopeOf(caller.policy, 'article.read'))) return caller;
+  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== scopeOf(caller.policy, 'comment.read'))) };
 };

@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { GraphqlSettings } from '#shared/config.ts';
@@ -8,6 +9,7 @@ import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
 import type { Log } from '#shared/log.ts';
+import { policyOf } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { type Searches, UNCOMPILED } from '../searches.ts';
 import type { CompositionOptions } from './composition/composition.ts';
@@ -27,6 +29,7 @@ import { openSubscriptions, type SubscriptionDependencies } from './subscription
 export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
   Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'uploadKey'> & {
     readonly databaseUrl: string;
+    readonly domain: Domain;
     readonly searches: Searches;
     /** Where mutations go. */
     readonly gateway: CommandGateway;
@@ -69,7 +72,11 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
-  const own: Port = { documents, planner: createPlanner({ schema, pool, searches }), execute: executorOf(schema) };
+  const own: Port = {
+    documents,
+    planner: createPlanner({ schema, policy: policyOf(dependencies.domain), pool, searches }),
+    execute: executorOf(schema),
+  };
   const {
     documents: all,
     planner,

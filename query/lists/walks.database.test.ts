@@ -5,6 +5,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { readArticleList } from '../articles/reads.ts';
 
@@ -24,12 +25,13 @@ afterAll(async () => {
 
 const as = (userId: number, role: 'author' | 'admin'): Caller => ({
   kind: 'user',
+  policy: POLICY,
   userId: userId as UserId,
   role,
   scopes: new Set(SCOPES),
   client: null,
 });
-const CALLERS: readonly Caller[] = [{ kind: 'anonymous' }, as(1, 'author'), as(3, 'admin')];
+const CALLERS: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(1, 'author'), as(3, 'admin')];
 
 type Row = { readonly id: number; readonly atMs: number; readonly author: number; readonly published: boolean };
 
@@ -130,7 +132,14 @@ test('a walk to the end and back meets every row that stays exactly once each wa
 test('pages lie side by side: from an empty one back, nothing is left out', async () => {
   await pool.query('delete from read_model.articles');
   for (const id of [1, 2, 3]) await insert({ id, atMs: 1_700_000_000_000, author: 1, published: true });
-  const asked: Scenario = { rows: [], changes: [], limit: 2, caller: { kind: 'anonymous' }, sort: 'createdAt', status: undefined };
+  const asked: Scenario = {
+    rows: [],
+    changes: [],
+    limit: 2,
+    caller: { kind: 'anonymous', policy: POLICY },
+    sort: 'createdAt',
+    status: undefined,
+  };
   const first = await read(asked);
   expect(first.links).toMatchObject({ next: expect.any(String) });
   expect(first.links).not.toHaveProperty('prev');

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { Policy } from '#shared/policy.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import { type Answer, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { type DescribedId, OPERATIONS } from '#shared/rest/operations.ts';
@@ -50,10 +51,10 @@ export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
 export const answersOf = (
   id: DescribedId,
   operation: RestOperation,
-  { schemas, requireIfMatch }: { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean },
+  { schemas, ...demanded }: { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean; readonly policy: Policy },
 ): JsonObject => {
   const { answer } = operation;
-  const refusals = [...problemsOf(id, operation, requireIfMatch)];
+  const refusals = [...problemsOf(id, operation, demanded)];
   return {
     [answer.status]: success(operation, schemas),
     ...(isOfLog(operation) &&

@@ -1,5 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { type Policy, policyOf } from '#shared/policy.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { type DescribedId, describedOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -9,7 +10,7 @@ import { INTRODUCTION } from './introduction.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
 import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
-import { UPLOADS } from './uploads.ts';
+import { uploadPaths } from './uploads.ts';
 
 export type OpenApiOptions = {
   readonly domain: Domain;
@@ -21,7 +22,7 @@ export type OpenApiOptions = {
 
 /** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
 export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
-  const context = { domain, schemas: createJsonSchemas(), requireIfMatch };
+  const context = { domain, policy: policyOf(domain), schemas: createJsonSchemas(), requireIfMatch };
   const paths = pathsOf(context);
   return {
     openapi: '3.1.0',
@@ -34,7 +35,7 @@ export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
     tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.clients, TAGS.audit, TAGS.operations],
-    paths: { ...paths, ...UPLOADS },
+    paths: { ...paths, ...uploadPaths(context.policy) },
     components: {
       schemas: componentSchemas(context.schemas),
       parameters: HEADER_PARAMETERS,
@@ -62,7 +63,7 @@ const TAGS = {
   me: { name: 'Users' },
 } as const;
 
-type Context = { readonly domain: Domain; readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
+type Context = { readonly domain: Domain; readonly policy: Policy; readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
 
 const pathsOf = (context: Context): JsonObject => {
   const operations = Object.entries(describedOf(context.domain)) as readonly [DescribedId, RestOperation][];
@@ -77,11 +78,11 @@ const operationObject = (id: DescribedId, operation: RestOperation, context: Con
   operationId: id,
   tags: [tagOf(operation)],
   summary: operation.summary,
-  description: demandOf(operation.right),
+  description: demandOf(context.policy, operation.right),
   parameters: parametersOf(operation, context.schemas, context.requireIfMatch),
   ...(operation.body !== undefined && { requestBody: requestBody(operation.body, context.schemas) }),
   responses: answersOf(id, operation, context),
-  security: securityOf(operation.right),
+  security: securityOf(context.policy, operation.right),
 });
 
 const tagOf = ({ path }: RestOperation): string => {

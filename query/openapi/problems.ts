@@ -1,4 +1,5 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
+import type { Policy } from '#shared/policy.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import type { DescribedId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
@@ -72,10 +73,10 @@ const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
 export const problemsOf = (
   id: DescribedId,
   operation: RestOperation,
-  requireIfMatch: boolean,
+  { requireIfMatch, policy }: { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): ReadonlyMap<number, readonly ProblemCode[]> => {
   const own = isOfLog(operation) ? ofLog(operation, requireIfMatch) : besideLog(operation);
-  const unauthenticated: readonly ProblemCode[] = allowsAnonymous(operation.right) ? [] : ['unauthenticated'];
+  const unauthenticated: readonly ProblemCode[] = allowsAnonymous(policy, operation.right) ? [] : ['unauthenticated'];
   const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...(OF_THE_DOMAIN[id] ?? [])]);
   return Map.groupBy(
     [...codes].toSorted((one, other) => describeProblem(one).status - describeProblem(other).status),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
-import { admit, type Operation, type Scope, scopeOf } from '#shared/policy.ts';
+import { isPublic, type Operation, type Policy, type Scope, scopeOf } from '#shared/policy.ts';
 
 /** What each scope lets an application do, as far as the user may do it. */
 const SCOPES = {
@@ -35,15 +35,15 @@ export const securitySchemes = (issuerUrl: string): JsonObject => {
 };
 
 /** Any of these is enough; the empty one stands for callers without a token. */
-export const securityOf = (right: Operation | null): readonly JsonObject[] =>
-  right === null ? [{}] : [...(allowsAnonymous(right) ? [{}] : []), { oauth: [scopeOf(right)] }, { bearer: [] }];
+export const securityOf = (policy: Policy, right: Operation | null): readonly JsonObject[] =>
+  right === null ? [{}] : [...(allowsAnonymous(policy, right) ? [{}] : []), { oauth: [scopeOf(policy, right)] }, { bearer: [] }];
 
 /** The same in words. */
-export const demandOf = (right: Operation | null): string => {
+export const demandOf = (policy: Policy, right: Operation | null): string => {
   if (right === null) return 'The same for everybody, with a token or without.';
-  return allowsAnonymous(right)
-    ? `What is public needs no token, and no scope. The rest needs a token with the scope \`${scopeOf(right)}\`.`
-    : `Needs a token with the scope \`${scopeOf(right)}\`.`;
+  return allowsAnonymous(policy, right)
+    ? `What is public needs no token, and no scope. The rest needs a token with the scope \`${scopeOf(policy, right)}\`.`
+    : `Needs a token with the scope \`${scopeOf(policy, right)}\`.`;
 };
 
-export const allowsAnonymous = (right: Operation | null): boolean => right === null || admit({ kind: 'anonymous' }, right) === 'allowed';
+export const allowsAnonymous = (policy: Policy, right: Operation | null): boolean => right === null || isPublic(policy, right);

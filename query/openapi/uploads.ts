@@ -1,6 +1,6 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { scopeOf } from '#shared/policy.ts';
+import { type Policy, scopeOf } from '#shared/policy.ts';
 import { IMAGE_TYPES } from '#shared/rest/articles.ts';
 import { headers, refusal } from './answers.ts';
 import { ALWAYS } from './problems.ts';
@@ -25,10 +25,10 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
   description: 'Of a signed address.',
 }));
 
-const OPTIONAL_TOKEN = [{}, { oauth: [scopeOf('article.read')] }, { bearer: [] }];
+const optionalToken = (policy: Policy) => [{}, { oauth: [scopeOf(policy, 'article.read')] }, { bearer: [] }];
 
 /** The pictures, which are read by the address that an article names, and belong to no resource of their own. */
-export const UPLOADS: JsonObject = {
+export const uploadPaths = (policy: Policy): JsonObject => ({
   '/uploads/{name}': {
     get: {
       operationId: 'getUpload',
@@ -43,7 +43,7 @@ export const UPLOADS: JsonObject = {
         304: { description: 'You have it already, as If-None-Match says.', headers: headers('ETag', 'Cache-Control') },
         ...Object.fromEntries([...BY_STATUS].map(([status, codes]) => [status, refusal(status, codes)])),
       },
-      security: OPTIONAL_TOKEN,
+      security: optionalToken(policy),
     },
   },
   '/uploads/{name}/address': {
@@ -75,7 +75,7 @@ export const UPLOADS: JsonObject = {
           [...BY_STATUS].filter(([status]) => status !== 416).map(([status, codes]) => [status, refusal(status, codes)]),
         ),
       },
-      security: OPTIONAL_TOKEN,
+      security: optionalToken(policy),
     },
   },
-};
+});

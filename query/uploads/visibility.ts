@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { may } from '#shared/policy.ts';
+import { may, withoutToken } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { FindArticle } from '../articles/find-article.ts';
 import { type ArticleRow, articleResource } from '../articles/representation.ts';
@@ -33,7 +33,7 @@ export const createVisibility =
     const isSeen = (article: ArticleRow) => may(caller, isCover(article) ? 'article.read' : 'article.edit', articleResource(article));
     try {
       const article = await findArticle(articleId, isSeen);
-      const isPublic = isCover(article) && may({ kind: 'anonymous' }, 'article.read', articleResource(article));
+      const isPublic = isCover(article) && may(withoutToken(caller), 'article.read', articleResource(article));
       return isPublic ? PUBLIC : { cacheControl: 'private, no-cache' };
     } catch (error) {
       if (error instanceof Rejection && error.code === 'article_not_found') return undefined;

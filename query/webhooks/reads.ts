@@ -2,9 +2,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { type Caller, reachOf } from '#shared/policy.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { WebhookHealth } from '#shared/rest/webhook.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
@@ -37,7 +36,7 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
     async getWebhook({ caller, id }) {
       const webhook = await findWebhook(id, caller);
       const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findRole(webhook.owner_id)]);
-      const withheld = owner && withheldOf(catalogueOf(domain), { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
+      const withheld = owner && withheldOf(domain, { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
       return {
         kind: 'item',
         version: webhook.version,
@@ -53,7 +52,7 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
 
 /** Whose webhooks of those that are asked for the caller may see; undefined are everybody's. */
 export const webhookOwnerFor = (caller: Caller, asked: number | undefined): number | undefined | 'nobody' => {
-  if (reachOf(caller, 'webhook.manage') === 'always') return asked;
+  if (mayAlways(caller, 'webhook.manage')) return asked;
   if (caller.kind !== 'user' || (asked ?? caller.userId) !== caller.userId) return 'nobody';
   return caller.userId;
 };

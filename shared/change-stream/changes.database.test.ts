@@ -8,6 +8,7 @@ import type { Caller } from '#shared/policy.ts';
 import { context } from '../../test/codec-setting.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { mayKnow } from './may-know.ts';
 
 let reading: ChangeReading;
@@ -18,7 +19,7 @@ afterAll(() => reading?.[Symbol.asyncDispose]());
 
 const author = 1 as UserId;
 const reader = 2 as UserId;
-const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous' }, as(author), as(reader, 'reader'), as(3, 'admin')];
+const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(author), as(reader, 'reader'), as(3, 'admin')];
 const ADMINISTRATOR_ALONE = [false, false, false, true];
 
 let lastId = 0;

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import type { Change } from './change-stream.ts';
 import { mayKnow } from './may-know.ts';
 import { createPresentRights } from './present-rights.ts';
 import { seesAll } from './visible-data.ts';
 
-const caller = (role: Role): Caller => ({ kind: 'user', userId: 1 as UserId, role, scopes: new Set(SCOPES), client: null });
-const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous' }, caller('reader'), caller('author'), caller('admin')];
+const caller = (role: Role): Caller => ({ kind: 'user', policy: POLICY, userId: 1 as UserId, role, scopes: new Set(SCOPES), client: null });
+const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, caller('reader'), caller('author'), caller('admin')];
 
 /** As another release may publish it to Kafka, or keep it in the ledger of webhooks. */
 const change = (type: string, stream: string, right: string): Change => ({

@@ -4,6 +4,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { mayKnow } from './may-know.ts';
 import { createChangeOpener } from './open-change.ts';
 
@@ -38,7 +39,13 @@ test('of a webhook its owner and administrators may know, and nobody is told its
   const start = await reading.eventLog.head();
   const end = await reading.record('webhook-6' as StreamName, registered, rotated);
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
-  const callers = [{ kind: 'anonymous' } as const, as(1, 'reader'), as(2), as(3, 'admin'), as(1, 'reader', ['read:events'])];
+  const callers = [
+    { kind: 'anonymous', policy: POLICY } as const,
+    as(1, 'reader'),
+    as(2),
+    as(3, 'admin'),
+    as(1, 'reader', ['read:events']),
+  ];
   expect(changes.map((change) => callers.map((caller) => mayKnow(caller, change)))).toEqual([
     [false, true, false, true, false],
     [false, true, false, true, false],

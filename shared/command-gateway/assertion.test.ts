@@ -4,20 +4,28 @@ import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { gatewayKey, InvalidAssertion, signAssertion, verifyAssertion } from './assertion.ts';
 
 const key = gatewayKey(parseMasterKey(Buffer.alloc(32, 1).toString('base64')));
 const anotherKey = gatewayKey(parseMasterKey(Buffer.alloc(32, 2).toString('base64')));
 const body = '{"command":{}}';
-const ada: Caller = { kind: 'user', userId: 7001 as UserId, role: 'author', scopes: new Set(['write:articles']), client: 'cms' };
+const ada: Caller = {
+  kind: 'user',
+  policy: POLICY,
+  userId: 7001 as UserId,
+  role: 'author',
+  scopes: new Set(['write:articles']),
+  client: 'cms',
+};
 
 test.each<[string, Caller]>([
   ['a user', ada],
-  ['nobody', { kind: 'anonymous' }],
+  ['nobody', { kind: 'anonymous', policy: POLICY }],
   ['a part of the system', { kind: 'system', name: 'sign-up' }],
 ])('%s comes through as signed', async (_who, caller) => {
   const assertion = await signAssertion(key, { caller, issuer: 'query', body });
-  expect(await verifyAssertion(key, { assertion, body })).toEqual(caller);
+  expect(await verifyAssertion(key, { assertion, body, policy: POLICY })).toEqual(caller);
 });
 
 /** A right one but for what is changed, so that each test fails for its own reason. */
@@ -32,7 +40,7 @@ const forge = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, claims: Record<
   ).sign(key);
 
 test('what the forger changes nothing of is accepted', async () => {
-  expect(await verifyAssertion(key, { assertion: await forge(), body })).toEqual({ kind: 'system', name: 'x' });
+  expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY })).toEqual({ kind: 'system', name: 'x' });
 });
 
 test.each<[string, () => Promise<string>]>([
@@ -48,5 +56,5 @@ test.each<[string, () => Promise<string>]>([
   ['that is no token', async () => 'x'],
   ['that is empty', async () => ''],
 ])('an assertion %s is refused', async (_what, make) => {
-  await expect(make().then((assertion) => verifyAssertion(key, { assertion, body }))).rejects.toThrow(InvalidAssertion);
+  await expect(make().then((assertion) => verifyAssertion(key, { assertion, body, policy: POLICY }))).rejects.toThrow(InvalidAssertion);
 });

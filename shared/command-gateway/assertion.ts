@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import type { Caller } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import { AssertedCaller, assertCaller, readCaller } from './wire.ts';
 
 /**
@@ -38,7 +38,9 @@ export const signAssertion = (key: Key, { caller, issuer, body }: { caller: Call
     .sign(key);
 };
 
-export const verifyAssertion = async (key: Key, { assertion, body }: { assertion: string; body: string }): Promise<Caller> => {
+type Asserted = { readonly assertion: string; readonly body: string; readonly policy: Policy };
+
+export const verifyAssertion = async (key: Key, { assertion, body, policy }: Asserted): Promise<Caller> => {
   try {
     const { payload } = await jwtVerify(assertion, key, {
       algorithms: [ALGORITHM],
@@ -49,7 +51,7 @@ export const verifyAssertion = async (key: Key, { assertion, body }: { assertion
       maxTokenAge: LIFETIME_S,
     });
     if (payload.digest !== digestOf(body)) throw new Error('it was signed for another body');
-    return readCaller(AssertedCaller.parse(payload.caller));
+    return readCaller(AssertedCaller.parse(payload.caller), policy);
   } catch (cause) {
     throw new InvalidAssertion({ cause });
   }

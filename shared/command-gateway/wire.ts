@@ -5,7 +5,7 @@ import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { ROLES, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import type { Caller } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
 import type { CommandContext } from './command-gateway.ts';
@@ -81,8 +81,27 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('system'), name: z.string().regex(/^[a-z0-9-]{1,100}$/) }),
 ]);
 
-export const assertCaller = (caller: Caller): z.infer<typeof AssertedCaller> =>
-  caller.kind === 'user' ? { ...caller, scopes: [...caller.scopes] } : caller;
+/** Each role has a policy of its own. */
+export const assertCaller = (caller: Caller): z.infer<typeof AssertedCaller> => {
+  switch (caller.kind) {
+    case 'anonymous':
+      return { kind: caller.kind };
+    case 'user': {
+      const { policy: _, ...asserted } = caller;
+      return { ...asserted, scopes: [...caller.scopes] };
+    }
+    case 'system':
+      return caller;
+  }
+};
 
-export const readCaller = (asserted: z.infer<typeof AssertedCaller>): Caller =>
-  asserted.kind === 'user' ? { ...asserted, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) } : asserted;
+export const readCaller = (asserted: z.infer<typeof AssertedCaller>, policy: Policy): Caller => {
+  switch (asserted.kind) {
+    case 'anonymous':
+      return { ...asserted, policy };
+    case 'user':
+      return { ...asserted, policy, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) };
+    case 'system':
+      return asserted;
+  }
+};

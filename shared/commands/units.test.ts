@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { unitsMoreOf } from './units.ts';
 
 const userId = 7001 as UserId;
-const caller = (role: 'reader' | 'admin'): Caller => ({ kind: 'user', userId, role, scopes: new Set(), client: null });
+const caller = (role: 'reader' | 'admin'): Caller => ({ kind: 'user', policy: POLICY, userId, role, scopes: new Set(), client: null });
 const units = (command: object, by: Caller = caller('reader')) => unitsMoreOf(command as never, by);
 const patch = (operation: object) => ({ type: 'PatchUser', userId, patch: [operation] });
 

@@ -7,6 +7,7 @@ import type { Caller } from '#shared/policy.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { createApp } from './app.ts';
 import { type Authentication, limitRate, takeMore } from './limit-rate.ts';
@@ -21,11 +22,18 @@ const authenticate = (): Authentication => {
     const [user, from = null] = request.get('X-Caller')?.split(' ') ?? [];
     if (user === 'forged') throw new Rejection('unauthenticated');
     if (user !== undefined) {
-      callers.set(request, { kind: 'user', userId: Number(user) as UserId, role: 'reader', scopes: new Set(), client: from });
+      callers.set(request, {
+        kind: 'user',
+        policy: POLICY,
+        userId: Number(user) as UserId,
+        role: 'reader',
+        scopes: new Set(),
+        client: from,
+      });
     }
     next();
   };
-  return { handler, callerOf: (request) => callers.get(request) ?? { kind: 'anonymous' } };
+  return { handler, callerOf: (request) => callers.get(request) ?? { kind: 'anonymous', policy: POLICY } };
 };
 
 type Options = { readonly trustProxy?: number; readonly bursts?: { client: number; anonymous: number }; readonly units?: number };

@@ -32,5 +32,5 @@ const refusalOf = (caller: Caller, { right, path }: RestOperation): Rejection | 
   if (admission !== 'allowed') return admission;
   // Of an item that the caller cannot see, it will be said that it is not there.
   const isOnItem = path.includes('{');
-  return !isOnItem && reachOf(caller, right) === 'never' ? new Rejection('forbidden') : undefined;
+  return !isOnItem && reachOf(caller, right).size === 0 ? new Rejection('forbidden') : undefined;
 };

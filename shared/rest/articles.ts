@@ -84,7 +84,7 @@ export const ARTICLE_OPERATIONS = {
     path: '/articles',
     role: 'command',
     summary: 'Write an article, as a draft or published at once',
-    right: 'article.create',
+    right: 'article.draft',
     body: { 'application/json': NewArticle },
     answer: { status: 201, description: 'The article was written.', kind: 'written', schema: Written, item: 'getArticle' },
   },

@@ -7,14 +7,14 @@ import { scopesLackedByAll, withheldOf } from './withheld.ts';
 const catalogue = catalogueOf(publishing);
 
 test('nothing is withheld from an administrator whose token had every scope', () => {
-  expect(withheldOf(catalogue, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, 'admin')).toEqual([]);
+  expect(withheldOf(publishing, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, 'admin')).toEqual([]);
 });
 
 const PUBLIC_ALONE = ['article.published', 'article.unpublished', 'comment.added', 'user.registered', 'user.deleted'];
 
 test('what is public is sent without a scope, and the rest is said to lack it', () => {
   const [part, nothing, ...others] = withheldOf(
-    catalogue,
+    publishing,
     { eventTypes: ['article.*', 'article.drafted', ...PUBLIC_ALONE], scopes: [] },
     'author',
   );
@@ -32,19 +32,19 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
 });
 
 test('a scope that would open nothing to the owner is not what is lacking', () => {
-  expect(withheldOf(catalogue, { eventTypes: ['article.published'], scopes: [] }, 'reader')).toEqual([]);
+  expect(withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, 'reader')).toEqual([]);
   const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
   for (const scopes of [[], TOLD_SCOPES])
-    expect(withheldOf(catalogue, { eventTypes: ['article.drafted'], scopes }, 'reader')).toEqual([
+    expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, 'reader')).toEqual([
       { eventType: 'article.drafted', reason },
     ]);
 });
 
 test('all is withheld only where nobody could be told any of it by these scopes', () => {
-  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*', 'article.drafted'], scopes: ['manage:webhooks'] })).toEqual([
+  expect(scopesLackedByAll(publishing, { eventTypes: ['client.*', 'article.drafted'], scopes: ['manage:webhooks'] })).toEqual([
     'read:users',
     'read:articles',
   ]);
-  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] })).toEqual([]);
-  expect(scopesLackedByAll(catalogue, { eventTypes: ['client.*'], scopes: ['read:users'] })).toEqual([]);
+  expect(scopesLackedByAll(publishing, { eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] })).toEqual([]);
+  expect(scopesLackedByAll(publishing, { eventTypes: ['client.*'], scopes: ['read:users'] })).toEqual([]);
 });

@@ -1,17 +1,18 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { concernOf } from '#shared/change-stream/who-may-know.ts';
-import type { Catalogue } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
-import { may, type Operation, type Resource } from '#shared/policy.ts';
+import { may, type Operation, policyOf, type Resource } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
 
 /** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
-export const withheldOf = (catalogue: Catalogue, { eventTypes, scopes }: Told, role: Role): readonly Withheld[] => {
-  const toldOf = tellerOf(catalogue, role);
+export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, role: Role): readonly Withheld[] => {
+  const toldOf = tellerOf(domain, role);
   return eventTypes.flatMap((eventType) => {
     const told = toldOf(eventType, scopes);
     const lacking = TOLD_SCOPES.filter((scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope]) > told);
@@ -27,17 +28,17 @@ export const withheldOf = (catalogue: Catalogue, { eventTypes, scopes }: Told, r
 };
 
 /** The scopes without which nothing of it could be sent to anybody; none where something could. */
-export const scopesLackedByAll = (catalogue: Catalogue, { eventTypes, scopes }: Told): readonly ToldScope[] =>
-  eventTypes.some((each) => tellerOf(catalogue, 'admin')(each, scopes) > 0)
+export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly ToldScope[] =>
+  eventTypes.some((each) => tellerOf(domain, 'admin')(each, scopes) > 0)
     ? []
-    : [...new Set(withheldOf(catalogue, { eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
+    : [...new Set(withheldOf(domain, { eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
 
 /** In how many cases what it stands for is told to an owner. */
 const tellerOf =
-  (catalogue: Catalogue, role: Role) =>
+  (domain: Domain, role: Role) =>
   (pattern: string, scopes: readonly ToldScope[]): number => {
-    const owner = { kind: 'user', userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
-    return typesOf(catalogue, pattern)
+    const owner = { kind: 'user', policy: policyOf(domain), userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
+    return typesOf(catalogueOf(domain), pattern)
       .flatMap(casesOf)
       .filter(([right, resource]) => may(owner, right, resource)).length;
   };

@@ -5,10 +5,11 @@ import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Caller } from '#shared/policy.ts';
 import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
+import { POLICY } from '../engines/policy.ts';
 import { until } from '../engines/until.ts';
 import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
 
-const anonymous: Caller = { kind: 'anonymous' };
+const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
 
 /** What a change tells, and to whom. */
 export const describeKnowledge = (engine: () => ChangeEngine): void => {

@@ -14,6 +14,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { internalRoutes } from '../../command/internal-routes.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
+import { POLICY } from '../engines/policy.ts';
 
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
@@ -89,7 +90,7 @@ describe.each<[string, () => CommandGateway]>([
   });
 
   test.each([
-    ['nobody', { kind: 'anonymous' } as const, 'unauthenticated', {}],
+    ['nobody', { kind: 'anonymous', policy: POLICY } as const, 'unauthenticated', {}],
     ['a token without the scope', as(7001, 'author', ['read:articles']), 'insufficient_scope', { scope: 'write:articles' }],
     ['a reader', as(7001, 'reader'), 'forbidden', {}],
   ])('refuses %s with the code and its details', async (_who, caller, code, details) => {

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -13,7 +14,7 @@ import { serveRoutes } from '../serve.ts';
 const openRole = async (databaseUrl: string, jwksUrl: string) => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 2 }));
-  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: ISSUER, ingressSecret: undefined };
+  const options = { pool, domain: publishing, log: pino({ level: 'silent' }), issuer: ISSUER, audience: ISSUER, ingressSecret: undefined };
   const resource = opening.use(await openResourceServer({ ...options, loadKeys: fetchKeys(jwksUrl) }));
   const me = Router().get('/me', (request, response) => void response.json({ kind: resource.callerOf(request).kind }));
   const { url } = opening.use(await serveRoutes(Router().use(resource.handler), me));

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
 import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { createMetrics } from '#shared/metrics.ts';
@@ -20,7 +21,16 @@ export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> =>
   const auth = opening.use(await world.open({ settings }));
   const log = pino({ level: 'silent' });
   const { loadKeys, elsewhere } = auth.service;
-  const options = { pool: auth.pool, log, issuer: ISSUER, audience: ISSUER, ingressSecret: INGRESS_SECRET, loadKeys, elsewhere };
+  const options = {
+    pool: auth.pool,
+    domain: publishing,
+    log,
+    issuer: ISSUER,
+    audience: ISSUER,
+    ingressSecret: INGRESS_SECRET,
+    loadKeys,
+    elsewhere,
+  };
   const resource = opening.use(await openResourceServer(options));
   const handler = createApp({
     log,

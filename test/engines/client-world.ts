@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Request, Router } from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -37,7 +38,15 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
   await migrate(pool, 'auth-accounts', new URL('../../auth/accounts/migrations/', import.meta.url));
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;
-  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined, loadKeys };
+  const options = {
+    pool,
+    domain: publishing,
+    log: pino({ level: 'silent' }),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    ingressSecret: undefined,
+    loadKeys,
+  };
   const resource = opening.use(await openResourceServer(options));
   const clients = createClients({
     pool,

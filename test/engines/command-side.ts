@@ -24,6 +24,7 @@ import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
+import { POLICY } from './policy.ts';
 import { tables } from './tables.ts';
 
 /** The command side as one process has it. */
@@ -108,6 +109,7 @@ export const system: Caller = { kind: 'system', name: 'test' };
 
 export const as = (userId: number, role: 'reader' | 'author' | 'admin' = 'author', scopes: Iterable<string> = SCOPES): Caller => ({
   kind: 'user',
+  policy: POLICY,
   userId: userId as UserId,
   role,
   scopes: new Set(scopes),

@@ -12,6 +12,7 @@ import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type Cohort, type Feed, openFeed, type Reader } from '../../query/changes/feed.ts';
 import { createCommandWorld } from './command-side.ts';
+import { POLICY } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 import { until } from './until.ts';
 
@@ -69,6 +70,7 @@ const PATIENCE_MS = 60_000;
 
 export const user = (userId: number): Caller => ({
   kind: 'user',
+  policy: POLICY,
   userId: userId as UserId,
   role: 'author',
   scopes: new Set(SCOPES),

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { loadConfig } from '#shared/config.ts';
@@ -86,7 +87,7 @@ export const createReadWorld = async (
   const mint = await createTokenMint();
   const resource = opening.use(
     await openResourceServer({
-      ...{ pool: side.pool, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      ...{ pool: side.pool, domain: publishing, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
       loadKeys: async () => mint.jwks,
     }),
   );
@@ -95,6 +96,7 @@ export const createReadWorld = async (
   const query = opening.use(
     await startQueryService({
       ...side,
+      domain: publishing,
       gateway: side,
       pool,
       changes,

@@ -1,5 +1,7 @@
 import { Router } from 'express';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
+import { assertCaller } from '#shared/command-gateway/wire.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -14,13 +16,21 @@ export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly
 export const openResourceProcess = async (databaseUrl: string, loadKeys: () => Promise<unknown>): Promise<ResourceProcess> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
-  const options = { pool, log: pino({ level: 'silent' }), issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined, loadKeys };
+  const options = {
+    pool,
+    domain: publishing,
+    log: pino({ level: 'silent' }),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    ingressSecret: undefined,
+    loadKeys,
+  };
   const resource = opening.use(await openResourceServer(options));
   const routes = Router()
     .use(resource.handler)
     .all('/me', (request, response) => {
       const caller = resource.callerOf(request);
-      response.json(caller.kind === 'user' ? { ...caller, scopes: [...caller.scopes] } : caller);
+      response.json(assertCaller(caller));
     })
     .get('/signed-in', () => {
       throw new Rejection('unauthenticated');

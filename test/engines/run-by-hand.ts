@@ -5,6 +5,7 @@ import { createEndpointSecrets } from '../../webhook-dispatcher/endpoint-secrets
 import { openRunLedger, type RunLedger } from '../../webhook-dispatcher/ledger/run-ledger.ts';
 import { createRunner, type Runner } from '../../webhook-dispatcher/runner.ts';
 import type { DispatcherDependencies } from '../../webhook-dispatcher/service.ts';
+import { POLICY } from './policy.ts';
 
 export type RunProcess = AsyncDisposable & Pick<Runner, 'run'>;
 
@@ -19,6 +20,6 @@ export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) 
     ledger: ledger(openRunLedger(pool, { hours: 120, failures: 5 })),
     sender: sender(opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks }))),
   };
-  const runner = opened.use(createRunner({ ...opens, secrets, log, observer: { sent() {} }, disable: async () => {} }));
+  const runner = opened.use(createRunner({ ...opens, policy: POLICY, secrets, log, observer: { sent() {} }, disable: async () => {} }));
   return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 };

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { pino } from 'pino';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { HttpLimits } from '#shared/config.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -65,6 +66,7 @@ export const createWriteWorld = async ({
   const loadKeys = async () => mint.jwks;
   const options = {
     pool: side.pool,
+    domain: publishing,
     log: pino({ level: 'silent' }),
     issuer: ISSUER,
     audience: AUDIENCE,

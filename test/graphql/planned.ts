@@ -1,11 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
+import { createReadModel } from '../../projector/service.ts';
 import { createPlanner, type Planner } from '../../query/graphql/planner/planner.ts';
 import { schema } from '../../query/graphql/schema.ts';
 import { searchesOn } from '../../query/searches.ts';
 import { createDatabase } from '../engines/database.ts';
+import { POLICY } from '../engines/policy.ts';
+import { tables } from '../engines/tables.ts';
 
 export type PlannedWorld = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };
 
@@ -14,12 +16,11 @@ export const openPlannedWorld = async (connectionsMax: number): Promise<PlannedW
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'planner test', connectionsMax }));
-  const tables = await readFile(new URL('../../projector/read-model.sql', import.meta.url), 'utf8');
-  await pool.query(`create schema read_model; set search_path = read_model; ${tables}; reset search_path`);
+  await createReadModel(pool, tables, 'read_model');
   const resources = opening.move();
   return {
     pool,
-    planner: createPlanner({ schema, pool, searches: searchesOn(pool) }),
+    planner: createPlanner({ schema, policy: POLICY, pool, searches: searchesOn(pool) }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -32,4 +33,4 @@ export const operationOf = (text: string) => {
   return { document, operation };
 };
 
-export const ANONYMOUS: Caller = { kind: 'anonymous' };
+export const ANONYMOUS: Caller = { kind: 'anonymous', policy: POLICY };

@@ -1,5 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../engines/policy.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -47,8 +48,15 @@ export const randomWorld = ({ below, chance, pick, some, text }: Random): World 
 };
 
 export const randomCaller = ({ chance, pick }: Random, { users }: World): Caller => {
-  if (chance(30)) return { kind: 'anonymous' };
+  if (chance(30)) return { kind: 'anonymous', policy: POLICY };
   if (chance(5)) return { kind: 'system', name: 'test' };
   const scopes = new Set<string>(chance(70) ? SCOPES : SCOPES.filter(() => chance(50)));
-  return { kind: 'user', userId: pick(users).id as UserId, role: pick(['author', 'reader', 'admin']), scopes, client: null };
+  return {
+    kind: 'user',
+    policy: POLICY,
+    userId: pick(users).id as UserId,
+    role: pick(['author', 'reader', 'admin']),
+    scopes,
+    client: null,
+  };
 };

@@ -10,6 +10,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { SCOPES } from '#shared/policy.ts';
 import { scaled } from '../../test/engines/load.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
@@ -69,7 +70,7 @@ const allChanges = async (): Promise<readonly Change[]> => {
   return found;
 };
 
-const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', userId: id, role, scopes: new Set(SCOPES), client: null });
+const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', policy: POLICY, userId: id, role, scopes: new Set(SCOPES), client: null });
 
 const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null, by = compose) => {
   const webhookId = 6_001 as WebhookId;

@@ -6,6 +6,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
 
@@ -65,7 +66,7 @@ const compose = async ({
     isReadable: async () => isReadable,
     standsStill: async () => standsStill,
   });
-  const owner: Owner = { kind: 'user', userId: ADA, role, scopes: new Set(scopes), client: null };
+  const owner: Owner = { kind: 'user', policy: POLICY, userId: ADA, role, scopes: new Set(scopes), client: null };
   const webhookId = 6_001 as WebhookId;
   const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: 'https://example.com', headers: {}, secrets: [], payload };
   const outgoing: Outgoing = { delivery: { webhookId, eventId: change.id, change, attempts: 0, shape }, endpoint, owner };
@@ -85,7 +86,7 @@ test('the body has what the feed has', async () => {
     isReadable: async () => true,
     standsStill: async () => false,
   });
-  const owner: Owner = { kind: 'user', userId: ADA, role: 'author', scopes: new Set(TOLD_SCOPES), client: null };
+  const owner: Owner = { kind: 'user', policy: POLICY, userId: ADA, role: 'author', scopes: new Set(TOLD_SCOPES), client: null };
   const webhookId = 6_001 as WebhookId;
   const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'thin' };
   const delivery = { webhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };

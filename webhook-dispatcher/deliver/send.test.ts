@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import { loadConfig } from '#shared/config.ts';
+import { POLICY } from '../../test/engines/policy.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
 import type { ComposeBody } from './body.ts';
 import type { Endpoint, Outgoing } from './delivery.ts';
@@ -54,7 +55,7 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
       ...{ webhookId, ownerId, scopes: new Set(), url, headers: {}, secrets: [{ secret: SECRET, endsAtMs: null }], payload: 'thin' },
       ...endpoint,
     },
-    owner: { kind: 'user', userId: ownerId, role: 'author', scopes: new Set(), client: null },
+    owner: { kind: 'user', policy: POLICY, userId: ownerId, role: 'author', scopes: new Set(), client: null },
   };
 };
 

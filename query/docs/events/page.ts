@@ -3,7 +3,7 @@ import { concernOf } from '#shared/change-stream/who-may-know.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Html, html } from '#shared/html.ts';
-import { scopeOf } from '#shared/policy.ts';
+import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { describeEventType } from '../../event-types/event-types.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
 import { filterField } from '../filter.ts';
@@ -28,7 +28,7 @@ const INSIDE = { id: 'inside', title: 'What goes on inside' };
 const readContent = async (domain: Domain): Promise<Content> => {
   const kinds = kindsOf(catalogueOf(domain).definitions);
   const entries = new Map<EventDefinition, Html>();
-  for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type));
+  for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type, policyOf(domain)));
   return {
     body: html`${INTRODUCTION}
 ${filterField('Find a type or a field')}
@@ -57,17 +57,17 @@ The feed needs <code>read:events</code>. What is public needs no other scope; wh
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Who hears of it, in words; a concern that is missing here does not compile. */
-const HEARERS: Readonly<Record<ReturnType<typeof concernOf>, string>> = {
-  article: `Whoever may read the article as it was before or after it: everybody where it was published, else by \`${scopeOf('article.read')}\`.`,
-  comment: `Whoever may read the comment: everybody where the article is published, else by \`${scopeOf('comment.read')}\`.`,
-  webhook: `The owner of the webhook, and administrators, by \`${scopeOf('webhook.manage')}\`.`,
+const hearersOf = (policy: Policy): Readonly<Record<ReturnType<typeof concernOf>, string>> => ({
+  article: `Whoever may read the article as it was before or after it: everybody where it was published, else by \`${scopeOf(policy, 'article.read')}\`.`,
+  comment: `Whoever may read the comment: everybody where the article is published, else by \`${scopeOf(policy, 'comment.read')}\`.`,
+  webhook: `The owner of the webhook, and administrators, by \`${scopeOf(policy, 'webhook.manage')}\`.`,
   profile: 'Everybody: the names of users are public.',
-  profile_change: `Where the name has changed, everybody; else the user, and administrators, by \`${scopeOf('user.read_private')}\`.`,
-  private: `The user who is concerned, and administrators, by \`${scopeOf('user.read_private')}\`.`,
+  profile_change: `Where the name has changed, everybody; else the user, and administrators, by \`${scopeOf(policy, 'user.read_private')}\`.`,
+  private: `The user who is concerned, and administrators, by \`${scopeOf(policy, 'user.read_private')}\`.`,
   internal: 'Nobody: it is in the log and in its exports alone.',
-};
+});
 
-const entryOf = async (definition: EventDefinition): Promise<Html> => {
+const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Html> => {
   const { type } = definition;
   const { description, schema, example } = describeEventType(definition);
   const fields = fieldsOf(schema);
@@ -78,11 +78,11 @@ const entryOf = async (definition: EventDefinition): Promise<Html> => {
 <dl>
 <div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
 <div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
-<div><dt>Told to</dt><dd>${renderLine(HEARERS[concernOf(type)])}</dd></div>
+<div><dt>Told to</dt><dd>${renderLine(hearersOf(policy)[concernOf(type)])}</dd></div>
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2))}
-${isPublic(definition) && waysOf(await sampleOf(definition))}
+${isPublic(definition) && waysOf(await sampleOf(definition, policy))}
 </section>
 `;
 };

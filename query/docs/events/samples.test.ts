@@ -7,6 +7,7 @@ import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
 import { createComposer } from '../../../webhook-dispatcher/deliver/body.ts';
 import type { Outgoing } from '../../../webhook-dispatcher/deliver/delivery.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
@@ -30,14 +31,14 @@ describe.each(told)('$type as it is told', (definition) => {
   const { type } = definition;
 
   test('in the stream is what the interface says', async () => {
-    const { message } = await sampleOf(definition);
+    const { message } = await sampleOf(definition, POLICY);
     const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message) ?? [];
     const event = EVENT_OPERATIONS.listEvents.answer.schema.parse(JSON.parse(data));
     expect(event).toMatchObject({ type, cursor: id, data: describeEventType(definition).example });
   });
 
   test('by GraphQL is what the schema lets a subscription ask for, and answer', async () => {
-    const { subscription, result } = await sampleOf(definition);
+    const { subscription, result } = await sampleOf(definition, POLICY);
     const document = parse(subscription);
     expect(validate(schema, document)).toEqual([]);
     const answer = await execute({ schema, document, rootValue: result.data });
@@ -55,6 +56,7 @@ describe.each(told)('$type as it is told', (definition) => {
     });
     const owner = {
       kind: 'user',
+      policy: POLICY,
       userId: 7000 as UserId,
       role: 'admin',
       scopes: new Set(['read:events', 'read:users']),
@@ -62,6 +64,6 @@ describe.each(told)('$type as it is told', (definition) => {
     } as const;
     const change = changeOf(definition, example);
     const composed = await compose({ delivery: { change, shape: null }, endpoint: { payload }, owner } as unknown as Outgoing);
-    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(definition))[payload]);
+    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(definition, POLICY))[payload]);
   });
 });

@@ -4,7 +4,7 @@ import { idsIn } from '#shared/change-stream/visible-data.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
+import { type Caller, type Policy, SCOPES } from '#shared/policy.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
 import { createRepresentation } from '../../events/representation.ts';
 import { type Happening, happeningOf } from '../../graphql/subscriptions/happening.ts';
@@ -23,12 +23,12 @@ export type Sample = {
 };
 
 /** As an administrator is told of it, from whom nothing is kept. */
-export const sampleOf = async (definition: EventDefinition): Promise<Sample> => {
+export const sampleOf = async (definition: EventDefinition, policy: Policy): Promise<Sample> => {
   const { type } = definition;
   const { example } = describeEventType(definition);
   const change = changeOf(definition, example);
   const represent = createRepresentation({ identity: EXAMPLE_LOG, open: async () => example, isReadable: async () => true });
-  const event = await represent(change, ADMINISTRATOR);
+  const event = await represent(change, administratorOf(policy));
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });
   const { kind, subjectId } = happeningOf(change, cursor);
@@ -45,7 +45,10 @@ export const sampleOf = async (definition: EventDefinition): Promise<Sample> => 
   };
 };
 
-const ADMINISTRATOR: Caller = { kind: 'user', userId: 7000 as UserId, role: 'admin', scopes: new Set(SCOPES), client: 'web' };
+const administratorOf = (policy: Policy): Caller => ({
+  ...{ kind: 'user', policy, userId: 7000 as UserId, role: 'admin' },
+  ...{ scopes: new Set(SCOPES), client: 'web' },
+});
 
 const PLACE = 2_560 as Position;
 const ORIGIN = { actor: 'user:7001', client: 'web', request: '3f0c6d1e', correlation: '3f0c6d1e', causation: null } as const;

@@ -14,8 +14,9 @@ import {
   OperationTypeNode,
   parse,
 } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
-import { scopeOf } from '#shared/policy.ts';
+import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { rightsOf } from '../../graphql/rights.ts';
 import { schema } from '../../graphql/schema.ts';
 import { filterField } from '../filter.ts';
@@ -25,12 +26,19 @@ import { directiveEntry, fieldEntry, typeEntry } from './entries.ts';
 const PATH = '/docs/graphql';
 
 /** The schema, as it is served: nothing here is written by hand but the introduction. */
-export const graphqlPage: DocsPage = { path: PATH, title: 'GraphQL', scripts: ['filter.js'], content: () => readContent() };
+export const graphqlPage = (domain: Domain): DocsPage => ({
+  path: PATH,
+  title: 'GraphQL',
+  scripts: ['filter.js'],
+  content: () => readContent(policyOf(domain)),
+});
 
 type Chapter = { readonly id: string; readonly title: string; readonly entries: readonly Html[] };
 
-const readContent = (): Content => {
-  const chapters = [...ROOTS.map(rootChapter), ...KINDS.map(kindChapter), directiveChapter()].filter(({ entries }) => entries.length > 0);
+const readContent = (policy: Policy): Content => {
+  const chapters = [...ROOTS.map((root) => rootChapter(root, policy)), ...KINDS.map(kindChapter), directiveChapter()].filter(
+    ({ entries }) => entries.length > 0,
+  );
   return {
     body: html`${INTRODUCTION}
 ${filterField('Find a type or a field')}
@@ -58,7 +66,7 @@ const ROOTS = [
   ['subscriptions', 'Subscriptions', OperationTypeNode.SUBSCRIPTION],
 ] as const;
 
-const rootChapter = ([id, title, operation]: (typeof ROOTS)[number]): Chapter => {
+const rootChapter = ([id, title, operation]: (typeof ROOTS)[number], policy: Policy): Chapter => {
   const root = schema.getRootType(operation);
   return {
     id,
@@ -66,27 +74,29 @@ const rootChapter = ([id, title, operation]: (typeof ROOTS)[number]): Chapter =>
     entries: root
       ? Object.keys(root.getFields())
           .toSorted(byName)
-          .map((name) => rootEntry(root, operation, name))
+          .map((name) => rootEntry(root, { name, scopes: scopesOf(operation, name, policy) }))
       : [],
   };
 };
 
-const rootEntry = (root: GraphQLObjectType, operation: OperationTypeNode, name: string): Html => {
+type Entry = { readonly name: string; readonly scopes: readonly string[] };
+
+const rootEntry = (root: GraphQLObjectType, { name, scopes }: Entry): Html => {
   const field = root.getFields()[name];
   if (field === undefined) throw new Error(`${root.name} has no ${name}`);
   return html`<section class="entry" data-name="${name.toLowerCase()}">
 <h3 id="${root.name}.${name}"><code>${name}</code> <a class="anchor" href="#${root.name}.${name}" aria-label="Link to ${name}">#</a></h3>
-${fieldEntry(field, { scopes: scopesOf(operation, name) })}
+${fieldEntry(field, { scopes })}
 </section>
 `;
 };
 
 /** What the endpoint demands of whoever asks for the field, found out as the endpoint does. */
-const scopesOf = (operation: OperationTypeNode, name: string): readonly string[] => {
+const scopesOf = (operation: OperationTypeNode, name: string, policy: Policy): readonly string[] => {
   const document = parse(`${operation} { ${name} { __typename } }`);
   const [definition] = document.definitions;
   if (definition?.kind !== 'OperationDefinition') return [];
-  return [...new Set([...rightsOf(schema, document, definition)].map(scopeOf))];
+  return [...new Set([...rightsOf(schema, document, definition)].map((right) => scopeOf(policy, right)))];
 };
 
 const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNamedType) => boolean])[] = [

@@ -12,7 +12,7 @@ const DOCS = new URL('docs/', ROOT);
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'webhooks', 'audit', 'accounts', 'console']],
   ['Run it', ['deployment', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos']],
-  ['Understand and extend it', ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'dependencies']],
+  ['Understand and extend it', ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'conditions', 'dependencies']],
 ];
 const REST_TITLE = 'More';
 

@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { html } from '#shared/html.ts';
+import { type Policy, policyOf } from '#shared/policy.ts';
 import { sampleOf } from '../events/samples.ts';
 import { readExamples } from '../guides/library.ts';
 import { examplePath, guidePath } from '../guides/links.ts';
@@ -15,7 +16,7 @@ const PATH = '/docs/webhook-verification';
 export const verificationPage = (domain: Domain): DocsPage => ({
   path: PATH,
   title: 'Verifying webhooks',
-  content: () => readContent(exampleOf(domain)),
+  content: () => readContent(exampleOf(domain), policyOf(domain)),
 });
 
 /** One that many want to hear of. */
@@ -38,9 +39,9 @@ const PROGRAMS = [
   ['receive-webhook.sh', 'A shell', 'bash and openssl, as a CGI script.'],
 ] as const;
 
-const readContent = async (example: EventDefinition): Promise<Content> => {
+const readContent = async (example: EventDefinition, policy: Policy): Promise<Content> => {
   const examples = new Map(readExamples().map(({ name, text }) => [name, text]));
-  const { thin: body } = await sampleOf(example);
+  const { thin: body } = await sampleOf(example, policy);
   const signed = `${ID}.${TIMESTAMP}.${body}`;
   const signature = createHmac('sha256', Buffer.from(SECRET.replace('whsec_', ''), 'base64'))
     .update(signed)

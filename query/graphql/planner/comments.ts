@@ -1,12 +1,12 @@
 import { ERASED_TEXT } from '#shared/rest/comments.ts';
 import { instantJson, plainJson, textJson } from './json.ts';
 import type { Mapping } from './mapping.ts';
-import { isReadableComment, isReadablePost, isReadableUser } from './readable.ts';
+import type { Readable } from './readable.ts';
 import { literal, sql } from './sql.ts';
 
 const article = sql`article`;
 
-export const COMMENT: Mapping = {
+export const commentMapping = ({ rightTo }: Readable): Mapping => ({
   table: sql`read_model.comments`,
   letter: 'c',
   values: {
@@ -19,14 +19,14 @@ export const COMMENT: Mapping = {
     asOf: () => 'null',
   },
   rows: {
-    author: (user, comment) => [sql`${user}.id = ${comment}.author_id and ${isReadableUser(user)}`],
-    post: (post, comment) => [sql`${post}.id = ${comment}.article_id and ${isReadablePost(post)}`],
+    author: (user, comment) => [sql`${user}.id = ${comment}.author_id and ${rightTo('user.read', user)}`],
+    post: (post, comment) => [sql`${post}.id = ${comment}.article_id and ${rightTo('article.read', post)}`],
   },
   // Without its article it is about to go too.
   isReadable: (comment) =>
-    sql`exists (select from read_model.articles article where article.id = ${comment}.article_id and ${isReadableComment(comment, article)})`,
+    sql`exists (select from read_model.articles article where article.id = ${comment}.article_id and ${rightTo('comment.read', comment, { article })})`,
   orders: {
     CREATED_AT_ASC: { column: 'created_at', descending: false },
     CREATED_AT_DESC: { column: 'created_at', descending: true },
   },
-};
+});

@@ -15,7 +15,7 @@ import { type FieldWithArguments, keepArguments } from './arguments.ts';
 import { concatenated, objectJson, type Pieces } from './json.ts';
 import { logCursorJson } from './log-cursor.ts';
 import type { Mapping } from './mapping.ts';
-import { BY_ID, QUERY } from './mappings.ts';
+import { BY_ID, type Mappings } from './mappings.ts';
 import { type Context, fieldOf, mappingOf, oneOf, relatedOf } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
@@ -40,19 +40,20 @@ export type Plan = {
 
 export type Compiled = {
   readonly schema: GraphQLSchema;
+  readonly mappings: Mappings;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
 };
 
 /** Makes the plan of an operation, or throws `OutOfPlan`. */
-export const compile = ({ schema, document, operation }: Compiled, variables: Variables): Plan => {
+export const compile = ({ schema, mappings, document, operation }: Compiled, variables: Variables): Plan => {
   const query = schema.getQueryType();
   if (operation.operation !== OperationTypeNode.QUERY || !query) throw new OutOfPlan('not a query');
   const { fields, parameters: made, argumentsOf } = keepArguments(variables);
   const collect = collectBy(schema, document, variables);
-  const context: Context = { collect, argumentsOf, newRow: createNewRow() };
+  const context: Context = { mappings, collect, argumentsOf, newRow: createNewRow() };
   const selected = collect(query, [operation.selectionSet]);
-  const point = pointOf(selected);
+  const point = pointOf(mappings, selected);
   const root = (member: Selected): Pieces => rootOf({ context, schema, query, isPoint: member === point }, member);
   const data = concatenated(objectJson(selected.map((member) => [member.key, root(member)])));
   const parked = sql`exists (select from read_model.parked)`;
@@ -93,9 +94,9 @@ const POINT_ID = sql`point.id`;
 const idArgument = ({ id }: Readonly<Record<string, unknown>>): number | null => pathId(String(id)) ?? null;
 
 /** The one thing that an operation reads by its id. */
-const pointOf = (selected: readonly Selected[]): Selected | undefined => {
+const pointOf = ({ query }: Mappings, selected: readonly Selected[]): Selected | undefined => {
   const [read, ...others] = selected.filter(({ name }) => name !== '__typename');
-  return read !== undefined && others.length === 0 && QUERY[read.name] === BY_ID ? read : undefined;
+  return read !== undefined && others.length === 0 && query[read.name] === BY_ID ? read : undefined;
 };
 
 type Root = { readonly context: Context; readonly schema: GraphQLSchema; readonly query: GraphQLObjectType; readonly isPoint: boolean };
@@ -103,7 +104,7 @@ type Root = { readonly context: Context; readonly schema: GraphQLSchema; readonl
 const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${query.name}"`;
   if (member.name === 'cursor') return logCursorJson;
-  const which = QUERY[member.name];
+  const which = context.mappings.query[member.name];
   if (which === undefined) throw new OutOfPlan(`the field ${query.name}.${member.name}`);
   demandNow(context, query, member);
   if (which !== BY_ID) return relatedOf(context, query, member, (row, args) => which(row, sql``, args));
@@ -111,7 +112,9 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
   const id = isPoint ? POINT_ID : context.argumentsOf(field, member.nodes[0]).value('bigint', idArgument);
   const named = getNamedType(field.type);
   const types = isAbstractType(named) ? schema.getPossibleTypes(named) : [named].filter(isObjectType);
-  const found = types.map((type) => oneOf(context, type, member, (row) => sql`${row}.id = ${id} and ${mappingOf(type).isReadable(row)}`));
+  const found = types.map((type) =>
+    oneOf(context, type, member, (row) => sql`${row}.id = ${id} and ${mappingOf(context, type).isReadable(row)}`),
+  );
   return sql`coalesce(${joined([...found, sql`'null'`], sql`, `)})`;
 };
 

@@ -1,26 +1,35 @@
-import { COMMENT } from './comments.ts';
+import { commentMapping } from './comments.ts';
 import type { Mapping, Which } from './mapping.ts';
-import { matchingPosts, POST } from './posts.ts';
+import { matchingPosts, postMapping } from './posts.ts';
+import { type Readable, viewerId } from './readable.ts';
 import { sql } from './sql.ts';
-import { isPresent, USER } from './users.ts';
-import { viewerId } from './viewer.ts';
+import { isPresent, userMapping } from './users.ts';
 import { WEBHOOK } from './webhooks.ts';
-
-/** Every object type that has rows. */
-export const MAPPINGS: Readonly<Record<string, Mapping>> = { User: USER, Post: POST, Comment: COMMENT, Webhook: WEBHOOK };
 
 /** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
 export const BY_ID = 'by id';
 
-/** The fields of `Query`. */
-export const QUERY: Readonly<Record<string, Which | typeof BY_ID>> = {
-  node: BY_ID,
-  user: BY_ID,
-  post: BY_ID,
-  comment: BY_ID,
-  me: (user) => [sql`${user}.id = ${viewerId} and ${isPresent(user)}`],
-  users: (user) => [USER.isReadable(user)],
-  usersConnection: (user) => [USER.isReadable(user)],
-  posts: (post, _query, args) => matchingPosts(post, args),
-  postsConnection: (post, _query, args) => matchingPosts(post, args),
+export type Mappings = {
+  /** Every object type that has rows. */
+  readonly types: Readonly<Record<string, Mapping>>;
+  /** The fields of `Query`. */
+  readonly query: Readonly<Record<string, Which | typeof BY_ID>>;
+};
+
+export const mappingsOf = (readable: Readable): Mappings => {
+  const user = userMapping(readable);
+  return {
+    types: { User: user, Post: postMapping(readable), Comment: commentMapping(readable), Webhook: WEBHOOK },
+    query: {
+      node: BY_ID,
+      user: BY_ID,
+      post: BY_ID,
+      comment: BY_ID,
+      me: (row) => [sql`${row}.id = ${viewerId} and ${isPresent(row)}`],
+      users: (row) => [user.isReadable(row)],
+      usersConnection: (row) => [user.isReadable(row)],
+      posts: (post, _query, args) => matchingPosts(readable, post, args),
+      postsConnection: (post, _query, args) => matchingPosts(readable, post, args),
+    },
+  };
 };

@@ -13,13 +13,14 @@ import { connectionJson } from './connections.ts';
 import { concatenated, objectJson, orNull, type Piece, type Pieces } from './json.ts';
 import { listJson, type Rows } from './lists.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
-import { MAPPINGS } from './mappings.ts';
+import type { Mappings } from './mappings.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
 import { joined, literal, type Sql, sql } from './sql.ts';
 
 /** What compiling one operation shares. */
 export type Context = {
+  readonly mappings: Mappings;
   readonly collect: Collect;
   argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments;
   newRow(letter: Mapping['letter']): Row;
@@ -37,7 +38,7 @@ const objectOf = (context: Context, type: GraphQLObjectType, row: Row, selected:
 
 const memberOf = (context: Context, type: GraphQLObjectType, row: Row, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${type.name}"`;
-  const { values, rows } = mappingOf(type);
+  const { values, rows } = mappingOf(context, type);
   const value = values[member.name];
   if (value !== undefined) return value(row);
   const which = rows[member.name];
@@ -45,8 +46,8 @@ const memberOf = (context: Context, type: GraphQLObjectType, row: Row, member: S
   return relatedOf(context, type, member, (other, args) => which(other, row, args));
 };
 
-export const mappingOf = (type: GraphQLObjectType): Mapping => {
-  const mapping = MAPPINGS[type.name];
+export const mappingOf = ({ mappings }: Context, type: GraphQLObjectType): Mapping => {
+  const mapping = mappings.types[type.name];
   if (mapping === undefined) throw new OutOfPlan(`the type ${type.name}`);
   return mapping;
 };
@@ -70,7 +71,7 @@ export const relatedOf = (
   const args = context.argumentsOf(field, selected.nodes[0]);
   const item = named.getFields().nodes === undefined ? named : getNamedType(named.getFields().nodes?.type);
   if (!isObjectType(item)) throw new OutOfPlan(`the type ${named.name}`);
-  const mapping = mappingOf(item);
+  const mapping = mappingOf(context, item);
   const rows: Rows = { name: item.name, mapping, args, newRow: () => context.newRow(mapping.letter), which: (row) => which(row, args) };
   if (item !== named) {
     const nodeJson = (row: Row, member: Selected) => objectOf(context, item, row, member);
@@ -83,7 +84,7 @@ export const relatedOf = (
 
 /** At most one object; SQL's null where there is none. */
 export const oneOf = (context: Context, type: GraphQLObjectType, selected: Selected, which: (row: Row) => Sql): Sql => {
-  const { table, letter } = mappingOf(type);
+  const { table, letter } = mappingOf(context, type);
   const row = context.newRow(letter);
   return sql`(select ${concatenated(objectOf(context, type, row, selected))} from ${table} ${row} where ${which(row)})`;
 };

@@ -1,15 +1,17 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Caller } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import type { Searches } from '../../searches.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import { Refused } from '../run.ts';
 import type { Plan } from './compile.ts';
+import { mappingsOf } from './mappings.ts';
 import { HOLE } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Inputs } from './parameter.ts';
 import { createPlans } from './plans.ts';
+import { readableOf } from './readable.ts';
 import { createRunner, type Run } from './statements.ts';
 import { type Variables, variablesOf } from './variables.ts';
 
@@ -27,11 +29,16 @@ export type Planner = {
   plan(read: PlannedRead): Promise<string | undefined>;
 };
 
-export type PlannerOptions = { readonly schema: GraphQLSchema; readonly pool: Pool; readonly searches: Searches };
+export type PlannerOptions = {
+  readonly schema: GraphQLSchema;
+  readonly policy: Policy;
+  readonly pool: Pool;
+  readonly searches: Searches;
+};
 
 /** Answers whole operations by one statement each. */
-export const createPlanner = ({ schema, pool, searches }: PlannerOptions): Planner => {
-  const findPlan = createPlans(schema);
+export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions): Planner => {
+  const findPlan = createPlans(schema, mappingsOf(readableOf(policy)));
   const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [Answer, Answer];
   return {
     async plan({ document, operation, variables: given, caller }) {

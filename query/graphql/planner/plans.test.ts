@@ -1,11 +1,16 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../schema.ts';
 import type { Plan } from './compile.ts';
+import { mappingsOf } from './mappings.ts';
 import { createPlans } from './plans.ts';
+import { readableOf } from './readable.ts';
 import { variablesOf } from './variables.ts';
 
-const plansOf = (text: string, findPlan = createPlans(schema)) => {
+const MAPPINGS = mappingsOf(readableOf(POLICY));
+
+const plansOf = (text: string, findPlan = createPlans(schema, MAPPINGS)) => {
   const document = parse(text);
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('the first definition is no operation');
@@ -23,7 +28,7 @@ test('an operation has one plan for each shape of its variables', () => {
 
 test('plans are kept in one bound for all operations, however many shapes each has', () => {
   const bytesMax = 1_000_000;
-  const findPlan = createPlans(schema, bytesMax);
+  const findPlan = createPlans(schema, MAPPINGS, bytesMax);
   const flags = ['a', 'b', 'c', 'd', 'e'];
   const parameters = flags.map((flag) => `$${flag}: Boolean!`);
   const members = flags.map((flag) => `${flag}: users(limit: 0) @include(if: $${flag}) { ...U }`);

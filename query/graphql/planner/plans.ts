@@ -2,6 +2,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, type OperationDefi
 import { LRUCache } from 'lru-cache';
 import { bytesOfDocument } from '../documents/document-size.ts';
 import { compile, type Plan } from './compile.ts';
+import type { Mappings } from './mappings.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { shapeOf, type Variables } from './variables.ts';
 
@@ -12,7 +13,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 export type FindPlan = (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables) => Plan | undefined;
 
 /** Keeps the plans of all operations together, one for each shape of variables: a short document can have many, and each of them long. */
-export const createPlans = (schema: GraphQLSchema, bytesMax: number = CACHE_BYTES): FindPlan => {
+export const createPlans = (schema: GraphQLSchema, mappings: Mappings, bytesMax: number = CACHE_BYTES): FindPlan => {
   const numbers = createNumbers();
   const plans = new LRUCache<string, { readonly plan: Plan | undefined; readonly bytes: number }>({
     maxSize: bytesMax,
@@ -22,7 +23,7 @@ export const createPlans = (schema: GraphQLSchema, bytesMax: number = CACHE_BYTE
     const key = `${numbers(operation)} ${shapeOf(schema, operation, variables)}`;
     const known = plans.get(key);
     if (known) return known.plan;
-    const plan = compileIfCovered({ schema, document, operation }, variables);
+    const plan = compileIfCovered({ schema, mappings, document, operation }, variables);
     const bytes = BYTES_PER_PLAN + key.length + (plan ? plan.text.length + bytesOfDocument(document.loc?.end ?? 0) : 0);
     plans.set(key, { plan, bytes });
     return plan;

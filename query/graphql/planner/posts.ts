@@ -3,16 +3,17 @@ import { type Arguments, at } from './arguments.ts';
 import { instantJson, orNull, plainJson, textJson } from './json.ts';
 import type { Mapping, Row } from './mapping.ts';
 import type { Value } from './parameter.ts';
-import { isReadableComment, isReadablePost, isReadableUser, POST_PARTS } from './readable.ts';
+import type { Readable } from './readable.ts';
 import { allOf, type Sql, sql } from './sql.ts';
 import { searchText, storableText } from './values.ts';
 
 /** The posts that the caller may read and `filter` leaves; by their publication, only what is published is ordered. */
-export const matchingPosts = (post: Row, args: Arguments, ...conditions: readonly Sql[]): readonly [Sql, ...Sql[]] => {
+export const matchingPosts = (readable: Readable, post: Row, args: Arguments, isOfParent?: Sql): readonly [Sql, ...Sql[]] => {
+  const conditions = isOfParent === undefined ? [] : [isOfParent];
   const filters = FILTERS.filter(({ name }) => args.has('filter', name)).map(({ toSql }) => toSql(post, args));
   const ofOrder = args.choice('sort')?.startsWith('PUBLISHED_AT') ? ['published'] : STATUSES;
   const asked = args.choice('filter', 'status');
-  const parts = POST_PARTS.filter(({ status }) => ofOrder.includes(status) && (asked ?? status) === status);
+  const parts = readable.partsOf('article.read').filter(({ state = '' }) => ofOrder.includes(state) && (asked ?? state) === state);
   const [first = sql`false`, ...others] = parts.map(({ isReadable }) => allOf([...conditions, isReadable(post), ...filters]));
   return [first, ...others];
 };
@@ -46,7 +47,7 @@ const FILTERS: readonly { readonly name: string; readonly toSql: (post: Row, arg
   },
 ];
 
-export const POST: Mapping = {
+export const postMapping = ({ rightTo }: Readable): Mapping => ({
   table: sql`read_model.articles`,
   letter: 'a',
   values: {
@@ -64,15 +65,17 @@ export const POST: Mapping = {
     asOf: () => 'null',
   },
   rows: {
-    author: (user, post) => [sql`${user}.id = ${post}.author_id and ${isReadableUser(user)}`],
-    comments: (comment, post) => [sql`${comment}.article_id = ${post}.id and ${isReadableComment(comment, post)}`],
-    commentsConnection: (comment, post) => [sql`${comment}.article_id = ${post}.id and ${isReadableComment(comment, post)}`],
+    author: (user, post) => [sql`${user}.id = ${post}.author_id and ${rightTo('user.read', user)}`],
+    comments: (comment, post) => [sql`${comment}.article_id = ${post}.id and ${rightTo('comment.read', comment, { article: post })}`],
+    commentsConnection: (comment, post) => [
+      sql`${comment}.article_id = ${post}.id and ${rightTo('comment.read', comment, { article: post })}`,
+    ],
   },
-  isReadable: isReadablePost,
+  isReadable: (post) => rightTo('article.read', post),
   orders: {
     CREATED_AT_DESC: { column: 'created_at', descending: true },
     CREATED_AT_ASC: { column: 'created_at', descending: false },
     PUBLISHED_AT_DESC: { column: 'published_at', descending: true },
     PUBLISHED_AT_ASC: { column: 'published_at', descending: false },
   },
-};
+});

@@ -1,34 +1,70 @@
+import { always, type Expression } from '#kernel/conditions/expression.ts';
+import { partsSql } from '#kernel/conditions/parts.ts';
+import type { Right } from '#kernel/conditions/rights.ts';
+import { type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import { type Caller, type Operation, type Policy, reachOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
-import { type Sql, sql } from './sql.ts';
-import { isGranted, rightTo, viewerId } from './viewer.ts';
+import { type Parameter, parameter } from './parameter.ts';
+import { literal, Sql, sql } from './sql.ts';
 
-/** What the caller may read of each table. */
+/** What a caller may read, as conditions on rows. The rights are parameters, so that one prepared statement serves every caller. */
+export type Readable = {
+  /** What a right leaves of the rows; `joined` are the rows that references lead to, by their names. */
+  rightTo(operation: Operation, row: Row, joined?: Readonly<Record<string, Row>>): Sql;
+  /** The same in parts that have nothing in common, each of one state. */
+  partsOf(operation: Operation): readonly { readonly state: string | undefined; readonly isReadable: (row: Row) => Sql }[];
+};
 
-export const isReadableUser = (user: Row): Sql => rightTo('user.read', { own: sql`${user}.id = ${viewerId}` });
+/** Null for those who own nothing. */
+export const viewerId: Sql = parameter('bigint', ({ caller }) => userIdOf(caller));
 
-/** The e-mail address and the like. */
-export const isOpenUser = (user: Row): Sql => rightTo('user.read_private', { own: sql`${user}.id = ${viewerId}` });
+const userIdOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
 
-export const isReadablePost = (post: Row): Sql =>
-  rightTo('article.read', { published: sql`${post}.status = 'published'`, own: sql`${post}.author_id = ${viewerId}` });
+const WRITER: SqlWriter<Sql> = {
+  sql,
+  name: Sql.identifier,
+  constant: (value) => (typeof value === 'string' ? literal(value) : Sql.number(Number(value))),
+  table: (name) => sql`read_model.${Sql.identifier(name)}`,
+  viewer: viewerId,
+};
 
-/** The same in parts that have nothing in common, each of one status. */
-export const POST_PARTS: readonly { readonly status: 'published' | 'draft'; readonly isReadable: (post: Row) => Sql }[] = [
-  { status: 'published', isReadable: (post) => sql`${post}.status = 'published' and ${isReadablePost(post)}` },
-  { status: 'draft', isReadable: (post) => sql`${post}.status = 'draft' and ${isGranted('article.read', 'always')}` },
-  {
-    status: 'draft',
-    isReadable: (post) =>
-      sql`${post}.status = 'draft' and ${post}.author_id = ${viewerId} and ${isGranted('article.read', 'own')} and not ${isGranted('article.read', 'always')}`,
-  },
-];
+export const readableOf = (policy: Policy): Readable => {
+  const rightOf = (operation: Operation): Right & { readonly kind: Kind } => {
+    const right = policy.rights.get(operation);
+    if (right?.kind === undefined) throw new RangeError(`${operation} is no right to an aggregate`);
+    return { ...right, kind: right.kind };
+  };
+  const isGranted = createGrants();
+  const { domain } = policy;
+  return {
+    rightTo(operation, row, joined = {}) {
+      const right = rightOf(operation);
+      return rightSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
+    },
+    partsOf(operation) {
+      const right = rightOf(operation);
+      const partsAt = (row: Row) => partsSql(WRITER, right, { domain, kind: right.kind, row }, isGranted(operation));
+      return partsAt(sql``).map(({ state }, index) => ({ state, isReadable: (row) => partsAt(row)[index]?.where ?? sql`false` }));
+    },
+  };
+};
 
-export const isReadableWebhook = (webhook: Row): Sql => rightTo('webhook.manage', { own: sql`${webhook}.owner_id = ${viewerId}` });
+/** Each parameter is made once, because a parameter is told from others by identity. */
+const createGrants = (): ((operation: Operation) => Granted<Sql>) => {
+  const parameters = new Map<Operation, Map<Expression, Parameter>>();
+  return (operation) => {
+    const known = parameters.get(operation) ?? new Map<Expression, Parameter>();
+    parameters.set(operation, known);
+    return (condition) => {
+      const granted = known.get(condition) ?? { type: 'boolean', read: ({ caller }) => reachOf(caller, operation).has(condition) };
+      known.set(condition, granted);
+      return Sql.parameter(granted);
+    };
+  };
+};
 
-/** Rights to a comment depend on the article under which it stands. */
-export const isReadableComment = (comment: Row, post: Row): Sql =>
-  rightTo('comment.read', {
-    published: sql`${post}.status = 'published'`,
-    on_own_article: sql`${post}.author_id = ${viewerId}`,
-    own: sql`${comment}.author_id = ${viewerId}`,
-  });
+/** Webhooks are the kernel's, and depend on their owner alone. */
+export const isReadableWebhook = (webhook: Row): Sql => sql`(${MANAGES_ALL} or (${MANAGES_OWN} and ${webhook}.owner_id = ${viewerId}))`;
+const MANAGES_ALL = parameter('boolean', ({ caller }) => reachOf(caller, 'webhook.manage').has(always));
+const MANAGES_OWN = parameter('boolean', ({ caller }) => [...reachOf(caller, 'webhook.manage')].some((each) => each !== always));

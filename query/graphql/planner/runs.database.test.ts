@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { scaled } from '../../../test/engines/load.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
@@ -27,7 +28,14 @@ beforeEach(async () => {
   await writeWorld(opened.pool, { users, articles, comments: [] });
 });
 
-const author = (id: number): Caller => ({ kind: 'user', userId: id as UserId, role: 'author', scopes: new Set(SCOPES), client: null });
+const author = (id: number): Caller => ({
+  kind: 'user',
+  policy: POLICY,
+  userId: id as UserId,
+  role: 'author',
+  scopes: new Set(SCOPES),
+  client: null,
+});
 const plan = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}): Promise<string | undefined> =>
   opened.planner.plan({ ...operationOf(text), variables, caller });
 

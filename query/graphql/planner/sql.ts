@@ -21,6 +21,14 @@ export class Sql {
     return new Sql([`'${text.replaceAll("'", "''")}'`]);
   };
 
+  /** A name of the declaration. */
+  static readonly identifier = (word: string): Sql => {
+    if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new RangeError(`${word} is no name of a table or a column`);
+    return new Sql([word]);
+  };
+
+  static readonly number = (value: number): Sql => new Sql([String(value)]);
+
   static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);
 
   /** A name that no other row of the statement has. */

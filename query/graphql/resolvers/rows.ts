@@ -1,6 +1,9 @@
+import { always } from '#kernel/conditions/expression.ts';
+import { conditionSql } from '#kernel/conditions/sql.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
+import { writerFor } from '../../condition-text.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { WEBHOOK_COLUMNS } from '../../webhooks/statements.ts';
@@ -167,12 +170,15 @@ const ALIVE: Readonly<Record<TypeName, readonly string[]>> = {
 const readable = (type: TypeName, caller: Caller, parameters: Parameters): readonly string[] => {
   const alive = ALIVE[type];
   const reach = reachOf(caller, READING[type]);
-  if (reach === 'never') return ['false'];
-  if (reach === 'always' || !(type === 'Post' || type === 'Webhook')) return alive;
-  const owner = type === 'Post' ? 't.author_id' : 't.owner_id';
-  const own = caller.kind === 'user' && reach.includes('own') ? [`${owner} = ${parameters.add(caller.userId)}::bigint`] : [];
-  const published = reach.includes('published') ? [`t.status = 'published'`] : [];
-  return [...alive, `(${[...own, ...published, 'false'].join(' or ')})`];
+  if (reach.size === 0) return ['false'];
+  if (caller.kind === 'system' || reach.has(always) || !(type === 'Post' || type === 'Webhook')) return alive;
+  if (type === 'Webhook') return [...alive, caller.kind === 'user' ? `t.owner_id = ${parameters.add(caller.userId)}::bigint` : 'false'];
+  const { domain, rights } = caller.policy;
+  const kind = rights.get(READING[type])?.kind;
+  if (kind === undefined) return ['false'];
+  const viewer = caller.kind === 'user' ? `${parameters.add(caller.userId)}::bigint` : 'null::bigint';
+  const conditions = [...reach].map((each) => conditionSql(writerFor(viewer), each, { domain, kind, row: 't' }));
+  return [...alive, `(${conditions.join(' or ')})`];
 };
 
 const filtered = (type: TypeName, filter: RowFilter, parameters: Parameters): readonly string[] => {

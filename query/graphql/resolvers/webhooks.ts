@@ -1,5 +1,4 @@
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import {
@@ -48,9 +47,7 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
   withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
     const owner = await loaders.find('User', owner_id);
-    return owner?.type === 'User' && owner.deleted_at === null
-      ? withheldOf(catalogueOf(domain), { eventTypes: event_types, scopes }, owner.role)
-      : null;
+    return owner?.type === 'User' && owner.deleted_at === null ? withheldOf(domain, { eventTypes: event_types, scopes }, owner.role) : null;
   }),
   health: onlyNow(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>

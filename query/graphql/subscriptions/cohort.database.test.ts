@@ -5,6 +5,7 @@ import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { searchesOn } from '../../searches.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
 afterAll(() => opened?.[Symbol.asyncDispose]());
 
 const author = (userId: number, role: 'author' | 'reader' = 'author'): Caller => ({
-  ...{ kind: 'user', userId: userId as UserId, role, client: null },
+  ...{ kind: 'user', policy: POLICY, userId: userId as UserId, role, client: null },
   scopes: new Set(SCOPES),
 });
 const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}) => {

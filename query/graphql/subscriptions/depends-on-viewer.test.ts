@@ -2,11 +2,12 @@ import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } fr
 import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
 import { schema } from '../schema.ts';
 import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
 
-const author: Caller = { kind: 'user', userId: 7 as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
+const author: Caller = { kind: 'user', policy: POLICY, userId: 7 as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
 const depends = (text: string, caller: Caller = author): boolean => {
   const { document, operation } = operationOf(text);
   return dependsOnViewer({ schema, document }, operation, caller);
@@ -36,7 +37,7 @@ it('depends on the viewer where it leads to what is other people’s alone', () 
 it('never depends on which administrator it is, nor on nobody', () => {
   const text = 'subscription { articleChanged(id: 5) { article { comments { author { email } } } } }';
   expect(depends(text, { ...author, role: 'admin' })).toBe(false);
-  expect(depends(text, { kind: 'anonymous' })).toBe(false);
+  expect(depends(text, { kind: 'anonymous', policy: POLICY })).toBe(false);
 });
 
 it('knows every field that a subscription can reach', () => {

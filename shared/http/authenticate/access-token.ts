@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
 import type { UserId, Version } from '#shared/brands.ts';
 import { role, userId, version } from '#shared/events/fields.ts';
-import type { Caller } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { SeenRevocations } from './revocations.ts';
@@ -61,7 +61,7 @@ const Claims = z.object({
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
 });
 
-type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys };
+type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys; readonly policy: Policy };
 
 /**
  * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key stands, so that a
@@ -86,7 +86,7 @@ export const createTokenVerifier = (options: Options): ((token: string, digest: 
   };
 };
 
-const verify = async (jwt: string, { issuer, audience, keys }: Options): Promise<AccessToken> => {
+const verify = async (jwt: string, { issuer, audience, keys, policy }: Options): Promise<AccessToken> => {
   let kid = '';
   const findKey = async (header: { kid?: string }) => {
     kid = header.kid ?? '';
@@ -103,16 +103,17 @@ const verify = async (jwt: string, { issuer, audience, keys }: Options): Promise
       clockTolerance: CLOCK_TOLERANCE_S,
       requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id'],
     });
-    return accessTokenOf(Claims.parse(payload), kid);
+    return accessTokenOf(Claims.parse(payload), kid, policy);
   } catch (error) {
     if (error instanceof InvalidToken || error instanceof HttpProblem) throw error;
     throw new InvalidToken(reasonOf(error), { cause: error });
   }
 };
 
-const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string): AccessToken => ({
+const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Policy): AccessToken => ({
   caller: {
     kind: 'user',
+    policy,
     userId: claims.sub satisfies UserId,
     role: claims.role,
     scopes: scopesOf(claims.scope),

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, NO_RIGHTS, type Policy } from '#shared/policy.ts';
 import { clientCertificateOf } from '../client-certificate.ts';
 import { HttpProblem } from '../http-problem.ts';
 import { requestFact } from '../request-fact.ts';
@@ -21,6 +21,7 @@ export type AuthenticateOptions = {
   readonly keys: VerificationKeys;
   readonly revocations: Revocations;
   readonly spentProofs: SpentProofs;
+  readonly policy: Policy;
   /** Whether the certificate of a client is what the proxy in front says it is. */
   readonly ingressSecret: string | undefined;
   /** Paths whose tokens are for somebody else to check, such as `/userinfo`. */
@@ -31,10 +32,12 @@ export type AuthenticateOptions = {
 const REVOCATIONS_STALE_MAX_MS = 60_000;
 
 const accessTokens = requestFact<AccessToken>('access token');
-const ANONYMOUS: Caller = { kind: 'anonymous' };
+const anonymous = requestFact<Caller>('anonymous caller');
+/** Of a request that nobody has looked at. */
+const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 
 /** Who sends a request, once it has passed `authenticate`; before that, nobody. */
-export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(request)?.caller ?? ANONYMOUS;
+export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
 /**
  * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is looked at again by this.
@@ -54,10 +57,12 @@ export const refusalNow = (request: Request, revocations: Revocations, change?: 
  * enough is for the policy to say.
  */
 export const authenticate = (options: AuthenticateOptions): RequestHandler => {
-  const { elsewhere = new Set() } = options;
+  const { elsewhere = new Set(), policy } = options;
+  const nobody: Caller = { kind: 'anonymous', policy };
   const metadataUrl = metadataUrlOf(options.audience);
   const identify = createIdentifier(options);
   return async (request, _response, next) => {
+    anonymous.set(request, nobody);
     if (elsewhere.has(request.path)) return next();
     rememberChallenge(request, { metadataUrl, scheme: undefined });
     const credentials = credentialsOf(request);

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
 import { followRevocations, migrateRevocations, type RevocationNews, type UserChange } from './revocations.ts';
@@ -24,18 +25,19 @@ export type LastingAccess = Pick<ResourceServer, 'refusalNow' | 'revokeUser' | '
 type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
   readonly log: Log;
+  readonly domain: Domain;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
   readonly loadKeys: LoadKeys;
 };
 
 /** The one check of tokens, for every interface of every role. */
-export const openResourceServer = async ({ pool, log, loadKeys, ...options }: Options): Promise<ResourceServer> => {
+export const openResourceServer = async ({ pool, log, domain, loadKeys, ...options }: Options): Promise<ResourceServer> => {
   await migrateRevocations(pool);
   await using opening = new AsyncDisposableStack();
   const revocations = opening.use(await followRevocations({ pool, log }));
   opening.use(startSweeping({ pool, log }));
   const keys = createVerificationKeys({ load: loadKeys, log });
-  const handler = authenticate({ ...options, keys, revocations, spentProofs: createSpentProofs(pool) });
+  const handler = authenticate({ ...options, policy: policyOf(domain), keys, revocations, spentProofs: createSpentProofs(pool) });
   const resources = opening.move();
   return {
     handler,
