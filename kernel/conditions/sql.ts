@@ -12,7 +12,7 @@ export type SqlWriter<Sql> = {
   constant(value: string | number | boolean): Sql;
   /** Of aggregates, or of the items of a list. */
   table(name: string): Sql;
-  /** The id of the caller; null if nobody is signed in. */
+  /** The id of the caller, null if nobody is signed in; read only where a condition asks for it. */
   readonly viewer: Sql;
 };
 
@@ -26,7 +26,7 @@ export type Place<Sql> = {
 
 /** The same as `holds`, of rows. */
 export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression, place: Place<Sql>, depth = 1): Sql => {
-  const { sql, name, constant, viewer } = writer;
+  const { sql, name, constant } = writer;
   const { kind, row } = place;
   const read = (each: Expression): Sql => conditionSql(writer, each, place, depth);
   const of = (field: string): Sql => sql`${row}.${name(column(field, kind.fields[field]))}`;
@@ -49,7 +49,7 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
     case 'max':
       return sql`${of(expression.field)} <= ${constant(expression.than)}`;
     case 'caller':
-      return sql`${of(expression.field)} = ${viewer}`;
+      return sql`${of(expression.field)} = ${writer.viewer}`;
     case 'at':
       return behindSql(writer, expression, place, depth);
     case 'some': {

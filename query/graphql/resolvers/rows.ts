@@ -176,8 +176,9 @@ const readable = (type: TypeName, caller: Caller, parameters: Parameters): reado
   const { domain, rights } = caller.policy;
   const kind = rights.get(READING[type])?.kind;
   if (kind === undefined) return ['false'];
-  const viewer = caller.kind === 'user' ? `${parameters.add(caller.userId)}::bigint` : 'null::bigint';
-  const conditions = [...reach].map((each) => conditionSql(writerFor(viewer), each, { domain, kind, row: 't' }));
+  // PostgreSQL refuses a value that no condition names.
+  const writer = writerFor(() => `${parameters.add(caller.kind === 'user' ? caller.userId : null)}::bigint`);
+  const conditions = [...reach].map((each) => conditionSql(writer, each, { domain, kind, row: 't' }));
   return [...alive, `(${conditions.join(' or ')})`];
 };
 
