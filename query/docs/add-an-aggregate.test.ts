@@ -17,14 +17,14 @@ const namedPaths = new Set(
 );
 
 test('every path that the guide names is there', () => {
-  expect(namedPaths.size).toBeGreaterThan(60);
+  expect(namedPaths.size).toBeGreaterThan(30);
   const paths = [...namedPaths].filter((path) => !path.startsWith('query/`'));
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
 test('every piece of code in the guide stands in its file, in the same order', () => {
   const pieces = blocks.filter(({ language }) => language !== 'sh');
-  expect(pieces.length).toBeGreaterThan(10);
+  expect(pieces.length).toBeGreaterThan(6);
   for (const { file, text } of pieces) {
     const source = read(file);
     let from = 0;
@@ -37,18 +37,18 @@ test('every piece of code in the guide stands in its file, in the same order', (
 });
 
 test('the guide names every file that is told of comments by importing something of theirs', () => {
-  const importers = globSync('{audit,command,command-line,projector,query,shared,webhook-dispatcher}/**/*.ts', {
+  const importers = globSync('{audit,command,command-line,domain,kernel,projector,query,shared,webhook-dispatcher}/**/*.ts', {
     cwd: ROOT,
     exclude: ['**/*.test.ts'],
   })
     .filter((path) => /from '[^']*\bcomments?(?:\.ts|\/)[^']*'/.test(read(path)))
     .filter((path) => !/\bcomments?(?:\.ts|\/)/.test(path));
-  expect(importers.length).toBeGreaterThan(15);
+  expect(importers.length).toBeGreaterThan(5);
   expect(importers.filter((path) => !namedPaths.has(path))).toEqual([]);
 });
 
 test('the guide names every file of comments themselves', () => {
-  const files = globSync('{command,query,shared}/**/{comment.ts,comments.ts,comment.graphql,comments/*.ts}', { cwd: ROOT });
+  const files = globSync('{domain,query,shared}/**/{comment.ts,comments.ts,comment.graphql,comments/*.ts}', { cwd: ROOT });
   expect(files.filter((path) => !path.endsWith('.test.ts') && !namedPaths.has(path))).toEqual([]);
 });
 
@@ -56,7 +56,7 @@ test('the tests that the guide runs are there', () => {
   const run = blocks
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => [...text.matchAll(/vitest run --project \w+ (.+)$/gm)].flatMap(([, parts = '']) => parts.split(' ')));
-  const tests = globSync('{command,query,shared,test}/**/*.test.ts', { cwd: ROOT });
+  const tests = globSync('{domain,query,shared,test}/**/*.test.ts', { cwd: ROOT });
   expect(run.length).toBeGreaterThan(3);
   for (const part of run)
     expect(
