@@ -1,7 +1,10 @@
+import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { type AuthenticateOptions, authenticate } from '#shared/http/authenticate/authenticate.ts';
 import { limitRate } from '#shared/http/limit-rate.ts';
 import { createMetrics } from '#shared/metrics.ts';
+import { policyOf } from '#shared/policy.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { serveRoutes } from '../test/serve.ts';
@@ -13,7 +16,10 @@ test('a search is charged as five other reads', async () => {
   const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
   const limited = limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics() });
   const listArticles: Reads['listArticles'] = async () => ({ kind: 'list', items: [], links: { self: '/articles' } });
+  // Nobody comes with a token, so that nothing is needed to check one.
+  const look = authenticate({ audience: 'http://localhost', policy: policyOf(publishing) } as AuthenticateOptions);
   await using server = await serveRoutes(
+    Router().use(look),
     limited,
     readRoutes({ listArticles } as Reads, { domain: publishing, before: [], readJustMade: (_, read) => read() }),
   );

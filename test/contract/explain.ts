@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import type { Tapped } from './statement-tap.ts';
 
+/** The databases of tests are set oddly, and what is recorded of them is compared. */
+export const USUAL = `set datestyle = 'ISO'; set timezone = 'UTC'; set standard_conforming_strings = on`;
+
 /** So often a plan is made for the values; then PostgreSQL decides whether one for all values is as good. */
 const CUSTOM_PLANS = 5;
 

@@ -5,10 +5,9 @@ import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
-import { USUAL } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { expectRecorded } from './expect-recorded.ts';
-import { explain } from './explain.ts';
+import { explain, USUAL } from './explain.ts';
 import { openStatementTap, type StatementTap, type Tapped } from './statement-tap.ts';
 
 /** The plans of what is asked most, by what the product itself sends to PostgreSQL when it is asked over HTTP. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { expectRecorded } from './expect-recorded.ts';
+import { USUAL } from './explain.ts';
 import { printedJson } from './printed-json.ts';
 
 let installation: Installation;
@@ -27,7 +28,10 @@ const TABLES = `select c.relname as "table",
 from pg_class c where relnamespace = 'read_model'::regnamespace and relkind in ('r', 'p', 'v', 'm') order by 1`;
 
 test('the tables of the read model are those that were recorded', async () => {
-  const { rows } = await inDatabase(installation.settings.DATABASE_URL ?? '', (client) => client.query(TABLES));
+  const { rows } = await inDatabase(installation.settings.DATABASE_URL ?? '', async (client) => {
+    await client.query(USUAL);
+    return client.query(TABLES);
+  });
   const tables = rows.map(({ table, ...rest }) => [table, rest]);
   expectRecorded('read-model.json', printedJson(Object.fromEntries(tables)));
 });

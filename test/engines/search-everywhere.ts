@@ -28,15 +28,11 @@ export const inDatabase = async <Result>(url: string, work: (client: pg.Client) 
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(USUAL);
     return await work(client);
   } finally {
     await client.end();
   }
 };
-
-/** The databases of tests are set oddly, and what is read of them is compared. */
-export const USUAL = `set datestyle = 'ISO'; set timezone = 'UTC'; set standard_conforming_strings = on`;
 
 /** Every value as PostgreSQL writes it. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig;

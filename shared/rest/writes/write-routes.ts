@@ -106,8 +106,8 @@ const bodyOf = (request: Request, { body: schemas }: RestOperation): unknown => 
   return schema === undefined ? undefined : parseInput(schema, request.body);
 };
 
-/** What is wrong with a patched item is told as what is wrong with any other body. */
-const tellFields = (error: unknown): never => {
+/** What a command finds wrong with fields is told as what is wrong with any other body. */
+export const tellFields = (error: unknown): never => {
   if (!(error instanceof Rejection) || error.code !== 'invalid_command' || error.details.errors === undefined) throw error;
   throw new HttpProblem('invalid_request', { extensions: { errors: error.details.errors }, cause: error });
 };
