@@ -50,7 +50,8 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
     if (!signal.aborted) ended();
     session = { signal, published: previous, passed: last };
   };
-  opening.use(await startFollower({ name: PUBLISHER, pool, eventLog, log, metrics, act }));
+  // Without it the changes are followed in the log.
+  opening.use(await startFollower({ name: PUBLISHER, isRequired: false, pool, eventLog, log, metrics, act }));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -31,7 +31,9 @@ export const watchFoundation = (health: Pick<Health, 'add'>, { database, pool, e
   });
   health.add('event log', () => eventLog.check(), { isRequired: !isReader });
   health.add('event log history', () => demandHistory(history));
-  if (!isReader) health.add('followers', () => demandMoving(metrics));
+  if (isReader) return;
+  health.add('followers', () => demandMoving(metrics, { isRequired: true }));
+  health.add('followers that may lag', () => demandMoving(metrics, { isRequired: false }), { isRequired: false });
 };
 
 /** Less than a check may take. */

@@ -8,7 +8,7 @@ import { type LostUploadDependencies, type LostUploads, type LostUploadsIn, lost
 
 export type CoverRemoverDependencies = LostUploadDependencies & { readonly domain: Domain } & Omit<
     FollowerOptions,
-    'name' | 'act' | 'prepare' | 'write' | 'committed'
+    'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isRequired'
   >;
 
 /** Pictures that linger a little harm nobody. */
@@ -23,6 +23,7 @@ export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promi
   const lostIn = lostUploadsIn(domain);
   return startFollower({
     name: 'cover-remover',
+    isRequired: false,
     restMs: REST_MS,
     pool,
     eventLog,

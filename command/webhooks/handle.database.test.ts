@@ -165,10 +165,12 @@ test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://examp
 
 test.each(['article.eaten', 'email.*', 'command.reserved'])('asks for %s in vain, which nobody is told of', async (type) => {
   const owner = await registerUser(side);
-  await expect(register(owner, { eventTypes: ['article.*', type] })).rejects.toMatchObject(refused('invalid_command', '/eventTypes'));
+  await expect(register(owner, { eventTypes: ['article.*', type] })).rejects.toMatchObject(
+    refused('invalid_command', '/command/eventTypes'),
+  );
   const webhookId = await register(owner);
   const changed = side.send({ type: 'EditWebhook', webhookId, eventTypes: [type] }, by(as(owner)));
-  await expect(changed).rejects.toMatchObject(refused('invalid_command', '/eventTypes'));
+  await expect(changed).rejects.toMatchObject(refused('invalid_command', '/command/eventTypes'));
 });
 
 test('nobody but the system disables for another reason than that somebody wants it', async () => {

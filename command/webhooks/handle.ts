@@ -3,8 +3,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
-import { typesOf } from '#shared/events/event-patterns.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -113,20 +111,16 @@ const decidingOutside =
     return webhook.decide(command, state);
   };
 
-/** Refuses new types that there are not, and those of which nothing could ever be sent, whoever the owner is. */
+/** Refuses new types of which nothing could ever be sent, whoever the owner is. */
 const demandSomeTold = (domain: Domain, command: WebhookCommand, state: WebhookState): void => {
   if (!('eventTypes' in command) || command.eventTypes === undefined) return;
   const { eventTypes, scopes } = command;
   if ('eventTypes' in state && isDeepStrictEqual(eventTypes, state.eventTypes)) return;
-  if (eventTypes.some((pattern) => typesOf(catalogueOf(domain), pattern).length === 0))
-    throw refusalOfTypes('Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).');
   const lacking = scopes === undefined ? [] : scopesLackedByAll(domain, { eventTypes, scopes });
   if (lacking.length === 0) return;
   const detail = `Nothing of this could be sent: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
-  throw refusalOfTypes(detail);
+  throw new Rejection('invalid_command', { errors: [{ pointer: '/eventTypes', detail }] });
 };
-
-const refusalOfTypes = (detail: string): Rejection => new Rejection('invalid_command', { errors: [{ pointer: '/eventTypes', detail }] });
 
 /** The one that is there may stay, also where it would be refused by now. */
 const addressIn = (command: WebhookCommand, state: WebhookState): string | undefined => {

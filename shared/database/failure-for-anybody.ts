@@ -9,5 +9,5 @@ export const failureForAnybody = (error: unknown): string => {
   return [name ?? typeof error, code].filter((part) => part !== undefined).join(' ');
 };
 
-/** PostgreSQL quotes whatever was given to it, in the quotation marks of its language. */
-const withoutValues = (message: string): string => message.replace(/["'„“”«»‹›‘’][^"'„“”«»‹›‘’]*["'„“”«»‹›‘’]/g, '…');
+/** PostgreSQL quotes whatever was given to it, in the quotation marks of its language; a value may hold such marks itself. */
+const withoutValues = (message: string): string => message.replace(/["'„“”«»‹›‘’].*["'„“”«»‹›‘’]/s, '…');

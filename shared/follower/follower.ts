@@ -37,6 +37,8 @@ export type FollowerOptions<Ready = unknown> = {
   readonly restMs?: number;
   /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
   readonly isLasting?: boolean;
+  /** False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does not fail. */
+  readonly isRequired?: boolean;
 };
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
@@ -67,7 +69,7 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
 /** What is followed need not be the log itself, but its positions are those of the log. */
 export type FollowingOptions<Page> = Pick<
   FollowerOptions,
-  'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting'
+  'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting' | 'isRequired'
 > & {
   /**
    * Pages after a position, and the event at it where that is known; each with the position up to which nothing else comes, and the event

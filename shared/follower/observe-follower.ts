@@ -12,7 +12,7 @@ const BEHIND = 'annals_follower_behind';
 const BEHIND_SECONDS = 'annals_follower_behind_seconds';
 const FAILURES = 'annals_follower_failures_total';
 
-type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics'> & {
+type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics' | 'isRequired'> & {
   /** By the clock of this process. */
   readonly startedAtMs: number;
   /** Of this process, since the checkpoint moved last. */
@@ -49,8 +49,9 @@ const failuresIn = (metrics: Registry): Counter<'follower'> => {
 };
 
 /** Throws if a follower that this process is to keep up stands still, in whichever process it does. */
-export const demandMoving = async (metrics: Registry): Promise<void> => {
-  const told = await Promise.all(observersIn(metrics).map(standstillOf));
+export const demandMoving = async (metrics: Registry, which: { readonly isRequired: boolean }): Promise<void> => {
+  const asked = observersIn(metrics).filter(({ isRequired = true }) => isRequired === which.isRequired);
+  const told = await Promise.all(asked.map(standstillOf));
   const reasons = told.filter((reason) => reason !== undefined);
   if (reasons.length > 0) throw new NotReady(reasons.join(' '));
 };

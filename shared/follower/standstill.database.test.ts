@@ -32,7 +32,7 @@ const start = async (more: Partial<FollowerOptions> = {}) => {
   };
   const follower = await startFollower({ name: 'tried', pool, eventLog, log: pino({ level: 'silent' }), metrics, act, ...more });
   const isMoving = () =>
-    demandMoving(metrics).then(
+    demandMoving(metrics, { isRequired: more.isRequired ?? true }).then(
       () => 'moves',
       (error: unknown) => (error instanceof NotReady ? error.message : String(error)),
     );
@@ -49,6 +49,18 @@ const isAt = (position: number) =>
 
 const minutesPassSinceMove = (minutes: number) =>
   pool.query(`update public.follower_checkpoint set moved_at = moved_at - $1 * interval '1 minute'`, [minutes]);
+
+test('what holds up nobody is told of by itself', async () => {
+  await using follower = await start({ isRequired: false });
+  await append();
+  await isAt(1);
+  failing = new Error('away');
+  await append();
+  await minutesPassSinceMove(3);
+  await ageLog(pool, 3);
+  expect(await follower.isMoving()).toMatch(/^The follower tried has stood still for /);
+  await expect(demandMoving(follower.metrics, { isRequired: true })).resolves.toBeUndefined();
+});
 
 test('a follower that fails for more than a minute over what is there stands still: it is said where, and why', async () => {
   await using follower = await start();

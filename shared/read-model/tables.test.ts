@@ -64,5 +64,6 @@ test('a stream has its row by its kind and its number', () => {
   expect(tables.rowOf('article-x' as never)).toBeUndefined();
   expect(tables.rowOf('folder-8' as never)).toBeUndefined();
   expect(tables.isProjected({ stream: 'folder-8' as never })).toBe(false);
+  expect(tables.isProjected({ stream: 'users' as never })).toBe(false);
   expect(tables.isProjected({ stream: 'article-x' as never })).toBe(true);
 });

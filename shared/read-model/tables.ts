@@ -80,7 +80,7 @@ const ID = /^[1-9]\d{0,15}$/;
 const tablesOfAll = (all: readonly ProjectedTable[]): Tables => {
   const byName = new Map(all.map((table) => [table.name, table]));
   const byKind = new Map(all.map((table) => [table.kind, table]));
-  const tableOfStream = (stream: string) => byKind.get(stream.slice(0, stream.indexOf('-')));
+  const tableOfStream = (stream: string) => byKind.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
   return {
     all,
     named: (name) => byName.get(name),

@@ -7,7 +7,7 @@ import { ArticlePatch, NewArticle } from '#shared/rest/articles.ts';
 import { CommentPatch, NewComment } from '#shared/rest/comments.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { NewUser, UserPatch } from '#shared/rest/users.ts';
-import { tellFields } from '#shared/rest/writes/write-routes.ts';
+import { tellForm } from '#shared/rest/writes/write-routes.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { sendCover } from './covers.ts';
@@ -46,7 +46,7 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellFields);
+  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
 
 /** What is no id is the id of nothing. */
 export const idOf = (type: TypeName, given: unknown): number => {

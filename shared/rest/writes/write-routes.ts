@@ -107,7 +107,21 @@ const bodyOf = (request: Request, { body: schemas }: RestOperation): unknown => 
 };
 
 /** What a command finds wrong with fields is told as what is wrong with any other body. */
-export const tellFields = (error: unknown): never => {
-  if (!(error instanceof Rejection) || error.code !== 'invalid_command' || error.details.errors === undefined) throw error;
-  throw new HttpProblem('invalid_request', { extensions: { errors: error.details.errors }, cause: error });
+const tellFields = (error: unknown): never => {
+  const errors = error instanceof Rejection && error.code === 'invalid_command' ? fieldsIn(error) : undefined;
+  if (errors === undefined) throw error;
+  const ofForm = errors.map((each) => ({ ...each, pointer: each.pointer.replace(FORM, '/') }));
+  throw new HttpProblem('invalid_request', { extensions: { errors: ofForm }, cause: error });
 };
+
+/** The same for mutations of what is wrong with the form alone: all else has the code of the command there. */
+export const tellForm = (error: unknown): never => {
+  const errors = error instanceof Rejection ? fieldsIn(error) : undefined;
+  if (errors?.every(({ pointer }) => FORM.test(pointer))) return tellFields(error);
+  throw error;
+};
+
+/** Where the command is in what is sent to its role. */
+const FORM = /^\/command\//;
+
+const fieldsIn = ({ details }: Rejection) => details.errors as readonly { readonly pointer: string }[] | undefined;
