@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
         .or(page.getByRole('link', { name: 'comment-4001' }))
         .waitFor();
       await skipConsequence();
-      await page.getByRole('row', { name: /comment-4001 end it No key\. 3 .* an operator skipped it/ }).waitFor();
+      await page.getByRole('row', { name: /comment-4001 .*end it .*No key\. .*3 .*an operator skipped it/ }).waitFor();
       await look('parked');
       await press('Retry');
       await heading(`Retry ${stream}`);
