@@ -1,4 +1,4 @@
 import { domain } from '#kernel/declare/domain.ts';
 
 /** The roles of publishing and its users, with which its aggregates are declared. */
-export const { aggregate, user, name, roles } = domain({ name: 'publishing', roles: ['reader', 'author'], signup: 'reader' });
+export const { aggregate, user, name, roles } = domain({ name: 'publishing', roles: ['reader', 'author'] });

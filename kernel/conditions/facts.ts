@@ -34,11 +34,13 @@ export const checkOf = (expression: Expression, at: At): Check => {
     }
     case 'not': {
       const check = checkOf(expression.of, at);
-      return (facts, callerId) => !check(facts, callerId);
+      const keys = fieldsOf(expression.of).map((each) => keyOf(at, each));
+      // Of what is not known, no negation is true either.
+      return (facts, callerId) => keys.every((key) => facts[key] !== undefined) && !check(facts, callerId);
     }
     case 'is': {
       const key = keyOf(at, expression.field);
-      return (facts) => (facts[key] ?? null) === expression.value;
+      return (facts) => facts[key] === expression.value;
     }
     case 'min':
     case 'max': {

@@ -2,7 +2,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { capital, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import type { AggregateState, Evolve, Happened, Present } from './evolve.ts';
-import { type Context, guardOf } from './guards.ts';
+import { type Context, guardOf, invariantOf } from './guards.ts';
 import { demandOwnUploads } from './uploads.ts';
 
 /** A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and the owner. */
@@ -30,7 +30,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
   const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
   const guard = guardOf(domain, kind, command.when);
   const choose = choiceOf(kind, command);
-  const invariants = Object.entries(kind.invariants).map(([name, condition]) => guardOf(domain, kind, { [name]: condition }));
+  const invariants = Object.entries(kind.invariants).map(([name, condition]) => invariantOf(domain, kind, { name, condition }));
   return (form, state, context) => {
     const before = begun(form, state);
     if (before === undefined) return [];

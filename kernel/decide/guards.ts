@@ -32,6 +32,18 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
   };
 };
 
+/** Refuses what a command would leave behind, by the name of the invariant. */
+export const invariantOf = (
+  domain: Domain,
+  kind: Kind,
+  { name, condition }: { readonly name: string; readonly condition: unknown },
+): Guard => {
+  const must = resolve(domain, kind, condition);
+  return (fields, { callerId, look }) => {
+    if (!holds(must, fields, callerId, findBy(look))) throw new Rejection(`${kind.name}_not_${name}`);
+  };
+};
+
 const partsOf = (domain: Domain, kind: Kind, when: unknown): readonly Part[] => {
   if (typeof when === 'string') return [{ must: resolve(domain, kind, when), refuse: () => `${kind.name}_not_${when}` }];
   const entries = Array.isArray(when) ? [when] : Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));

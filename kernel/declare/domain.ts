@@ -26,8 +26,6 @@ type Options<Role extends string, F extends Fields> = {
   readonly name: string;
   /** Of the domain; `admin` is the kernel's. */
   readonly roles: readonly [Role, ...Role[]];
-  /** Of people who register themselves. */
-  readonly signup?: NoInfer<Role>;
   /** What the domain adds to users. */
   readonly user?: {
     readonly fields: F;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
 
 /** The declaration as interpreters read it: every name derived once, every reference resolved. */
@@ -79,8 +80,12 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
     };
 
 /** The domain as a whole: what `start` takes. */
-export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => ({
-  name: base.name,
-  roles: ['anonymous', ...base.roles, 'admin'],
-  kinds: Object.fromEntries([base.user, ...aggregates].map((each) => [each.kind, kindOf(each)])),
-});
+export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
+  const kinds = [base.user, ...aggregates].map(kindOf);
+  demandSupported(kinds);
+  return {
+    name: base.name,
+    roles: ['anonymous', ...base.roles, 'admin'],
+    kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
+  };
+};

@@ -44,6 +44,8 @@ export const catalogueOf = (domain: Domain): Catalogue => {
 };
 
 const makeCatalogue = (domain: Domain): Catalogue => {
+  const clash = definitionsOf(domain).find(({ type }) => Object.hasOwn(KERNEL_EVENTS, type));
+  if (clash) throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
   const definitions = [...definitionsOf(domain), ...Object.values<EventDefinition>(KERNEL_EVENTS)];
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
   const told = definitions.filter(({ visibility }) => visibility === 'public');

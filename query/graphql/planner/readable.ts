@@ -24,7 +24,10 @@ const userIdOf = (caller: Caller): number | null => (caller.kind === 'user' ? ca
 const WRITER: SqlWriter<Sql> = {
   sql,
   name: Sql.identifier,
-  constant: (value) => (typeof value === 'string' ? literal(value) : Sql.number(Number(value))),
+  constant: (value) => {
+    if (typeof value === 'boolean') return value ? sql`true` : sql`false`;
+    return typeof value === 'string' ? literal(value) : Sql.number(Number(value));
+  },
   table: (name) => sql`read_model.${Sql.identifier(name)}`,
   viewer: viewerId,
 };

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { resolve } from '#kernel/conditions/expression.ts';
+import { checkOf } from '#kernel/conditions/facts.ts';
+import { rulesOf } from '#kernel/decide/given.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from './registry.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+const claim = aggregate('claim', {
+  owner: 'clerk',
+  fields: { clerk: ref(user), amount: integer(1, 100), status: states('open', 'shut'), decidedAt: instant().optional() },
+  events: { made: { creates: ['amount'] }, shut: { sets: { status: 'shut' } } },
+  facts: { isSmall: { amount: { max: 10 } } },
+  invariants: { isSmall: 'isSmall' },
+  commands: { make: { emits: 'made' }, shut: { emits: 'shut' } },
+  rights: { read: { anyone: { open: false } }, write: { clerk: 'own' } },
+});
+const tried = assemble(base, [claim]);
+
+test('an aggregate that is there twice is refused', () => {
+  expect(() => assemble(base, [claim, claim])).toThrow('There are two aggregates claim');
+});
+
+test('what nothing carries out is refused by its name', () => {
+  const note = aggregate('note', {
+    fields: { title: line(9).unique(), rows: list({ amount: integer(1, 9) }, { max: 3 }) },
+    derived: { total: { sum: 'rows.amount' } },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  });
+  expect(() => assemble(base, [note])).toThrow('note: unique() of title cannot be carried out yet; leave it out.');
+});
+
+test('an invariant holds after every command, and is named where it does not', () => {
+  const { given } = rulesOf(tried);
+  given(claim)
+    .when('make', { amount: 10 })
+    .yields(['made', { amount: 10 }]);
+  given(claim).when('make', { amount: 11 }).refuses('claim_not_isSmall');
+});
+
+test('of what is not known no negation is true', () => {
+  const { kinds } = tried;
+  if (!kinds.claim) throw new Error('There is no claim');
+  const check = checkOf(resolve(tried, kinds.claim, { open: false }), { domain: tried, kind: kinds.claim, path: [] });
+  expect(check({ claimStatus: 'shut' }, null)).toBe(true);
+  expect(check({}, null)).toBe(false);
+});

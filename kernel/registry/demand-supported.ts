@@ -1,0 +1,20 @@
+import type { Kind } from './registry.ts';
+
+/** Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would find out too late. */
+export const demandSupported = (kinds: readonly Kind[]): void => {
+  const names = kinds.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`There are two aggregates ${twice}: give one of them another name.`);
+  for (const kind of kinds) {
+    const [missing] = unsupportedIn(kind);
+    if (missing !== undefined) throw new Error(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+  }
+};
+
+/** The user’s own are carried out by the account and the policy. */
+const unsupportedIn = ({ name, fields, fieldRights, timers, derived }: Kind): readonly string[] => [
+  ...(name === 'user' ? [] : Object.keys(fieldRights).map((right) => `the field right ${right}`)),
+  ...(name === 'user' ? [] : Object.keys(fields).flatMap((field) => (fields[field]?.unique ? [`unique() of ${field}`] : []))),
+  ...Object.keys(derived).map((number) => `the derived number ${number}`),
+  ...timers.map(({ run }) => `the timer that runs ${run}`),
+];
