@@ -63,8 +63,20 @@ export const partsSql = <Sql>(writer: SqlWriter<Sql>, right: Right, place: Place
   });
 };
 
-/** The parts that a caller may read, for statements that are made for each caller; what is left to ask of each state. */
-export const partsIn = (right: Right, reach: Reach): readonly { readonly state: string; readonly left: Expression }[] => {
+type PartLeft = { readonly state: string; readonly left: Expression };
+
+const made = new WeakMap<Right, WeakMap<Reach, readonly PartLeft[]>>();
+
+/** The parts that a caller may read, for statements that are made for each caller; what is left to ask of each state. Made once. */
+export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => {
+  const ofRight = made.get(right) ?? new WeakMap<Reach, readonly PartLeft[]>();
+  made.set(right, ofRight);
+  const parts = ofRight.get(reach) ?? makeParts(right, reach);
+  ofRight.set(reach, parts);
+  return parts;
+};
+
+const makeParts = (right: Right, reach: Reach): readonly PartLeft[] => {
   const field = stateFieldOf(right);
   if (field === undefined) return [];
   return statesOf(right, field).flatMap(([state]) => {
