@@ -135,13 +135,15 @@ test(
           await until(
             () => current?.place() ?? START,
             (place) => place >= head,
+            60_000,
           );
         for (const follower of followers) {
           disconnect(follower);
           expectContiguous(follower, written);
         }
       }),
-      { numRuns: Number(process.env.WALKS ?? 50) },
+      // The cause stands in the message, where it is seen first.
+      { numRuns: Number(process.env.WALKS ?? 50), includeErrorInReport: true },
     );
   },
   scaled(120_000),

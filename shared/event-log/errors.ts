@@ -71,12 +71,15 @@ export class LogHole extends Error {
  */
 export class LogWentBack extends Error {
   readonly code = 'log_went_back';
-  readonly position: Position;
+  readonly position: Position | undefined;
 
-  constructor({ position, id }: { position: Position; id: EventId }, found: EventId | undefined) {
-    const now = found === undefined ? 'no event begins there' : `event ${found} is there`;
-    super(`the event log went back: at position ${position} was event ${id}, and now ${now}`);
+  /** Without what was seen, another process has noticed it. */
+  constructor(seen?: { position: Position; id: EventId }, found?: EventId) {
+    super(`the event log went back: ${seen ? lossOf(seen, found) : 'another process has noticed that events are gone'}`);
     this.name = 'LogWentBack';
-    this.position = position;
+    this.position = seen?.position;
   }
 }
+
+const lossOf = ({ position, id }: { position: Position; id: EventId }, found: EventId | undefined): string =>
+  `at position ${position} was event ${id}, and now ${found === undefined ? 'no event begins there' : `event ${found} is there`}`;

@@ -19,6 +19,8 @@ export type EventLog = AsyncDisposable & {
    * missing where it writes.
    */
   markLost?(seen: Seen): Promise<void>;
+  /** Whether a process has marked it, or the operator has given it another identity. */
+  isMarkedLost?(): Promise<boolean>;
 
   /**
    * Appends all events or none, durably, and answers with the version and position of the last one.

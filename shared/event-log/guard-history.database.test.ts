@@ -118,6 +118,21 @@ test('a loss is written down in the log, and from then on every process knows of
   );
 });
 
+test('a process that has seen nothing of what is lost stops as well, once another has noticed', async () => {
+  await using world = await openWorld();
+  const kept = await append(world.eventLog);
+  await append(world.eventLog, 2);
+  await cutLog(world.pool, kept.position);
+  await using newcomer = await world.open();
+  await newcomer.demandHistory();
+  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  await until(
+    () => world.told.length,
+    (told) => told === 2,
+  );
+  await expect(append(newcomer)).rejects.toMatchObject({ code: 'log_went_back' });
+});
+
 test('a checkpoint of another history stops its process, and is written down nowhere while the log has all that the process has seen', async () => {
   await using world = await openWorld();
   {

@@ -142,9 +142,10 @@ class History {
     }
   }
 
-  /** A process that follows nothing itself remembers the end of the log. */
+  /** A process that follows nothing itself remembers the end of the log; one that has seen nothing of what is lost hears of it from another. */
   async moveOn(): Promise<void> {
     await this.demand();
+    if (await this.#eventLog.isMarkedLost?.()) throw this.tell(new LogWentBack());
     const position = await this.#eventLog.head();
     if (position <= (this.#last?.position ?? START)) return;
     const id = await this.#eventLog.eventAt(position);

@@ -44,6 +44,7 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
     identity,
     lost,
     markLost: async ({ position, id }) => void (await readers.query(MARK_LOST, [identity, position, id])),
+    isMarkedLost: async () => (await readLost(readers)).includes(identity),
     async append(stream, expected, events, seen) {
       const proposed = { stream, expected, events: checkAppend(stream, expected, events), seen };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
