@@ -5,18 +5,23 @@ const content = ['title', 'body', 'tags', 'cover'] as const;
 
 export const article = aggregate('article', {
   names: { graphql: 'Post' },
+  says: 'Drafts and what was published.',
   owner: 'author',
   fields: {
-    author: ref(user),
+    author: ref(user).says('Who wrote it.'),
     title: line(200).search('A').example('On engines'),
-    body: markdown(100_000).search('D').example('An *analytical* one.'),
+    body: markdown(100_000).search('D').says('Markdown.').example('An *analytical* one.'),
     tags: set(word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'), 10, 'Must not repeat a tag.')
       .default([])
       .filter('tag')
+      .says('Small letters, digits and hyphens.')
       .example(['engines']),
-    cover: picture().optional(),
-    status: states('draft', 'published').filter(),
-    publishedAt: instant().optional().sort(),
+    cover: picture().optional().says('The address of its picture. The picture of a draft needs a token.'),
+    status: states('draft', 'published')
+      .filter()
+      .says('Whether it is published.')
+      .means({ draft: 'For its author and administrators alone.', published: 'For everybody.' }),
+    publishedAt: instant().optional().sort().says('When it was published; null of drafts.'),
   },
   events: {
     drafted: { says: 'An article was written, as a draft.', creates: content },
@@ -30,11 +35,11 @@ export const article = aggregate('article', {
     deleted: { says: 'An article was deleted; its comments are deleted after it.', ends: true },
   },
   commands: {
-    draft: { emits: 'drafted', next: ['publish'] },
-    edit: { emits: 'edited' },
-    publish: { emits: 'published' },
-    unpublish: { emits: 'unpublished' },
-    delete: { emits: 'deleted' },
+    draft: { says: 'Write an article, as a draft or published at once', emits: 'drafted', next: ['publish'] },
+    edit: { says: 'Change an article', emits: 'edited' },
+    publish: { says: 'Publish an article', emits: 'published' },
+    unpublish: { says: 'Make a draft of an article again', emits: 'unpublished' },
+    delete: { says: 'Delete an article with its comments', emits: 'deleted' },
   },
   rights: {
     read: { anyone: 'published', author: ['published', 'own'] },

@@ -1,4 +1,8 @@
 import { domain } from '#kernel/declare/domain.ts';
 
 /** The roles of publishing and its users, with which its aggregates are declared. */
-export const { aggregate, user, name, roles } = domain({ name: 'publishing', roles: ['reader', 'author'] });
+export const { aggregate, user, name, roles } = domain({
+  name: 'publishing',
+  roles: ['reader', 'author'],
+  means: { reader: 'Reads, and comments.', author: 'Writes articles besides.' },
+});

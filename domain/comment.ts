@@ -3,12 +3,13 @@ import { article } from './article.ts';
 import { aggregate, user } from './base.ts';
 
 export const comment = aggregate('comment', {
+  says: 'What somebody says of a published article.',
   owner: 'author',
   parent: 'article',
   order: 'oldest',
   fields: {
-    article: ref(article),
-    author: ref(user),
+    article: ref(article).says('The article under which it stands.'),
+    author: ref(user).says('Who wrote it.'),
     text: prose(5_000).personal({ erased: '[deleted]' }).example('Splendid.'),
   },
   events: {
@@ -17,9 +18,9 @@ export const comment = aggregate('comment', {
     deleted: { says: 'A comment was deleted.', ends: true },
   },
   commands: {
-    add: { emits: 'added', when: { article: 'published' } },
-    edit: { emits: 'edited' },
-    delete: { emits: 'deleted' },
+    add: { says: 'Comment on a published article', emits: 'added', when: { article: 'published' } },
+    edit: { says: 'Change a comment', emits: 'edited' },
+    delete: { says: 'Delete a comment', emits: 'deleted' },
   },
   rights: {
     read: { as: 'article' },

@@ -48,6 +48,7 @@ const WRONG: readonly Wrong[] = [
   ['a misspelt effect', `creates: ['title']`, `create: ['title']`, 'create', 'TS2353', `'create' does not exist`],
   ['an unknown list', `adds: 'rows'`, `adds: 'row'`, 'adds', 'TS2322', `'"row"' is not assignable to type '"rows"'`],
   ['a word that is no state', `status: 'done'`, `status: 'dune'`, 'status', 'TS2322', `'"dune"' is not assignable`],
+  ['a text for a word that is no state', `'done')`, `'done').means({ dune: '' })`, 'dune', 'TS2353', `'dune' does not exist`],
   [
     'the time of the event in a text',
     `status: 'done'`,

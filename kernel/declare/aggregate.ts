@@ -73,6 +73,7 @@ export type DataKey<E> =
 
 // ── Commands: what can be asked for ──────────────────────────────────────────────────────────────────────────────────────────
 type CommandSpec<EventName, Cond, FieldName, Decision> = {
+  /** What it does, as one would ask for it: “Publish an article”. */
   readonly says?: string;
   /** Otherwise it is refused, and no link leads to it. */
   readonly when?: Cond;
@@ -175,6 +176,7 @@ export type Declaration<
   Cond = Condition<Facts<F, NoInfer<K>, O>['fact'], F, NoInfer<D>>,
 > = {
   readonly names?: { readonly plural?: string; readonly graphql?: string };
+  /** What it is, in one sentence. */
   readonly says?: string;
   /** The user whose it is: whoever creates it, unless they may name somebody else. */
   readonly owner?: O;

@@ -26,6 +26,8 @@ type Options<Role extends string, F extends Fields> = {
   readonly name: string;
   /** Of the domain; `admin` is the kernel's. */
   readonly roles: readonly [Role, ...Role[]];
+  /** What the roles mean. */
+  readonly means?: { readonly [R in Role]?: string };
   /** What the domain adds to users. */
   readonly user?: {
     readonly fields: F;
@@ -47,17 +49,21 @@ type Options<Role extends string, F extends Fields> = {
 export const domain = <const Role extends string, F extends Fields = Record<never, never>>({
   name,
   roles,
+  means,
   user: added,
 }: Options<Role, F>) => {
   const aggregate = declareFor<Role>();
   const content = ['name', 'email', 'role', ...Object.keys(added?.fields ?? {})] as readonly string[] as readonly never[];
   const user = aggregate('user', {
+    says: 'Somebody who reads, writes or administers. Of those who were deleted, only “Deleted user” is left, as the author of what they wrote.',
     label: 'name',
     fields: {
       name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
-      email: email().optional().unique().personal().example('ada@example.com'),
+      email: email().optional().unique().personal().says('No two users have the same, whatever its case.').example('ada@example.com'),
       role: choice<string>(...roles, 'admin')
         .named('Role')
+        .says('What the user may do at most; what a token may do is less, by its scopes.')
+        .means({ ...means, admin: 'Does everything, also to what others wrote.' })
         .default(roles[0])
         .example(roles.at(-1) ?? 'admin'),
       ...added?.fields,
@@ -71,7 +77,11 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       },
       deleted: { says: 'A user was deleted; the key of the personal data is destroyed after it.', ends: true },
     },
-    commands: { register: { emits: 'registered' }, update: { emits: 'updated' }, delete: { emits: 'deleted' } },
+    commands: {
+      register: { says: 'Register a user', emits: 'registered' },
+      update: { says: 'Change a user', emits: 'updated' },
+      delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
+    },
     rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
     fieldRights: {
       readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },

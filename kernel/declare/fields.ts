@@ -27,6 +27,8 @@ export type FieldDef = {
   readonly max?: number;
   readonly publicFile?: boolean;
   readonly says?: string;
+  /** Of choices: what some of the words mean. */
+  readonly means?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 };
 
@@ -59,6 +61,8 @@ export interface Field<out T> {
 export interface Choice<V extends string> extends Field<V> {
   /** Of the GraphQL enum. */
   named(name: string): this;
+  /** What its words mean, for documentation. */
+  means(texts: { readonly [W in V]?: string }): this;
   default(value: V): Choice<V>;
 }
 /** A choice that only events change; begins as the first. */
@@ -107,6 +111,7 @@ const field = <X>(def: FieldDef): X => {
     says: (says: string) => but({ says }),
     example: (example: unknown) => but({ example }),
     named: (enumName: string) => but({ enumName }),
+    means: (means: Readonly<Record<string, string>>) => but({ means }),
   } as X;
 };
 

@@ -31,6 +31,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     plural: declaration.names?.plural ?? `${name}s`,
     field: type.charAt(0).toLowerCase() + type.slice(1),
     label: declaration.label as string | undefined,
+    says: declaration.says,
     identity: [parent, owner].filter((each) => each !== undefined),
     derived: declaration.derived ?? {},
     facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
@@ -97,6 +98,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     requires: (spec.requires ?? []) as readonly string[],
     next: (spec.next ?? []) as readonly string[],
     internal: spec.internal === true,
+    says: spec.says as string | undefined,
     when: spec.when,
     decide: spec.decide as CommandInfo['decide'],
   };

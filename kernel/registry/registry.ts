@@ -34,6 +34,8 @@ export type CommandInfo = {
   readonly requires: readonly string[];
   readonly next: readonly string[];
   readonly internal: boolean;
+  /** As one would ask for it. */
+  readonly says: string | undefined;
   readonly when: unknown;
   readonly decide: ((given: never) => readonly string[]) | undefined;
 };
@@ -48,6 +50,8 @@ export type Kind = {
   readonly owner: string | undefined;
   readonly parent: string | undefined;
   readonly label: string | undefined;
+  /** What it is, in one sentence. */
+  readonly says: string | undefined;
   /** References that every event names, so that nothing has to be looked up. */
   readonly identity: readonly string[];
   readonly derived: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>;
