@@ -18,7 +18,7 @@ export type TaskDependencies = EraseDependencies & {
   /** What ends with what. */
   readonly memberships: readonly Membership[];
   readonly eventLog: Pick<EventLog, 'read' | 'append' | 'head'>;
-  readonly codec: Pick<Codec, 'encode'>;
+  readonly codec: Pick<Codec, 'encode' | 'decodeAll'>;
   readonly log: Log;
   /** Off unless given. */
   readonly tracing?: Tracing | undefined;

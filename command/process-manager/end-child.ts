@@ -1,15 +1,21 @@
 import * as z from 'zod';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
 
 type Dependencies = {
+  readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'append'>;
-  readonly codec: Pick<Codec, 'encode'>;
+  readonly codec: Pick<Codec, 'encode' | 'decodeAll'>;
   readonly memberships: readonly Membership[];
 };
 
@@ -18,18 +24,22 @@ export type Ending = { readonly stream: StreamName; readonly eventId: EventId; r
 const ATTEMPTS_MAX = 12;
 
 /**
- * Ends what cannot be without its parent. An article that was published meanwhile stays. Nothing of it is decoded: types and ids are in
- * clear, so that neither a lost key nor one unreadable event keeps a child alive.
+ * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Nothing of it is decoded, unless its
+ * end carries values: types and ids are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
  */
-export const endChild = async ({ eventLog, codec, memberships }: Dependencies, { stream, eventId, metadata }: Ending): Promise<void> => {
-  const membership = memberships.find(({ kind }) => stream.startsWith(`${kind}-`));
-  if (membership === undefined) throw new Error(`${stream} belongs to nothing that can be deleted`);
+export const endChild = async (dependencies: Dependencies, { stream, eventId, metadata }: Ending): Promise<void> => {
+  const { eventLog, codec } = dependencies;
+  const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
+  if (memberships.length === 0) throw new Error(`${stream} belongs to nothing that can be deleted`);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const { version, status, ids } = await readChild(eventLog, stream, membership);
-    if (version === undefined || status === undefined || !membership.joins.has(status)) return;
+    const { version, bound, ids } = await readChild(eventLog, stream, memberships);
+    if (version === undefined || bound.length === 0) return;
     if (ids === undefined) throw new Error(`No event of ${stream} has all of its ids, so that its end cannot be recorded.`);
+    const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
+    if (ending === undefined) return;
     try {
-      const event = await codec.encode({ type: membership.end, data: ids } as unknown as AnnalsEvent, metadata, eventId, stream);
+      const data = { ...ids, ...(await carriedBy(dependencies, ending, stream)) };
+      const event = await codec.encode({ type: ending.end, data } as unknown as AnnalsEvent, metadata, eventId, stream);
       await eventLog.append(stream, version, [event]);
       return;
     } catch (error) {
@@ -39,19 +49,49 @@ export const endChild = async ({ eventLog, codec, memberships }: Dependencies, {
   throw new Error(`Others change ${stream} all the time.`);
 };
 
-type Child = { readonly version: Version | undefined; readonly status: string | undefined; readonly ids: unknown };
+type Ids = Readonly<Record<string, number>>;
+type Child = {
+  readonly version: Version | undefined;
+  /** What it would end with now. */
+  readonly bound: readonly Membership[];
+  readonly ids: Ids | undefined;
+};
 
-const readChild = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, { changes, ids }: Membership): Promise<Child> => {
-  const idsOf = z.object(Object.fromEntries(ids.map((name) => [name, z.int().positive()])));
+const readChild = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, memberships: readonly Membership[]): Promise<Child> => {
+  const idsOf = z.object(Object.fromEntries((memberships[0]?.ids ?? []).map((name) => [name, z.int().positive()])));
+  const statuses = new Map<Membership, string>();
   let last: RecordedEvent | undefined;
-  let status: string | undefined;
-  let known: unknown;
+  let ids: Ids | undefined;
   for await (const page of eventLog.read(stream)) {
     for (const event of page) {
       last = event;
-      if (changes.has(event.type)) status = event.type;
-      known ??= idsOf.safeParse(event.data).data;
+      for (const membership of memberships) if (membership.changes.has(event.type)) statuses.set(membership, event.type);
+      ids ??= idsOf.safeParse(event.data).data;
     }
   }
-  return { version: last?.version, status, ids: known };
+  return { version: last?.version, bound: memberships.filter((each) => each.joins.has(statuses.get(each) ?? '')), ids };
+};
+
+/** Of what belongs to several parents: with which it ends, because that one has ended, and in the way that ends it. */
+const firstEnded = async (eventLog: Pick<EventLog, 'read'>, bound: readonly Membership[], ids: Ids): Promise<Membership | undefined> => {
+  for (const membership of bound) {
+    const parent = streamName(membership.parentKind, ids[membership.parentKey] as number);
+    for await (const page of eventLog.read(parent)) if (page.some(({ type }) => type === membership.parentEnd)) return membership;
+  }
+  return undefined;
+};
+
+/** What its end holds beside the ids, as it is now. */
+const carriedBy = async (
+  { domain, eventLog, codec }: Dependencies,
+  { kind: name, carries }: Membership,
+  stream: StreamName,
+): Promise<Row> => {
+  const kind = domain.kinds[name];
+  if (kind === undefined || carries.length === 0) return {};
+  const { evolve } = deciderOf(domain, kind);
+  let state: AggregateState = ABSENT;
+  for await (const page of eventLog.read(stream)) for (const event of await codec.decodeAll(page)) state = evolve(state, event);
+  const { fields } = state as { readonly fields?: Row };
+  return Object.fromEntries(carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]));
 };

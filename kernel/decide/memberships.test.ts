@@ -6,7 +6,7 @@ import { assemble } from '../registry/registry.ts';
 import { membershipsOf } from './memberships.ts';
 
 const shown = (domain: Parameters<typeof membershipsOf>[0]) =>
-  membershipsOf(domain).map(({ joins, changes, ...same }) => ({ ...same, joins: [...joins], changes: [...changes] }));
+  membershipsOf(domain).map(({ joins, changes, carries: _, ...same }) => ({ ...same, joins: [...joins], changes: [...changes] }));
 
 test('what ends with what in publishing, as it always was', () => {
   expect(shown(publishing)).toEqual([
@@ -43,14 +43,28 @@ const board = aggregate('board', {
 const taskWith = (reactions: object) =>
   aggregate('task', {
     parent: 'board',
-    fields: { board: ref(board), helper: ref(user), title: line(10), status: states('new', 'begun', 'done') },
+    fields: {
+      board: ref(board),
+      helper: ref(user),
+      title: line(10),
+      note: line(10).personal({ of: 'helper' }),
+      status: states('new', 'begun', 'done'),
+    },
     events: {
       added: { creates: ['title', 'helper'] },
       begun: { sets: { status: 'begun' } },
       finished: { sets: { status: 'done' } },
       dropped: { ends: true },
+      lost: { ends: true, carries: ['note'] },
     },
-    commands: { add: { emits: 'added' }, begin: { emits: 'begun' }, finish: { emits: 'finished' }, drop: { emits: 'dropped' } },
+    commands: {
+      add: { emits: 'added' },
+      begin: { emits: 'begun' },
+      finish: { emits: 'finished' },
+      drop: { emits: 'dropped' },
+      dropOrFinish: { emits: ['dropped', 'finished'], decide: ({ state }) => (state.title === '' ? ['dropped'] : ['finished']) },
+      lose: { emits: 'lost' },
+    },
     rights: { read: { as: 'board' } },
     reactions: reactions as never,
   });
@@ -60,13 +74,15 @@ test('a child ends with its parent in any of the states that its reaction names'
   expect(membershipIn({ board: { closed: { run: 'drop', when: ['new', 'begun'] } } })).toMatchObject({
     ...{ kind: 'task', parentKind: 'board', parentEnd: 'board.closed', parentKey: 'boardId', end: 'task.dropped' },
     joins: new Set(['task.added', 'task.begun']),
-    changes: new Set(['task.added', 'task.begun', 'task.finished', 'task.dropped']),
+    changes: new Set(['task.added', 'task.begun', 'task.finished', 'task.dropped', 'task.lost']),
   });
 });
 
 test.each([
   ['another event', { board: { renamed: { run: 'drop' } } }, 'other reactions are not supported yet'],
   ['another command', { board: { closed: { run: 'finish' } } }, 'other reactions are not supported yet'],
+  ['a command that may do something else', { board: { closed: { run: 'dropOrFinish' } } }, 'other reactions are not supported yet'],
+  ['a command whose end holds personal data', { board: { closed: { run: 'lose' } } }, 'lost carries note, which is personal'],
   ['something else than a state', { board: { closed: { run: 'drop', when: { title: 'x' } } } }, 'the states of one field alone'],
   ['a reference that changes', { helper: { deleted: { run: 'drop' } } }, 'neither its parent nor its owner'],
 ])('a reaction to %s is refused by name', (_, reactions, message) => expect(() => membershipIn(reactions)).toThrow(message));

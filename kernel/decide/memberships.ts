@@ -1,5 +1,5 @@
 import { targetOf, wire } from '../registry/names.ts';
-import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
 
 /** What ends with what it refers to. Events name the ids in clear, so that nothing has to be opened to know it. */
 export type Membership = {
@@ -17,6 +17,8 @@ export type Membership = {
   /** The type of its end, and the ids that this holds. */
   readonly end: string;
   readonly ids: readonly string[];
+  /** Fields that its end holds as they are then. */
+  readonly carries: readonly string[];
 };
 
 /** The kernel's own: the webhooks of a user. */
@@ -29,6 +31,7 @@ const WEBHOOKS: Membership = {
   changes: new Set(['webhook.registered', 'webhook.deleted']),
   end: 'webhook.deleted',
   ids: ['webhookId', 'ownerId'],
+  carries: [],
 };
 
 /** From the reactions of the domain: what runs a command that ends it when something that it refers to has ended. */
@@ -46,8 +49,8 @@ type Reaction = { readonly field: string; readonly event: string; readonly run: 
 const membershipOf = (domain: Domain, kind: Kind, { field, event, run, when }: Reaction): Membership => {
   const def = kind.fields[field];
   const target = def && domain.kinds[targetOf(def)];
-  const end = kind.commands[run]?.events[0];
-  if (target === undefined || target.events[event]?.effect !== 'ends' || end?.effect !== 'ends')
+  const end = endOf(kind, kind.commands[run]);
+  if (target === undefined || target.events[event]?.effect !== 'ends' || end === undefined)
     throw new Error(
       `${kind.name}: with what ${field} leads to it can only end, once that has ended; other reactions are not supported yet`,
     );
@@ -64,7 +67,19 @@ const membershipOf = (domain: Domain, kind: Kind, { field, event, run, when }: R
     changes: new Set(events.filter((each) => isMember(each) !== undefined).map(({ type }) => type)),
     end: end.type,
     ids: [`${kind.name}Id`, ...kind.identity.map((name) => wire(name, kind.fields[name]))],
+    carries: end.carries.filter((name) => !kind.identity.includes(name)),
   };
+};
+
+/** Of a command that does nothing but end it. */
+const endOf = (kind: Kind, command: CommandInfo | undefined): EventInfo | undefined => {
+  const [end, ...others] = command?.events ?? [];
+  if (end?.effect !== 'ends' || others.length > 0) return undefined;
+  const personal = end.carries.find((name) => kind.fields[name]?.personal !== undefined);
+  // Nothing could be recorded of somebody whose key is gone, and it would never end.
+  if (personal !== undefined)
+    throw new Error(`${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it`);
+  return end;
 };
 
 /** Whether it ends with its parent once an event has happened to it; nothing where the event leaves that as it was. */

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { membershipsOf } from '#kernel/decide/memberships.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { type Codec, createCodec } from '#shared/events/codec.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { endChild } from './end-child.ts';
+
+/** A task ends with its board or with its helper, in different states. */
+const base = domain({ name: 'tasks', roles: ['member'] });
+const { aggregate, user } = base;
+const board = aggregate('board', {
+  fields: { title: line(10) },
+  events: { opened: { creates: ['title'] }, closed: { ends: true }, archived: { ends: true } },
+  commands: { open: { emits: 'opened' }, close: { emits: 'closed' }, archive: { emits: 'archived' } },
+  rights: { read: { anyone: true } },
+});
+const task = aggregate('task', {
+  parent: 'board',
+  owner: 'helper',
+  fields: { board: ref(board), helper: ref(user), title: line(10), status: states('new', 'begun') },
+  events: {
+    added: { creates: ['title'] },
+    renamed: { changes: ['title'] },
+    begun: { sets: { status: 'begun' } },
+    dropped: { ends: true, carries: ['title'] },
+  },
+  commands: { add: { emits: 'added' }, rename: { emits: 'renamed' }, begin: { emits: 'begun' }, drop: { emits: 'dropped' } },
+  rights: { read: { as: 'board' } },
+  reactions: {
+    board: { closed: { run: 'drop', when: 'new' }, archived: { run: 'drop' } },
+    helper: { deleted: { run: 'drop', when: 'begun' } },
+  },
+});
+const tasks = assemble(base, [board, task]);
+
+const METADATA: MetadataContext = {
+  at: '2026-01-02T03:04:05.678Z',
+  actor: 'system:test',
+  client: null,
+  request: 'r',
+  correlation: 'r',
+  causation: null,
+};
+
+let opened: AsyncDisposableStack;
+let eventLog: EventLog;
+let codec: Codec;
+beforeAll(async () => {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const pool: Pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
+  eventLog = opening.use(await openEventLog({ url: database.url }));
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  codec = createCodec({ keys: opening.use(await openPostgresKeyStore({ pool, masterKey })), domain: tasks });
+  opened = opening.move();
+});
+afterAll(() => opened?.disposeAsync());
+
+const newId = () => crypto.randomUUID() as EventId;
+const append = async (stream: string, ...events: readonly { type: string; data: object }[]): Promise<void> => {
+  const encoded = await codec.encodeAll(
+    stream as StreamName,
+    METADATA,
+    events.map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent })),
+  );
+  await eventLog.append(stream as StreamName, NO_STREAM, encoded);
+};
+
+let ids = 0;
+/** A task in a state, whose board and helper have ended in some way, once it was to end with one of them. */
+const endedTask = async (status: 'new' | 'begun', ended: { board?: 'closed' | 'archived'; helper?: 'deleted' }) => {
+  ids += 10;
+  const [boardId, helperId, taskId] = [ids + 1, ids + 2, ids + 3];
+  const named = { taskId, boardId, helperId };
+  await append(
+    `board-${boardId}`,
+    { type: 'board.opened', data: { boardId, title: 'One' } },
+    ...(ended.board === undefined ? [] : [{ type: `board.${ended.board}`, data: { boardId } }]),
+  );
+  if (ended.helper !== undefined) await append(`user-${helperId}`, { type: `user.${ended.helper}`, data: { userId: helperId } });
+  await append(
+    `task-${taskId}`,
+    { type: 'task.added', data: { ...named, title: 'One' } },
+    { type: 'task.renamed', data: { ...named, title: 'Two' } },
+    ...(status === 'begun' ? [{ type: 'task.begun', data: named }] : []),
+  );
+  const stream = `task-${taskId}` as StreamName;
+  await endChild({ domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) }, { stream, eventId: newId(), metadata: METADATA });
+  const last = (await Array.fromAsync(eventLog.read(stream))).flat().at(-1);
+  return last?.type === 'task.dropped' ? { title: last.data.title } : 'stays';
+};
+
+test.each([
+  ['new', { board: 'closed' }, true],
+  ['begun', { board: 'closed' }, false],
+  ['begun', { board: 'archived' }, true],
+  ['new', { helper: 'deleted' }, false],
+  ['begun', { helper: 'deleted' }, true],
+  ['begun', { board: 'closed', helper: 'deleted' }, true],
+  ['new', { board: 'closed', helper: 'deleted' }, true],
+] as const)(
+  'a task that is %s, with %o: the reaction to that which has ended decides, and its end holds what it carries',
+  async (status, ended, isEnded) => {
+    expect(await endedTask(status, ended)).toEqual(isEnded ? { title: 'Two' } : 'stays');
+  },
+);
