@@ -8,19 +8,27 @@ import { admit, admitByScope, authorize, type Caller, may, type Operation, type 
 const me = 1 as UserId;
 const somebody = 2 as UserId;
 
-const mine: Resource = { ownerId: me };
-const theirs: Resource = { ownerId: somebody };
-const myPublished: Resource = { ownerId: me, articleStatus: 'published' };
-const myDraft: Resource = { ownerId: me, articleStatus: 'draft' };
-const theirPublished: Resource = { ownerId: somebody, articleStatus: 'published' };
-const theirDraft: Resource = { ownerId: somebody, articleStatus: 'draft' };
-const theirDeleted: Resource = { ownerId: somebody, articleStatus: 'deleted' };
-const theirsOnMyPublished: Resource = { ownerId: somebody, articleAuthorId: me, articleStatus: 'published' };
-const theirsOnMyDraft: Resource = { ownerId: somebody, articleAuthorId: me, articleStatus: 'draft' };
-const mineOnTheirPublished: Resource = { ownerId: me, articleAuthorId: somebody, articleStatus: 'published' };
-const mineOnTheirDraft: Resource = { ownerId: me, articleAuthorId: somebody, articleStatus: 'draft' };
-const theirsOnTheirPublished: Resource = { ownerId: somebody, articleAuthorId: somebody, articleStatus: 'published' };
-const theirsOnTheirDraft: Resource = { ownerId: somebody, articleAuthorId: somebody, articleStatus: 'draft' };
+type Place = { readonly author: UserId; readonly status?: string };
+/** Whatever the aggregate calls its owner; `on` is the article that it stands on. */
+const of = (owner: UserId, status?: string, on?: Place): Resource => ({
+  fields: { id: owner, author: owner, owner, status: status ?? null, article: on && 8 },
+  find: () => on,
+});
+
+const mine = of(me);
+const theirs = of(somebody);
+const myPublished = of(me, 'published');
+const myDraft = of(me, 'draft');
+const theirPublished = of(somebody, 'published');
+const theirDraft = of(somebody, 'draft');
+const theirDeleted = of(somebody);
+const theirsOnMyPublished = of(somebody, undefined, { author: me, status: 'published' });
+const theirsOnMyDraft = of(somebody, undefined, { author: me, status: 'draft' });
+const theirsOnMyDeleted = of(somebody, undefined, { author: me });
+const mineOnTheirPublished = of(me, undefined, { author: somebody, status: 'published' });
+const mineOnTheirDraft = of(me, undefined, { author: somebody, status: 'draft' });
+const theirsOnTheirPublished = of(somebody, undefined, { author: somebody, status: 'published' });
+const theirsOnTheirDraft = of(somebody, undefined, { author: somebody, status: 'draft' });
 
 /** Who may: the letters of anonymous, reader, author, admin (A for the last), and a dot where not. */
 const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
@@ -55,6 +63,7 @@ const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
 
   ['comment.read', 'a comment on another’s published article', theirsOnTheirPublished, 'n r a A'],
   ['comment.read', 'a comment on my draft', theirsOnMyDraft, '. . a A'],
+  ['comment.read', 'a comment on my deleted article', theirsOnMyDeleted, '. . a A'],
   ['comment.read', 'my comment on another’s draft', mineOnTheirDraft, '. . . A'],
   ['comment.read', 'a comment on another’s draft', theirsOnTheirDraft, '. . . A'],
   ['comment.add', 'a comment of mine', mine, '. r a A'],
@@ -131,7 +140,7 @@ test('every operation has a case', () => {
 });
 
 describe.each(Object.entries(SCOPE_OF) as [Operation, Scope][])('%s, beyond what is public, needs %s', (operation, scope) => {
-  const rights: Resource = { ...myPublished, articleAuthorId: me };
+  const rights = of(me, 'published', { author: me, status: 'published' });
 
   test.each(['reader', 'author', 'admin'] as const)('of a token of %s, and no other helps', (name) => {
     const others = SCOPES.filter((each) => each !== scope);

@@ -1,5 +1,6 @@
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
-import { type Check, checkOf } from '#kernel/conditions/facts.ts';
+import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
+import { type Find, holds, type State } from '#kernel/conditions/holds.ts';
 import { apart, cellOf, EVERYTHING, NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -60,14 +61,11 @@ export const actorOf = (caller: Caller): Actor => {
   }
 };
 
-/** What a right may depend on. A creation names what is about to be. */
-export type Resource = {
-  /** The user, the author, or whoever a webhook endpoint belongs to. */
-  readonly ownerId?: UserId;
-  readonly articleStatus?: 'draft' | 'published' | 'deleted';
-  /** Of comments: the author of the article under which it stands. */
-  readonly articleAuthorId?: UserId;
-};
+/**
+ * What a right is asked of: the fields of an aggregate that is there, or is about to be, as far as the right depends on them, and what
+ * its references lead to. What is the kernel's own has an `owner`.
+ */
+export type Resource = { readonly fields?: State; readonly find?: Find };
 
 /** Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the kernel has itself. */
 export type Policy = {
@@ -162,10 +160,20 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
 };
 
 /** The answer alone: what a caller may not see is absent. */
-export const may = (caller: Caller, operation: Operation, resource: Resource): boolean => {
+export const may = (caller: Caller, operation: Operation, { fields = NO_FIELDS, find = findNothing }: Resource): boolean => {
+  const userId = caller.kind === 'user' ? caller.userId : null;
+  for (const condition of reachOf(caller, operation)) if (holds(condition, fields, userId, find)) return true;
+  return false;
+};
+
+const NO_FIELDS: State = {};
+const findNothing: Find = () => undefined;
+
+/** As `may`, of what a change carries along. */
+export const mayByFacts = (caller: Caller, operation: Operation, facts: Facts): boolean => {
   if (caller.kind === 'system') return true;
   const userId = caller.kind === 'user' ? caller.userId : null;
-  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(resource, userId)) return true;
+  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(facts, userId)) return true;
   return false;
 };
 

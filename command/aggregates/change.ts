@@ -1,11 +1,13 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/evolve.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { demand } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './handle.ts';
 import { patchesOf } from './patch.ts';
@@ -14,8 +16,8 @@ import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 type Changing = {
   readonly kind: Kind;
   readonly command: CommandInfo;
-  /** The form, given what is there; `demand` refuses where the caller may not do something else as well. */
-  formOn(given: Row, state: AggregateState, demand: (operation: string) => void): Row;
+  /** The form, given what is there; `demandTo` refuses where the caller may not do something else as well. */
+  formOn(given: Row, state: AggregateState, demandTo: (operation: string) => void): Row;
 };
 
 export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle =>
@@ -27,9 +29,9 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
   return change(parts, {
     kind,
     command,
-    formOn(given, state, demand) {
+    formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
-      if (tellsContent(patch)) demand('read');
+      if (tellsContent(patch)) demandTo('read');
       return formByPatch(patch, state);
     },
   });
@@ -46,12 +48,12 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
       stream: streamOf(kind, id),
       async decide(state) {
         const look = state.status === 'absent' ? lookNowhere : await see(kind, state.fields);
-        const demand = (operation: string): void => {
+        const demandTo = (operation: string): void => {
           // The decider says that there is nothing.
-          if (state.status !== 'absent') demandOn(parts, { kind, fields: state.fields, look }, { caller: sent.caller, command, operation });
+          if (state.status !== 'absent') demandOn({ kind, fields: state.fields, look }, { caller: sent.caller, command, operation });
         };
-        demand(command.name);
-        const form = formOn(given, state, demand);
+        demandTo(command.name);
+        const form = formOn(given, state, demandTo);
         return toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
       },
     };
@@ -62,10 +64,10 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
 type Demanded = { readonly caller: Caller; readonly command: CommandInfo; readonly operation: string };
 
 /** What somebody may not read is not there for them, but what is theirs they can always end. */
-const demandOn = ({ rights }: Parts, { kind, fields, look }: Asked, { caller, command, operation }: Demanded): void => {
-  const find = findBy(look);
-  const read = { kind, operation: 'read', fields, find };
+const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }: Demanded): void => {
+  const resource = { fields, find: findBy(look) };
+  const read = operationOf(kind, 'read');
   const absent = new Rejection(`${kind.name}_not_found`);
-  rights.demand(caller, { kind, operation, fields, find }, rights.may(caller, read) ? undefined : absent);
-  if (command.kind !== 'end' && !rights.isInReach(caller, read)) throw absent;
+  demand(caller, operationOf(kind, operation), { resource, hidden: may(caller, read, resource) ? undefined : absent });
+  if (command.kind !== 'end' && !isInReach(caller, read, resource)) throw absent;
 };

@@ -1,19 +1,20 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
 import { type Command, creationOf } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { authorOf } from '../handler.ts';
+import { authorOf, demand } from '../handler.ts';
 import { demandAuthor } from '../users/demand-author.ts';
 import type { Asked, Handle, Parts } from './handle.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 
 /** Creates an aggregate, which belongs to whoever is named, or else to the caller. */
 export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { domain, executor, states, rights, see } = parts;
+  const { domain, executor, states, see } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
   const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
@@ -28,9 +29,9 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
         const form = { ...given, [`${kind.name}Id`]: id, ...(ownerKey !== undefined && { [ownerKey]: owner }) };
         const { fields } = begin(form, state);
         const look = await see(kind, fields);
-        const demand = (operation: string) => rights.demand(caller, { kind, operation, fields, find: findBy(look) });
-        demand(command.name);
-        for (const next of command.next) if (form[next] === true) demand(next);
+        const resource = { fields, find: findBy(look) };
+        for (const operation of [command.name, ...command.next.filter((next) => form[next] === true)])
+          demand(caller, operationOf(kind, operation), { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const events = decider.decide(form, state, contextOf(sent, look));
         if (owner !== undefined) await demandAuthor(states, { authorId: owner, named, pointer: `/${ownerKey}` });
@@ -42,12 +43,12 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 };
 
 /** Nobody creates anything under what they may not read; whether that is there at all is for the decider to say. */
-const demandVisibleParent = ({ domain, rights }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
+const demandVisibleParent = ({ domain }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];
   if (parent === undefined) return;
   const state = look(parent.name, fields[kind.parent as string]);
   if (state.status === 'absent') return;
-  if (!rights.may(caller, { kind: parent, operation: 'read', fields: state.fields, find: findBy(look) }))
+  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) }))
     throw new Rejection(`${parent.name}_not_found`);
 };

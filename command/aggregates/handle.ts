@@ -1,15 +1,16 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
 import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
 import { editOf, patchType } from '#kernel/decide/forms.ts';
 import type { Look } from '#kernel/decide/guards.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { admit } from '#shared/policy.ts';
 import type { AnyHandler, HandlerDependencies, Outcome, Sent } from '../handler.ts';
 import { changing, patching } from './change.ts';
 import { creating } from './create.ts';
-import { createRights, type Rights } from './rights.ts';
 import { createSee, type See } from './seen.ts';
 
 type Dependencies = Pick<HandlerDependencies, 'executor' | 'states'> & { readonly domain: Domain };
-export type Parts = Dependencies & { readonly rights: Rights; readonly see: See };
+export type Parts = Dependencies & { readonly see: See };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
 /** Of what is there, or is about to be, a right is asked. */
 export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: Look };
@@ -17,14 +18,14 @@ export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: 
 /** The handlers of all commands to the aggregates of a domain. Users have their own. */
 export const aggregateHandlers = (dependencies: Dependencies): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
-  const parts = { ...dependencies, rights: createRights(domain), see: createSee(domain, states) };
+  const parts = { ...dependencies, see: createSee(domain, states) };
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   return Object.fromEntries(kinds.flatMap((kind) => handlersOf(parts, kind)));
 };
 
 const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string, handler: AnyHandler])[] => {
   const handlerOf = (command: CommandInfo, handle: Handle): AnyHandler => ({
-    admit: (caller) => parts.rights.admit(caller, kind, command.name),
+    admit: (caller) => admit(caller, operationOf(kind, command.name)),
     handle: handle as AnyHandler['handle'],
   });
   const commands = Object.values(kind.commands).filter(({ internal }) => !internal);

@@ -59,8 +59,8 @@ export const userHandlers = ({
         decider: user,
         stream: userStream(userId),
         decide(state) {
-          demand(caller, 'user.update', { resource: { ownerId: userId } });
-          if (tellsContent(command.patch)) demand(caller, 'user.read_private', { resource: { ownerId: userId } });
+          demand(caller, 'user.update', { resource: { fields: { id: userId } } });
+          if (tellsContent(command.patch)) demand(caller, 'user.read_private', { resource: { fields: { id: userId } } });
           const update = updateByPatch(command, state);
           demandUpdate(update, state, caller);
           return protectAddress(user.decide(update, state), caller);
@@ -78,7 +78,7 @@ export const userHandlers = ({
         decider: user,
         stream: userStream(userId),
         decide(state) {
-          demand(caller, 'user.delete', { resource: { ownerId: userId } });
+          demand(caller, 'user.delete', { resource: { fields: { id: userId } } });
           return user.decide(command, state);
         },
         prepare: announce({ claims, administrators }, { userId, caller, metadata: circumstances.metadata }),
@@ -90,9 +90,9 @@ export const userHandlers = ({
 
 /** A role that stays as it is may be named by everybody, so that a profile can be put back as it was got. */
 const demandUpdate = ({ userId, role }: UpdateUser, state: UserState, caller: Sent['caller']): void => {
-  demand(caller, 'user.update', { resource: { ownerId: userId } });
+  demand(caller, 'user.update', { resource: { fields: { id: userId } } });
   const isOther = role !== undefined && !(state.status === 'active' && state.role === role);
-  if (isOther) demand(caller, 'user.change_role', { resource: { ownerId: userId } });
+  if (isOther) demand(caller, 'user.change_role', { resource: { fields: { id: userId } } });
 };
 
 /**

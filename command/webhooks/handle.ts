@@ -140,7 +140,7 @@ const registering =
       decider: webhook,
       stream: webhookStream(id as WebhookId),
       async decide(state) {
-        demand(caller, OPERATION, { resource: { ownerId } });
+        demand(caller, OPERATION, { resource: { fields: { owner: ownerId } } });
         await demandAuthor(states, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
         await quota.demandRoom(ownerId);
         return decide({ ...command, webhookId: id as WebhookId, ...made }, state);
@@ -164,5 +164,5 @@ const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event
 const demandOn = (caller: Caller, state: WebhookState): void => {
   // The decider says that there is nothing.
   if (state.status === 'absent') return;
-  demand(caller, OPERATION, { resource: { ownerId: state.ownerId }, hidden: new Rejection('webhook_not_found') });
+  demand(caller, OPERATION, { resource: { fields: { owner: state.ownerId } }, hidden: new Rejection('webhook_not_found') });
 };

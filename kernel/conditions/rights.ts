@@ -31,7 +31,7 @@ export const rightsOf = (domain: Domain): Rights => {
 };
 
 /** As `article.publish` and `user.read_private`. */
-export const operationOf = (kind: Kind, name: string): string => `${kind.name}.${snake(name)}`;
+export const operationOf = (kind: Kind, name: string): `${string}.${string}` => `${kind.name}.${snake(name)}`;
 
 const resolveAll = (domain: Domain): Rights => {
   const rights = new Map<string, Right>();

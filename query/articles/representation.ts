@@ -1,4 +1,3 @@
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, may, type Operation, type Resource } from '#shared/policy.ts';
 import type { Article } from '#shared/rest/articles.ts';
 import type { Link } from '#shared/rest/fields.ts';
@@ -38,13 +37,10 @@ export const representArticle = (row: ArticleRow, caller: Caller): Article => ({
 type ArticleFacts = Pick<ArticleRow, 'author_id' | 'status'>;
 
 /** What rights on the article itself depend on. */
-export const articleResource = ({ author_id, status }: ArticleFacts): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
+export const articleResource = ({ author_id, status }: ArticleFacts): Resource => ({ fields: { author: author_id, status } });
 
 /** What rights to read its comments depend on. */
-export const commentsResource = ({ author_id, status }: ArticleFacts): Resource => ({
-  articleAuthorId: author_id as UserId,
-  articleStatus: status,
-});
+export const commentsResource = ({ author_id, status }: ArticleFacts): Resource => ({ find: () => ({ author: author_id, status }) });
 
 const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
   const { id, author_id, author_name, status } = row;
@@ -66,8 +62,9 @@ const linksOf = (row: ArticleRow, caller: Caller): Record<string, Link> => {
 };
 
 /** What is about to be is the caller's own. */
-const mayComment = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'comment.add', { ownerId: caller.userId });
-export const mayWrite = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'article.draft', { ownerId: caller.userId });
+const mayComment = (caller: Caller): boolean => caller.kind === 'user' && may(caller, 'comment.add', { fields: { author: caller.userId } });
+export const mayWrite = (caller: Caller): boolean =>
+  caller.kind === 'user' && may(caller, 'article.draft', { fields: { author: caller.userId } });
 
 /** Only what is published is commented on. */
 export const commentLink = ({ id, status }: Pick<ArticleRow, 'id' | 'status'>, caller: Caller): Link | undefined =>

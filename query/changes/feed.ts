@@ -41,7 +41,7 @@ export type Cohort = {
   readonly topics: readonly Topic[];
   /**
    * The message of a change, or nothing where the caller is not to hear of it. The caller is either a stranger of the cohort's
-   * kind, who owns nothing, or, once more, the one whom the change concerns (`resource.ownerId`, `resource.articleAuthorId`).
+   * kind, who owns nothing, or, once more, one whom the change concerns, by what rights to it depend on.
    * The result is shared and kept for some seconds. Throwing means that it could not be found out: the readers fail, because
    * they must not miss it. What is wrong with the question itself is a message.
    */

@@ -80,11 +80,11 @@ export class Lane {
     }
   }
 
-  /** Those of its readers whom a change concerns. */
-  concerned({ resource: { ownerId, articleAuthorId }, origin }: Change): readonly User[] {
+  /** Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a user. */
+  concerned({ resource, origin }: Change): readonly User[] {
     const actor = origin ? userOf(origin.actor) : undefined;
-    const ids = new Set([ownerId, articleAuthorId, actor].filter((id) => id !== undefined));
-    return [...ids].map((id) => this.#users.get(id)?.caller).filter((caller) => caller !== undefined);
+    const ids = new Set([...Object.values(resource), actor]);
+    return [...ids].map((id) => this.#users.get(id as UserId)?.caller).filter((caller) => caller !== undefined);
   }
 
   /** Says how far the readers are, who have everything up to there, to those who have long had nothing. */

@@ -1,4 +1,3 @@
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { type Comment, ERASED_TEXT } from '#shared/rest/comments.ts';
 import type { Link } from '#shared/rest/fields.ts';
@@ -30,15 +29,14 @@ export const representComment = (row: CommentRow & CommentPlace, caller: Caller)
 });
 
 export const commentResource = (row: Pick<CommentRow, 'author_id'> & CommentPlace): Resource => ({
-  ownerId: row.author_id as UserId,
-  articleStatus: row.article_status,
-  articleAuthorId: row.article_author_id as UserId,
+  fields: { author: row.author_id },
+  find: () => ({ author: row.article_author_id, status: row.article_status }),
 });
 
 const linksOf = (row: CommentRow & CommentPlace, caller: Caller): Record<string, Link> => {
   const self = `/comments/${row.id}`;
   const resource = commentResource(row);
-  const article: Resource = { ownerId: row.article_author_id as UserId, articleStatus: row.article_status };
+  const article: Resource = { fields: { author: row.article_author_id, status: row.article_status } };
   return {
     self: { href: self },
     ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),

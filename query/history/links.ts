@@ -13,7 +13,7 @@ export const linksOf = ({ kind, id, caller }: Of, { change, isReadable, data }: 
   const isShown =
     isReadable &&
     !type.endsWith('.deleted') &&
-    (status === undefined || may(caller, 'article.read', { ...resource, articleStatus: status }));
+    (status === undefined || may(caller, 'article.read', { fields: { author: resource.ownerId, status } }));
   const cause = origin?.causation ? causeOf(type, data) : undefined;
   return {
     ...(isShown && { self: { href: `/${kind}s/${id}?at=v${version}` } }),

@@ -1,4 +1,3 @@
-import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
@@ -27,14 +26,14 @@ export const representUser = (row: UserRow, caller: Caller): User => ({
   _links: linksOf(row, caller),
 });
 
-export const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
+export const userResource = ({ id }: UserRow): Resource => ({ fields: { id } });
 
 const linksOf = (row: UserRow, caller: Caller): Record<string, Link> => {
   const self = `/users/${row.id}`;
   return {
     self: { href: self },
     ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
-    ...(may(caller, 'article.read', { articleStatus: 'published' }) && { articles: { href: `${self}/articles` } }),
+    ...(may(caller, 'article.read', { fields: { status: 'published' } }) && { articles: { href: `${self}/articles` } }),
     ...(may(caller, 'user.update', userResource(row)) && { edit: { href: self, method: 'PATCH' } }),
     ...(may(caller, 'user.delete', userResource(row)) && { delete: { href: self, method: 'DELETE' } }),
   };

@@ -1,4 +1,4 @@
-import type { LogIdentity, Position, UserId } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -62,7 +62,7 @@ export const representWebhook = (row: WebhookRow, { caller, identity }: { caller
 export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>, log: LogIdentity) =>
   missed_since === null ? null : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
-export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ ownerId: owner_id as UserId });
+export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ fields: { owner: owner_id } });
 
 const filterOf = ({ filter_article_id, filter_author_id }: WebhookRow): Webhook['filter'] => ({
   ...(filter_article_id !== null && { articleId: filter_article_id }),

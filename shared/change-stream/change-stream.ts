@@ -1,7 +1,8 @@
+import type { Facts } from '#kernel/conditions/facts.ts';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import type { Origin } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { Operation, Resource } from '#shared/policy.ts';
+import type { Operation } from '#shared/policy.ts';
 
 /**
  * Public events in the order of the log, never ahead of the read model: whoever hears of a change can read what it made.
@@ -36,7 +37,7 @@ export type Change = {
   /** Whoever is allowed to this may know of it. */
   readonly right: Operation;
   /** What that depends on, as things stood when it happened. */
-  readonly resource: Resource;
+  readonly resource: Facts;
   /** Its aggregate is out of the read model, because of this event or an earlier one. */
   readonly isParked: boolean;
   /** The `traceparent` of what it follows from, if that trace is recorded. */

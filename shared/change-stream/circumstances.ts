@@ -1,8 +1,9 @@
+import type { Facts } from '#kernel/conditions/facts.ts';
 import type { ArticleId, EventId, Position, StreamName, UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { ClearEvent } from '#shared/events/decode-clear.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { Operation, Resource } from '#shared/policy.ts';
+import type { Operation } from '#shared/policy.ts';
 import type { ArticleEvent, ArticleHistories, Span } from './article-histories.ts';
 import { type ArticleHistory, statusAfter, statusBefore } from './article-history.ts';
 import { concernOf } from './who-may-know.ts';
@@ -35,7 +36,7 @@ export const findCircumstances = async (
   return { articles, renamings };
 };
 
-type Told = { readonly right: Operation; readonly resource: Resource };
+type Told = { readonly right: Operation; readonly resource: Facts };
 
 /** Who may know of an event: whoever has this right to this resource, which is as things stood then. */
 export const tell = ({ id, type, position }: RecordedEvent, clear: ClearEvent, { articles, renamings }: Circumstances): Told => {
@@ -70,12 +71,9 @@ export const tell = ({ id, type, position }: RecordedEvent, clear: ClearEvent, {
 const factsOf = (data: JsonObject) =>
   data as { readonly articleId?: ArticleId; readonly authorId?: UserId; readonly userId?: UserId | null; readonly ownerId?: UserId };
 
-type Known = { readonly [Name in keyof Resource]: Resource[Name] | null | undefined };
-
 /** Without what is not known, so that two changes of which the same is known look the same. */
-const resource = (known: Known): Resource =>
-  // What is left has the types that a resource has.
-  Object.fromEntries(Object.entries(known).filter(([, fact]) => fact !== undefined && fact !== null)) as Resource;
+const resource = (known: Facts): Facts =>
+  Object.fromEntries(Object.entries(known).filter(([, fact]) => fact !== undefined && fact !== null));
 
 const ARTICLE = /^article-([1-9]\d{0,15})$/;
 

@@ -5,7 +5,6 @@ import type { ArticleId, CommentId, Position, StreamName, UserId } from '#shared
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { Resource } from '#shared/policy.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { scaled } from '../../test/engines/load.ts';
 import type { Change } from './change-stream.ts';
@@ -13,7 +12,7 @@ import type { ChangeReader } from './changes.ts';
 
 type Status = 'draft' | 'published' | 'deleted';
 type Step = { readonly kind: (typeof KINDS)[number]; readonly article: number };
-type Happening = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly resource: Resource | undefined };
+type Happening = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly resource: Change['resource'] | undefined };
 
 const KINDS = ['draft', 'draft', 'publish', 'publish', 'unpublish', 'edit', 'delete', 'comment', 'comment', 'comment', 'inside'] as const;
 const ARTICLES = 4;

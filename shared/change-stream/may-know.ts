@@ -1,4 +1,4 @@
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, mayByFacts } from '#shared/policy.ts';
 import type { Change } from './change-stream.ts';
 import { isPublic } from './who-may-know.ts';
 
@@ -7,4 +7,4 @@ import { isPublic } from './who-may-know.ts';
  * through Kafka or the ledger of webhooks: a kind or a right that this release does not know is invisible.
  */
 export const mayKnow = (caller: Caller, change: Pick<Change, 'type' | 'stream' | 'right' | 'resource'>): boolean =>
-  isPublic(change) && may(caller, change.right, change.resource);
+  isPublic(change) && mayByFacts(caller, change.right, change.resource);

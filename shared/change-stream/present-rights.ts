@@ -1,4 +1,4 @@
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { kindOfStream } from '#shared/events/streams.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
@@ -27,7 +27,7 @@ export const createPresentRights = (run: Run): IsReadable => {
         return found !== undefined && may(caller, 'comment.read', resourceOfComment(found));
       }
       case 'user':
-        return id !== undefined && (await user(id)) !== undefined && may(caller, 'user.read', { ownerId: id as UserId });
+        return id !== undefined && (await user(id)) !== undefined && may(caller, 'user.read', { fields: { id } });
       // Nothing else of these can be read: whoever may know of their events may read all of them.
       case 'webhook':
       case 'session':
@@ -53,12 +53,11 @@ const idOf = (stream: StreamName): number | undefined => {
 type Article = { readonly id: number; readonly author_id: number; readonly status: 'draft' | 'published' };
 type Comment = Article & { readonly article_author_id: number };
 
-const resourceOfArticle = ({ author_id, status }: Article): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
+const resourceOfArticle = ({ author_id, status }: Article): Resource => ({ fields: { author: author_id, status } });
 
 const resourceOfComment = ({ author_id, article_author_id, status }: Comment): Resource => ({
-  ownerId: author_id as UserId,
-  articleAuthorId: article_author_id as UserId,
-  articleStatus: status,
+  fields: { author: author_id, article: 0 },
+  find: () => ({ author: article_author_id, status }),
 });
 
 /** One id has a statement of its own, whose one plan is right for any; that of many is planned for how many there are. */

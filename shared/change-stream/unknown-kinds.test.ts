@@ -34,7 +34,7 @@ test.each([
 });
 
 test('an unknown role has no rights', () => {
-  expect(may(caller('owner' as Role), 'article.read', { articleStatus: 'published' })).toBe(false);
+  expect(may(caller('owner' as Role), 'article.read', { fields: { status: 'published' } })).toBe(false);
 });
 
 test('what happened to an unknown kind is readable for nobody, not even without looking it up', async () => {

@@ -1,4 +1,4 @@
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName } from '#shared/brands.ts';
 import { kindOfStream } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Caller, may } from '#shared/policy.ts';
@@ -11,7 +11,7 @@ export const visibleTo = (caller: Caller, stream: StreamName, data: JsonObject):
 export const seesAll = (caller: Caller, stream: StreamName): boolean => {
   const kind = kindOfStream(stream);
   if (kind !== 'user') return kind !== undefined;
-  return may(caller, 'user.read_private', { ownerId: Number(stream.slice(kind.length + 1)) as UserId });
+  return may(caller, 'user.read_private', { fields: { id: Number(stream.slice(kind.length + 1)) } });
 };
 
 /** What of a profile is not everybody's. */

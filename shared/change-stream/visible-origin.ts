@@ -15,7 +15,4 @@ export const userOf = (actor: Actor): UserId | undefined => {
   return id === undefined ? undefined : (Number(id) as UserId);
 };
 
-const resourceOf = (actor: Actor): Resource => {
-  const ownerId = userOf(actor);
-  return ownerId === undefined ? {} : { ownerId };
-};
+const resourceOf = (actor: Actor): Resource => ({ fields: { owner: userOf(actor) } });

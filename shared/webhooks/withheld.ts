@@ -1,3 +1,4 @@
+import type { Facts } from '#kernel/conditions/facts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { concernOf } from '#shared/change-stream/who-may-know.ts';
@@ -5,7 +6,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
-import { may, type Operation, policyOf, type Resource } from '#shared/policy.ts';
+import { mayByFacts, type Operation, policyOf } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
@@ -40,16 +41,16 @@ const tellerOf =
     const owner = { kind: 'user', policy: policyOf(domain), userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
     return typesOf(catalogueOf(domain), pattern)
       .flatMap(casesOf)
-      .filter(([right, resource]) => may(owner, right, resource)).length;
+      .filter(([right, facts]) => mayByFacts(owner, right, facts)).length;
   };
 
 const OWNER = 1 as UserId;
 const OTHER = 2 as UserId;
 
-const OWNED: readonly Resource[] = [{ ownerId: OWNER }, { ownerId: OTHER }];
+const OWNED: readonly Facts[] = [{ ownerId: OWNER }, { ownerId: OTHER }];
 const PLACED = OWNED.flatMap(({ ownerId }) =>
   [OWNER, OTHER].flatMap((articleAuthorId) =>
-    (['draft', 'published'] as const).map((articleStatus) => ({ ownerId, articleAuthorId, articleStatus }) as Resource),
+    (['draft', 'published'] as const).map((articleStatus) => ({ ownerId, articleAuthorId, articleStatus })),
   ),
 );
 const [DRAFTS, PUBLISHED] = [
@@ -58,13 +59,13 @@ const [DRAFTS, PUBLISHED] = [
 ];
 
 /** What was drafted is published by an event of its own, and comments are added to what is published. */
-const placesOf = (type: string): readonly Resource[] => {
+const placesOf = (type: string): readonly Facts[] => {
   if (type === 'article.drafted') return DRAFTS;
   return type === 'article.published' || type === 'article.unpublished' || type === 'comment.added' ? PUBLISHED : PLACED;
 };
 
-type Case = readonly [Operation, Resource];
-const under = (right: Operation, resources: readonly Resource[]): readonly Case[] => resources.map((resource) => [right, resource]);
+type Case = readonly [Operation, Facts];
+const under = (right: Operation, resources: readonly Facts[]): readonly Case[] => resources.map((resource) => [right, resource]);
 
 /** On whose behalf, and of what, an event of the type may be. */
 const casesOf = (type: string): readonly Case[] => {

@@ -1,5 +1,4 @@
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema, parse } from 'graphql';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { cursorOf, placeOf } from '../../query/graphql/planner/cursors.ts';
 import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
@@ -49,14 +48,13 @@ const mayRead = (reference: Reference, row: Row): boolean => {
     return (
       article !== undefined &&
       may(caller, 'comment.read', {
-        ownerId: row.author_id as UserId,
-        articleStatus: article.status,
-        articleAuthorId: article.author_id as UserId,
+        fields: { author: row.author_id },
+        find: () => ({ author: article.author_id, status: article.status }),
       })
     );
   }
-  if ('title' in row) return may(caller, 'article.read', { ownerId: row.author_id as UserId, articleStatus: row.status });
-  return row.deleted_at === null && may(caller, 'user.read', { ownerId: row.id as UserId });
+  if ('title' in row) return may(caller, 'article.read', { fields: { author: row.author_id, status: row.status } });
+  return row.deleted_at === null && may(caller, 'user.read', { fields: { id: row.id } });
 };
 
 const all = ({ world }: Reference): readonly Row[] => [...world.users, ...world.articles, ...world.comments];
@@ -69,7 +67,7 @@ const byId =
 const openly =
   (read: (user: UserRow) => unknown): Resolve<UserRow> =>
   (user, _args, { caller }) =>
-    user.deleted_at === null && may(caller, 'user.read_private', { ownerId: user.id as UserId }) ? read(user) : null;
+    user.deleted_at === null && may(caller, 'user.read_private', { fields: { id: user.id } }) ? read(user) : null;
 
 const authorOf: Resolve<ArticleRow | CommentRow> = ({ author_id }, _args, { world }) => world.users.find(({ id }) => id === author_id);
 

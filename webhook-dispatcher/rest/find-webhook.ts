@@ -18,7 +18,7 @@ export const createWebhookFinder =
     );
     const [webhook] = rows;
     if (!webhook && (await isParked(pool, webhookId))) throw parked();
-    if (!webhook || !may(caller, 'webhook.manage', { ownerId: webhook.ownerId })) throw new Rejection('webhook_not_found');
+    if (!webhook || !may(caller, 'webhook.manage', { fields: { owner: webhook.ownerId } })) throw new Rejection('webhook_not_found');
     return webhook;
   };
 

@@ -1,4 +1,3 @@
-import type { UserId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -101,13 +100,12 @@ export const createLoaders = ({ pool, searches }: ReadConnections, caller: Calle
   };
 };
 
-export const userResource = ({ id }: UserRow): Resource => ({ ownerId: id as UserId });
+export const userResource = ({ id }: UserRow): Resource => ({ fields: { id } });
 
-export const postResource = ({ author_id, status }: PostRow): Resource => ({ ownerId: author_id as UserId, articleStatus: status });
+export const postResource = ({ author_id, status }: PostRow): Resource => ({ fields: { author: author_id, status } });
 
 /** Of a comment, or of all that stand on a post. */
 export const commentResource = (post: PostRow, comment?: CommentRow): Resource => ({
-  ...(comment && { ownerId: comment.author_id as UserId }),
-  articleStatus: post.status,
-  articleAuthorId: post.author_id as UserId,
+  fields: { author: comment?.author_id },
+  find: () => ({ author: post.author_id, status: post.status }),
 });

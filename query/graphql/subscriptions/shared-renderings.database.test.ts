@@ -6,7 +6,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { type Caller, type Resource, SCOPES } from '#shared/policy.ts';
+import { type Caller, SCOPES } from '#shared/policy.ts';
 import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { type Random, randomOf } from '../../../test/graphql/random.ts';
 import { randomSubscription } from '../../../test/graphql/random-query.ts';
@@ -37,7 +37,7 @@ afterAll(() => opened[Symbol.asyncDispose]());
 const randomChange = ({ pick, chance, below }: Random, { users, articles, comments }: World): Change => {
   const position = (1 + below(1_000)) as Position;
   const common = { position, id: `event-${position}` as EventId, schemaVersion: 1, version: 1 as Version, at: new Date(0).toISOString() };
-  const change = (type: string, stream: string, right: Change['right'], resource: Resource): Change => ({
+  const change = (type: string, stream: string, right: Change['right'], resource: Change['resource']): Change => ({
     ...{ ...common, type, stream: stream as StreamName, data: {}, right, resource },
     isParked: false,
     origin: null,
