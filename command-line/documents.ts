@@ -11,7 +11,7 @@ import {
   removePersistedDocuments,
   savePersistedDocuments,
 } from '../query/graphql/documents/persisted-documents.ts';
-import { schema } from '../query/graphql/schema.ts';
+import { schemaOf } from '../query/graphql/schema.ts';
 import type { Command } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,7 +27,12 @@ export const documentsLoad: Command = {
   run: ({ positionals: [file = ''] }, terminal) =>
     withDocuments(terminal, async (pool, { config }) => {
       const found = await readDocuments(file);
-      const { prepare } = createDocuments({ schema, limits: config.graphql.limits, suggests: true });
+      const { prepare } = createDocuments({
+        domain: terminal.domain,
+        schema: schemaOf(terminal.domain),
+        limits: config.graphql.limits,
+        suggests: true,
+      });
       const wrong = found.flatMap((document) => faultsOf(document, prepare(document.text)));
       if (wrong.length > 0) throw new StartRefused(`Nothing was loaded, because these would be refused:\n${wrong.join('\n')}`);
       await savePersistedDocuments(pool, found);

@@ -1,4 +1,4 @@
-import { SUBGRAPH_SDL } from '../query/graphql/federation/sdl.ts';
+import { subgraphSdlOf } from '../query/graphql/federation/sdl.ts';
 import type { Command } from './command.ts';
 
 /** The schema of this release, which no setting changes. Services of GRAPHQL_COMPOSE are not in it. */
@@ -8,5 +8,5 @@ export const graphqlSchema: Command = {
   positionals: [],
   options: {},
   examples: ['graphql schema > annals.graphql'],
-  run: (_given, terminal) => terminal.write(SUBGRAPH_SDL.trimEnd()),
+  run: (_given, terminal) => terminal.write(subgraphSdlOf(terminal.domain).trimEnd()),
 };

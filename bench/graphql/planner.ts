@@ -2,19 +2,19 @@ import { costOf } from '../../query/graphql/documents/cost.ts';
 import { createDocuments } from '../../query/graphql/documents/documents.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
 import { refusalOf } from '../../query/graphql/rights.ts';
-import { schema } from '../../query/graphql/schema.ts';
 import { searchesOn } from '../../query/searches.ts';
 import type { UserId } from '../../shared/brands.ts';
 import { openPool } from '../../shared/database/pool.ts';
 import { type Caller, SCOPES } from '../../shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
+import { schema } from '../../test/engines/schema.ts';
 import { serve } from './serve.ts';
 
 // The planner behind node:http with the limits and rights of the product; who asks is read from the token as if it had been checked.
 const pool = openPool({ url: String(process.argv[2]), applicationName: 'bench', connectionsMax: Number(process.argv[3] ?? 4) });
 const planner = createPlanner({ schema, policy: POLICY, pool, searches: searchesOn(pool) });
 const limits = { tokensMax: 2_000, depthMax: 10, aliasesMax: 30, directivesMax: 50, rootFieldsMax: 20, costMax: 1_000 };
-const documents = createDocuments({ schema, limits, suggests: true });
+const documents = createDocuments({ domain: POLICY.domain, schema, limits, suggests: true });
 
 const callerOf = (authorization: string | undefined): Caller =>
   authorization === undefined

@@ -86,9 +86,15 @@ const sortIndexes = (kind: Kind): readonly string[] => {
 };
 
 const stateAt = (kind: Kind, moment: string): readonly [label: string, condition: string] | undefined => {
+  const state = stateOf(kind, moment);
+  return state && [state.value, `${column(state.field, kind.fields[state.field])} = '${state.value}'`];
+};
+
+/** The state that the event of a moment leads to, if it leads to one. */
+export const stateOf = (kind: Kind, moment: string): { readonly field: string; readonly value: string } | undefined => {
   const event = Object.values(kind.events).find(({ sets }) => sets[moment] === 'now');
   const state = Object.entries(event?.sets ?? {}).find(([name]) => kind.fields[name]?.kind === 'states');
-  return state && [String(state[1]), `${column(state[0], kind.fields[state[0]])} = '${String(state[1])}'`];
+  return state && { field: state[0], value: String(state[1]) };
 };
 
 const filterIndexes = (kind: Kind): readonly string[] => {

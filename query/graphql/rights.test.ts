@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
+import { schema } from '../../test/engines/schema.ts';
 import { readerOf, refusalOf, rightsOf } from './rights.ts';
-import { schema } from './schema.ts';
 
 const rights = (text: string): string[] => {
   const document = parse(text);
   const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
-  return operation ? [...rightsOf(schema, document, operation)].sort() : [];
+  return operation ? [...rightsOf({ domain: POLICY.domain, schema }, document, operation)].sort() : [];
 };
 
 it('demands the right to read of every type that is reached, also through fragments', () => {

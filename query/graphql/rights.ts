@@ -10,61 +10,84 @@ import {
   OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { editOf } from '#kernel/decide/forms.ts';
+import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, type Operation, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
+import { sourcesOf } from '../sources.ts';
+import { changeType, mutationName, uploadMutations } from './names.ts';
 
 /** Whoever reads something of a type must be admitted to this, whichever field leads there. */
-const READING: Readonly<Record<string, Operation>> = {
-  User: 'user.read',
-  UserConnection: 'user.read',
-  Post: 'article.read',
-  PostConnection: 'article.read',
-  Comment: 'comment.read',
-  CommentConnection: 'comment.read',
+type Reading = Readonly<Record<string, Operation>>;
+/** Beside what their answers let the caller read. */
+type Mutating = Readonly<Record<string, Operation>>;
+
+const KERNEL_READING: Reading = {
   Webhook: 'webhook.manage',
   WebhookConnection: 'webhook.manage',
   HistoryConnection: 'events.read',
   AuditStatus: 'events.read',
-  ArticleChange: 'article.read',
-  CommentChange: 'comment.read',
-  UserChange: 'user.read',
   // The feed of everything; of each change, they hear only what they may know of.
   Change: 'events.read',
 };
 
-/** Beside what their answers let the caller read. */
-const MUTATIONS: Readonly<Record<string, Operation>> = {
-  createUser: 'user.register',
-  updateUser: 'user.update',
-  deleteUser: 'user.delete',
-  createPost: 'article.draft',
-  updatePost: 'article.edit',
-  publishPost: 'article.publish',
-  unpublishPost: 'article.unpublish',
-  setPostCover: 'article.edit',
-  removePostCover: 'article.edit',
-  deletePost: 'article.delete',
-  addComment: 'comment.add',
-  updateComment: 'comment.edit',
-  deleteComment: 'comment.delete',
-  registerWebhook: 'webhook.manage',
-  editWebhook: 'webhook.manage',
-  deleteWebhook: 'webhook.manage',
-  rotateWebhookSecret: 'webhook.manage',
-  enableWebhook: 'webhook.manage',
-  disableWebhook: 'webhook.manage',
-  testWebhook: 'webhook.manage',
-  replayWebhook: 'webhook.manage',
-  redeliver: 'webhook.manage',
-  redriveWebhook: 'webhook.manage',
+const KERNEL_MUTATING: Mutating = Object.fromEntries(
+  [
+    'registerWebhook',
+    'editWebhook',
+    'deleteWebhook',
+    'rotateWebhookSecret',
+    'enableWebhook',
+    'disableWebhook',
+    'testWebhook',
+    'replayWebhook',
+    'redeliver',
+    'redriveWebhook',
+  ].map((mutation) => [mutation, 'webhook.manage']),
+);
+
+type SchemaRights = { readonly reading: Reading; readonly mutating: Mutating };
+
+const made = new WeakMap<Domain, SchemaRights>();
+
+const schemaRightsOf = (domain: Domain): SchemaRights => {
+  const rights = made.get(domain) ?? makeRights(domain);
+  made.set(domain, rights);
+  return rights;
+};
+
+const makeRights = (domain: Domain): SchemaRights => {
+  const sources = sourcesOf(domain).all;
+  const reading = sources.flatMap(({ kind, right }) =>
+    [kind.type, `${kind.type}Connection`, changeType(kind)].map((type) => [type, right]),
+  );
+  const mutating = sources.flatMap(({ kind, members }) => {
+    const rightTo = ({ name }: CommandInfo): Operation => operationOf(kind, name) as Operation;
+    const edit = editOf(kind);
+    const uploads = edit === undefined ? [] : members.filter(({ def }) => def.kind === 'upload');
+    return [
+      ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [[mutationName(kind, command), rightTo(command)]])),
+      ...uploads.flatMap(({ name }) => Object.values(uploadMutations(kind, name)).map((each) => [each, rightTo(edit as CommandInfo)])),
+    ];
+  });
+  return {
+    reading: { ...KERNEL_READING, ...Object.fromEntries(reading) },
+    mutating: { ...KERNEL_MUTATING, ...Object.fromEntries(mutating) },
+  };
 };
 
 /** Who the token stands for is not public, though the name of every user is. */
 const ME: Operation = 'user.read_private';
 
 /** What a caller must be admitted to before any of an operation runs, whatever its variables are. */
-export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): ReadonlySet<Operation> => {
+export const rightsOf = (
+  { domain, schema }: { readonly domain: Domain; readonly schema: GraphQLSchema },
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): ReadonlySet<Operation> => {
   const rights = new Set<Operation>();
+  const { reading, mutating } = schemaRightsOf(domain);
   const fragments = fragmentsOf(document);
   const visited = new Set<string>();
   const visit = (typeName: string, { selections }: SelectionSetNode): void => {
@@ -72,7 +95,7 @@ export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operatio
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
         const { name, selectionSet } = selection;
-        const mutation = type === schema.getMutationType() ? MUTATIONS[name.value] : undefined;
+        const mutation = type === schema.getMutationType() ? mutating[name.value] : undefined;
         if (mutation) rights.add(mutation);
         if (type === schema.getQueryType() && name.value === 'me') rights.add(ME);
         if (selectionSet && (isObjectType(type) || isInterfaceType(type)))
@@ -82,7 +105,7 @@ export const rightsOf = (schema: GraphQLSchema, document: DocumentNode, operatio
     }
   };
   const enter = (typeName: string | undefined, selectionSet: SelectionSetNode): void => {
-    const right = READING[typeName ?? ''];
+    const right = reading[typeName ?? ''];
     if (right) rights.add(right);
     if (typeName !== undefined) visit(typeName, selectionSet);
   };
@@ -115,11 +138,15 @@ export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: 
 };
 
 /**
- * As whom an operation is carried out. Every comment leads to its post, so that an operation which asks for both, by a token that
- * reads only public posts, reads only public comments.
+ * As whom an operation is carried out. What is as visible as its parent leads to it, so that an operation which asks for both, by a
+ * token that reads only public parents, reads only what stands under public parents.
  */
 export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {
-  const asksForBoth = rights.has('article.read') && rights.has('comment.read');
-  if (caller.kind !== 'user' || !asksForBoth || caller.scopes.has(scopeOf(caller.policy, 'article.read'))) return caller;
-  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== scopeOf(caller.policy, 'comment.read'))) };
+  if (caller.kind !== 'user') return caller;
+  const withheld = sourcesOf(caller.policy.domain).all.flatMap(({ kind, parent, right }) => {
+    const above = parent?.target && (operationOf(parent.target, 'read') as Operation);
+    const asksForBoth = above !== undefined && kind.rights.read?.as === parent?.name && rights.has(above) && rights.has(right);
+    return asksForBoth && !caller.scopes.has(scopeOf(caller.policy, above)) ? [scopeOf(caller.policy, right)] : [];
+  });
+  return withheld.length === 0 ? caller : { ...caller, scopes: new Set([...caller.scopes].filter((scope) => !withheld.includes(scope))) };
 };

@@ -8,7 +8,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from './schema.ts';
+import { schema } from '../../test/engines/schema.ts';
 
 test('a scalar names the specification of its form, unless it is opaque', () => {
   const scalars = Object.values(schema.getTypeMap()).filter((type) => isScalarType(type) && !isSpecifiedScalarType(type));

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { instant } from '#shared/instant.ts';
 import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';
@@ -56,8 +57,20 @@ const buildSchema = (types: DocumentNode): GraphQLSchema => {
   return schema;
 };
 
-/** The types as `schema/` declares them. */
-export const types: DocumentNode = readTypes();
+type Made = { readonly types: DocumentNode; readonly schema: GraphQLSchema };
+const made = new WeakMap<Domain, Made>();
 
-/** The types that `schema/` declares, without resolvers: what is validated, costed, planned, and executed alike. */
-export const schema: GraphQLSchema = buildSchema(types);
+const madeOf = (domain: Domain): Made => {
+  const known = made.get(domain);
+  if (known) return known;
+  const types = readTypes();
+  const making = { types, schema: buildSchema(types) };
+  made.set(domain, making);
+  return making;
+};
+
+/** The types of the kernel, as `schema/` declares them, and those of a domain. */
+export const typesOf = (domain: Domain): DocumentNode => madeOf(domain).types;
+
+/** The same without resolvers: what is validated, costed, planned, and executed alike. */
+export const schemaOf = (domain: Domain): GraphQLSchema => madeOf(domain).schema;

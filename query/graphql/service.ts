@@ -23,7 +23,7 @@ import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner, type Planner } from './planner/planner.ts';
 import { createExecutor, type ExecutorOptions } from './resolvers/executor.ts';
 import { createAdmit } from './run.ts';
-import { schema } from './schema.ts';
+import { schemaOf } from './schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
@@ -69,12 +69,14 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED }),
   );
   observePool(dependencies.metrics, 'annals-graphql', pool);
+  const { domain } = dependencies;
+  const schema = schemaOf(domain);
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
-  const documents = createDocuments({ schema, limits, suggests: introspection });
+  const documents = createDocuments({ domain, schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
   const own: Port = {
     documents,
-    planner: createPlanner({ schema, policy: policyOf(dependencies.domain), pool, searches }),
+    planner: createPlanner({ schema, policy: policyOf(domain), pool, searches }),
     execute: executorOf(schema),
   };
   const {

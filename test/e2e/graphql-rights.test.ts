@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '#shared/policy.ts';
-import { schema } from '../../query/graphql/schema.ts';
 import { type Attempt, type Field, openGraphqlAttempts } from '../engines/graphql-attempts.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
+import { schema } from '../engines/schema.ts';
 
 type Told =
   | 'ok'

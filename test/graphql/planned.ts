@@ -3,10 +3,10 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createPlanner, type Planner } from '../../query/graphql/planner/planner.ts';
-import { schema } from '../../query/graphql/schema.ts';
 import { searchesOn } from '../../query/searches.ts';
 import { createDatabase } from '../engines/database.ts';
 import { POLICY } from '../engines/policy.ts';
+import { schema } from '../engines/schema.ts';
 import { tables } from '../engines/tables.ts';
 
 export type PlannedWorld = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };

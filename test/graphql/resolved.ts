@@ -3,8 +3,8 @@ import { publishing } from '#domain/publishing.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
-import { schema } from '../../query/graphql/schema.ts';
 import { searchesOn } from '../../query/searches.ts';
+import { schema } from '../engines/schema.ts';
 
 type Read = {
   readonly document: DocumentNode;

@@ -8,10 +8,10 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { createComposer } from '../../../webhook-dispatcher/deliver/body.ts';
 import type { Outgoing } from '../../../webhook-dispatcher/deliver/delivery.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
-import { schema } from '../../graphql/schema.ts';
 import { changeOf, sampleOf } from './samples.ts';
 
 const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });

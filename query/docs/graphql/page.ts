@@ -2,6 +2,7 @@ import {
   type GraphQLDirective,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLSchema,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -18,7 +19,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { rightsOf } from '../../graphql/rights.ts';
-import { schema } from '../../graphql/schema.ts';
+import { schemaOf } from '../../graphql/schema.ts';
 import { filterField } from '../filter.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 import { directiveEntry, fieldEntry, typeEntry } from './entries.ts';
@@ -36,9 +37,12 @@ export const graphqlPage = (domain: Domain): DocsPage => ({
 type Chapter = { readonly id: string; readonly title: string; readonly entries: readonly Html[] };
 
 const readContent = (policy: Policy): Content => {
-  const chapters = [...ROOTS.map((root) => rootChapter(root, policy)), ...KINDS.map(kindChapter), directiveChapter()].filter(
-    ({ entries }) => entries.length > 0,
-  );
+  const schema = schemaOf(policy.domain);
+  const chapters = [
+    ...ROOTS.map((root) => rootChapter(schema, root, policy)),
+    ...KINDS.map((kind) => kindChapter(schema, kind)),
+    directiveChapter(schema),
+  ].filter(({ entries }) => entries.length > 0);
   return {
     body: html`${INTRODUCTION}
 ${filterField('Find a type or a field')}
@@ -66,7 +70,7 @@ const ROOTS = [
   ['subscriptions', 'Subscriptions', OperationTypeNode.SUBSCRIPTION],
 ] as const;
 
-const rootChapter = ([id, title, operation]: (typeof ROOTS)[number], policy: Policy): Chapter => {
+const rootChapter = (schema: GraphQLSchema, [id, title, operation]: (typeof ROOTS)[number], policy: Policy): Chapter => {
   const root = schema.getRootType(operation);
   return {
     id,
@@ -74,7 +78,7 @@ const rootChapter = ([id, title, operation]: (typeof ROOTS)[number], policy: Pol
     entries: root
       ? Object.keys(root.getFields())
           .toSorted(byName)
-          .map((name) => rootEntry(root, { name, scopes: scopesOf(operation, name, policy) }))
+          .map((name) => rootEntry(root, { name, scopes: scopesOf(`${operation} { ${name} { __typename } }`, schema, policy) }))
       : [],
   };
 };
@@ -92,11 +96,11 @@ ${fieldEntry(field, { scopes })}
 };
 
 /** What the endpoint demands of whoever asks for the field, found out as the endpoint does. */
-const scopesOf = (operation: OperationTypeNode, name: string, policy: Policy): readonly string[] => {
-  const document = parse(`${operation} { ${name} { __typename } }`);
+const scopesOf = (text: string, schema: GraphQLSchema, policy: Policy): readonly string[] => {
+  const document = parse(text);
   const [definition] = document.definitions;
   if (definition?.kind !== 'OperationDefinition') return [];
-  return [...new Set([...rightsOf(schema, document, definition)].map((right) => scopeOf(policy, right)))];
+  return [...new Set([...rightsOf({ domain: policy.domain, schema }, document, definition)].map((right) => scopeOf(policy, right)))];
 };
 
 const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNamedType) => boolean])[] = [
@@ -108,22 +112,23 @@ const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNa
   ['scalars', 'Scalars', isScalarType],
 ];
 
-const roots = new Set<GraphQLNamedType | null | undefined>(ROOTS.map(([, , operation]) => schema.getRootType(operation)));
-
-const kindChapter = ([id, title, is]: (typeof KINDS)[number]): Chapter => ({
-  id,
-  title,
-  entries: Object.values(schema.getTypeMap())
-    .filter((type) => is(type) && !isIntrospectionType(type) && !roots.has(type) && (!isSpecifiedScalarType(type) || is === isScalarType))
-    .toSorted((one, other) => byName(one.name, other.name))
-    .map(typeEntry),
-});
+const kindChapter = (schema: GraphQLSchema, [id, title, is]: (typeof KINDS)[number]): Chapter => {
+  const roots = new Set<GraphQLNamedType | null | undefined>(ROOTS.map(([, , operation]) => schema.getRootType(operation)));
+  return {
+    id,
+    title,
+    entries: Object.values(schema.getTypeMap())
+      .filter((type) => is(type) && !isIntrospectionType(type) && !roots.has(type) && (!isSpecifiedScalarType(type) || is === isScalarType))
+      .toSorted((one, other) => byName(one.name, other.name))
+      .map(typeEntry),
+  };
+};
 
 /** What is for gateways, whose names begin with a line, comes last. */
 const byName = (one: string, other: string): number =>
   Number(one.startsWith('_')) - Number(other.startsWith('_')) || one.localeCompare(other, 'en', { sensitivity: 'base' });
 
-const directiveChapter = (): Chapter => ({
+const directiveChapter = (schema: GraphQLSchema): Chapter => ({
   id: 'directives',
   title: 'Directives',
   entries: schema.getDirectives().filter(isOurs).map(directiveEntry),

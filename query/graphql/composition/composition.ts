@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Log } from '#shared/log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
@@ -12,6 +13,7 @@ import { readServices } from './services.ts';
 import { wrapService } from './wrap-service.ts';
 
 export type CompositionOptions = {
+  readonly domain: Domain;
   /** GRAPHQL_COMPOSE. */
   readonly setting: string;
   readonly dataDir: string;
@@ -69,11 +71,11 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
 
 type Current = { readonly documents: Documents; readonly execute: Execute; readonly foreign: ForeignSubscriptions };
 
-const compose = ({ schema, limits, suggests, log, executorOf }: CompositionOptions, members: readonly Member[]): Current => {
+const compose = ({ domain, schema, limits, suggests, log, executorOf }: CompositionOptions, members: readonly Member[]): Current => {
   const told = members.flatMap((member) => (member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }]));
   const services = told.map((each) => wrapService({ ...each, log }));
   const merged = mergeSchemas(schema, services);
-  const documents = createDocuments({ schema: merged, limits, suggests });
+  const documents = createDocuments({ domain, schema: merged, limits, suggests });
   return { documents, execute: executorOf(merged), foreign: foreignSubscriptionsOf(services) };
 };
 

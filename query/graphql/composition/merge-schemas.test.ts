@@ -1,6 +1,6 @@
 import { buildSchema, printType } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema as own } from '../schema.ts';
+import { schema as own } from '../../../test/engines/schema.ts';
 import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
 
 const service = (name: string, sdl: string) => ({ name, schema: buildSchema(sdl) });

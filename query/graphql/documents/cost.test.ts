@@ -1,6 +1,6 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from '../schema.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { costOf } from './cost.ts';
 
 const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}): number => {

@@ -12,6 +12,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Operation } from '#shared/policy.ts';
 import { rightsOf } from '../rights.ts';
 import { bytesOfDocument } from './document-size.ts';
@@ -45,6 +46,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const ERRORS_MAX = 10;
 
 type Options = {
+  readonly domain: Domain;
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
   /** Whether names of the schema that resemble a wrong one are told; who may not ask for the schema may not guess it either. */
@@ -67,7 +69,7 @@ export const createDocuments = (options: Options): Documents => {
   };
 };
 
-const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared | readonly GraphQLError[] => {
+const prepare = ({ domain, schema, limits, suggests }: Options, text: string): Prepared | readonly GraphQLError[] => {
   const document = read(text, limits.tokensMax);
   if (document instanceof GraphQLError) return [document];
   const beyond = findBeyondLimits(document, limits);
@@ -76,7 +78,7 @@ const prepare = ({ schema, limits, suggests }: Options, text: string): Prepared 
   if (errors.some(isGivenUp)) return [new GraphQLError(TOO_REPETITIVE, { extensions: { code: 'too_repetitive' } })];
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  const operations = nodes.map((node) => ({ node, rights: rightsOf(schema, document, node) }));
+  const operations = nodes.map((node) => ({ node, rights: rightsOf({ domain, schema }, document, node) }));
   const hash = createHash('sha256').update(text).digest('hex');
   return { schema, hash, document, operations, introspects: asksForSchema(document) };
 };

@@ -2,11 +2,11 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row, TypeName } from '../resolvers/rows.ts';
-import { SUBGRAPH_SDL } from './sdl.ts';
+import { subgraphSdlOf } from './sdl.ts';
 
 /** Of the root, for gateways. Entities of one type are read by one statement. */
 export const FEDERATION: Readonly<Record<string, Resolver>> = {
-  _service: () => ({ sdl: SUBGRAPH_SDL }),
+  _service: (_query, _args, { domain }) => ({ sdl: subgraphSdlOf(domain) }),
   _entities: (_query, { representations }, context) =>
     (representations as readonly Representation[]).map((representation) => readEntity(context, representation)),
 };

@@ -1,12 +1,15 @@
-import { type DefinitionNode, type DocumentNode, type FieldDefinitionNode, Kind, print } from 'graphql';
-import { types } from '../schema.ts';
+import { type DefinitionNode, type FieldDefinitionNode, Kind, print } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { typesOf } from '../schema.ts';
 
 const HEAD = `extend schema
   @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;
 
 /** The types as a subgraph tells them: without what the specification adds by itself. */
-const subgraphSdl = ({ definitions }: DocumentNode): string => {
-  const own = definitions.filter((definition) => !isOfFederation(definition)).map(withoutFields);
+export const subgraphSdlOf = (domain: Domain): string => {
+  const own = typesOf(domain)
+    .definitions.filter((definition) => !isOfFederation(definition))
+    .map(withoutFields);
   return `${HEAD}\n\n${own.map(print).join('\n\n')}\n`;
 };
 
@@ -23,5 +26,3 @@ const withoutFields = (definition: DefinitionNode): DefinitionNode =>
 const isOwn = ({ name }: FieldDefinitionNode): boolean => !isReserved(name.value);
 
 const isReserved = (name: string | undefined): boolean => name?.startsWith('_') ?? false;
-
-export const SUBGRAPH_SDL = subgraphSdl(types);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Router } from 'express';
 import { execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { schema } from '../../../test/engines/schema.ts';
 import { until } from '../../../test/engines/until.ts';
 import { captureLog, serveRoutes } from '../../../test/serve.ts';
-import { schema } from '../schema.ts';
 import { answerGraphqlErrors } from './refusal.ts';
 
 test('a client that goes away while its operation runs is no failure of ours', async () => {

@@ -2,7 +2,7 @@ import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cur
 import { concatenated } from './json.ts';
 import type { Order, Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
-import { literal, type Sql, sql } from './sql.ts';
+import { literal, Sql, sql } from './sql.ts';
 
 /** Cursors of connections: those of the REST lists, with what a list is ordered by as its identity, because they stand in nested lists too. */
 
@@ -28,5 +28,4 @@ export const cursorJson = (table: string, order: Order, row: Row): Sql => {
   return sql`'"' || translate(encode(convert_to(${text}, 'UTF8'), 'base64'), ${literal('+/=\n')}, '-_') || '"'`;
 };
 
-export const columnOf = ({ column }: Order): Sql => COLUMNS[column];
-const COLUMNS = { created_at: sql`created_at`, published_at: sql`published_at` } as const satisfies Record<Order['column'], Sql>;
+export const columnOf = ({ column }: Order): Sql => Sql.identifier(column);

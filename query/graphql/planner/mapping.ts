@@ -13,7 +13,8 @@ export type Which = (row: Row, parent: Row, args: Arguments) => readonly [Sql, .
 
 /** Rows of equal values are ordered by id. */
 export type Order = {
-  readonly column: 'created_at' | 'published_at';
+  /** Of instants. */
+  readonly column: string;
   readonly descending: boolean;
 };
 
@@ -21,7 +22,7 @@ export type Order = {
 export type Mapping = {
   readonly table: Sql;
   /** What its aliases begin with. */
-  readonly letter: 'u' | 'a' | 'c' | 'w';
+  readonly letter: string;
   /** The leaves as JSON text, never null. */
   readonly values: Readonly<Record<string, (row: Row) => Pieces>>;
   /** The objects: one, a list or a connection, as the schema says. */

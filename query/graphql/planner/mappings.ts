@@ -1,9 +1,10 @@
-import { commentMapping } from './comments.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { sourcesOf } from '../../sources.ts';
+import { listsOf } from '../names.ts';
+import { mappingOf, matching, presence } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';
-import { matchingPosts, postMapping } from './posts.ts';
 import { type Readable, viewerId } from './readable.ts';
-import { sql } from './sql.ts';
-import { isPresent, userMapping } from './users.ts';
+import { allOf, sql } from './sql.ts';
 import { WEBHOOK } from './webhooks.ts';
 
 /** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
@@ -16,20 +17,26 @@ export type Mappings = {
   readonly query: Readonly<Record<string, Which | typeof BY_ID>>;
 };
 
-export const mappingsOf = (readable: Readable): Mappings => {
-  const user = userMapping(readable);
+export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
+  const sources = sourcesOf(domain);
+  const options = { sources, readable };
+  const user = sources.of('user');
+  const lists = sources.all
+    .filter(({ parent }) => parent === undefined)
+    .flatMap((source) => {
+      const which: Which = (row, _query, args) => matching(options, source, { row, args });
+      return [
+        [listsOf(source.kind), which],
+        [`${listsOf(source.kind)}Connection`, which],
+      ];
+    });
   return {
-    types: { User: user, Post: postMapping(readable), Comment: commentMapping(readable), Webhook: WEBHOOK },
+    types: { ...Object.fromEntries(sources.all.map((source) => [source.kind.type, mappingOf(options, source)])), Webhook: WEBHOOK },
     query: {
       node: BY_ID,
-      user: BY_ID,
-      post: BY_ID,
-      comment: BY_ID,
-      me: (row) => [sql`${row}.id = ${viewerId} and ${isPresent(row)}`],
-      users: (row) => [user.isReadable(row)],
-      usersConnection: (row) => [user.isReadable(row)],
-      posts: (post, _query, args) => matchingPosts(readable, post, args),
-      postsConnection: (post, _query, args) => matchingPosts(readable, post, args),
+      ...Object.fromEntries(sources.all.map(({ kind }) => [kind.field, BY_ID])),
+      ...(user && { me: (row) => [allOf([sql`${row}.id = ${viewerId}`, ...presence(user, row)])] }),
+      ...Object.fromEntries(lists),
     },
   };
 };

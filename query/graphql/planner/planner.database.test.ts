@@ -3,6 +3,8 @@ import { validate } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { randomOf } from '../../../test/graphql/random.ts';
 import { type Known, randomQuery } from '../../../test/graphql/random-query.ts';
@@ -11,7 +13,6 @@ import { executeReference } from '../../../test/graphql/reference.ts';
 import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
 import { type World, writeWorld } from '../../../test/graphql/world.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
-import { schema } from '../schema.ts';
 import { cursorOf } from './cursors.ts';
 
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
@@ -72,7 +73,7 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
         const asker: Caller = randomCaller(random, world);
         const { text, variables, isOdd } = randomQuery(random, schema, known);
         const { document, operation } = operationOf(text);
-        const rights = rightsOf(schema, document, operation);
+        const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
         if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;
         const caller = readerOf(asker, rights);
         const expected = await executeReference({ schema, world, caller, found: searches }, text, variables);

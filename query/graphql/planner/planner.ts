@@ -38,7 +38,7 @@ export type PlannerOptions = {
 
 /** Answers whole operations by one statement each. */
 export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions): Planner => {
-  const findPlan = createPlans(schema, mappingsOf(readableOf(policy)));
+  const findPlan = createPlans(schema, mappingsOf(policy.domain, readableOf(policy)));
   const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [Answer, Answer];
   return {
     async plan({ document, operation, variables: given, caller }) {

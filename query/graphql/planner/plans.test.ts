@@ -1,14 +1,14 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { POLICY } from '../../../test/engines/policy.ts';
-import { schema } from '../schema.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import type { Plan } from './compile.ts';
 import { mappingsOf } from './mappings.ts';
 import { createPlans } from './plans.ts';
 import { readableOf } from './readable.ts';
 import { variablesOf } from './variables.ts';
 
-const MAPPINGS = mappingsOf(readableOf(POLICY));
+const MAPPINGS = mappingsOf(POLICY.domain, readableOf(POLICY));
 
 const plansOf = (text: string, findPlan = createPlans(schema, MAPPINGS)) => {
   const document = parse(text);

@@ -13,7 +13,10 @@ export type Readable = {
   /** What a right leaves of the rows; `joined` are the rows that references lead to, by their names. */
   rightTo(operation: Operation, row: Row, joined?: Readonly<Record<string, Row>>): Sql;
   /** The same in parts that have nothing in common, each of one state. */
-  partsOf(operation: Operation): readonly { readonly state: string | undefined; readonly isReadable: (row: Row) => Sql }[];
+  partsOf(
+    operation: Operation,
+    joined: Readonly<Record<string, Row>>,
+  ): readonly { readonly state: string | undefined; readonly isReadable: (row: Row) => Sql }[];
 };
 
 /** Null for those who own nothing. */
@@ -45,9 +48,9 @@ export const readableOf = (policy: Policy): Readable => {
       const right = rightOf(operation);
       return rightSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
     },
-    partsOf(operation) {
+    partsOf(operation, joined) {
       const right = rightOf(operation);
-      const partsAt = (row: Row) => partsSql(WRITER, right, { domain, kind: right.kind, row }, isGranted(operation));
+      const partsAt = (row: Row) => partsSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
       return partsAt(sql``).map(({ state }, index) => ({ state, isReadable: (row) => partsAt(row)[index]?.where ?? sql`false` }));
     },
   };

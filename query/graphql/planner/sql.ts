@@ -32,7 +32,7 @@ export class Sql {
   static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);
 
   /** A name that no other row of the statement has. */
-  static readonly alias = (letter: 'u' | 'a' | 'c' | 'k' | 'w', number: number): Sql => new Sql([`${letter}${number}`]);
+  static readonly alias = (letter: string, number: number): Sql => new Sql([`${letter}${number}`]);
 }
 
 export const { template: sql, literal } = Sql;

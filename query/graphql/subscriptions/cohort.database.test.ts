@@ -6,11 +6,11 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { searchesOn } from '../../searches.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
-import { schema } from '../schema.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 

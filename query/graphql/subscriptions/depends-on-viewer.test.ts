@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
-import { schema } from '../schema.ts';
 import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
 
 const author: Caller = { kind: 'user', policy: POLICY, userId: 7 as UserId, role: 'author', scopes: new Set(SCOPES), client: null };

@@ -7,6 +7,8 @@ import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
 import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { type Random, randomOf } from '../../../test/graphql/random.ts';
 import { randomSubscription } from '../../../test/graphql/random-query.ts';
@@ -17,7 +19,6 @@ import { strangerLike } from '../../changes/renderings.ts';
 import { searchesOn } from '../../searches.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
-import { schema } from '../schema.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 
@@ -85,7 +86,7 @@ it(`shows each viewer of a cohort what they would be shown alone, for random doc
       for (let count = 0; count < DOCUMENTS_PER_WORLD; count += 1) {
         const { text, variables } = randomSubscription(random, schema, { ids, cursors: new Map(), searches: [] });
         const { document, operation } = operationOf(text);
-        const rights = rightsOf(schema, document, operation);
+        const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
         const drawn = randomCaller(random, world);
         const asker: Caller = random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
         if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;

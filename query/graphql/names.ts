@@ -1,0 +1,35 @@
+import { capital, targetOf } from '#kernel/registry/names.ts';
+import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
+import type { Member, Sort } from '../sources.ts';
+
+/** What GraphQL calls what the domain declares. */
+
+/** Lists of an aggregate: `posts`. */
+export const listsOf = ({ name, plural, field }: Kind): string => (plural === `${name}s` ? `${field}s` : plural);
+
+/** A reference that is named after its aggregate has the name that the aggregate has here. */
+export const memberName = ({ name, def, target }: Pick<Member, 'name' | 'def' | 'target'>): string =>
+  target && name === targetOf(def) ? target.field : name;
+
+/** As the enumerations of orders name it: `PUBLISHED_AT_DESC`. */
+export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
+  `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
+
+/** The mutation of a command: `createPost`, `addComment`, `publishPost`. */
+export const mutationName = ({ type, parent }: Kind, { kind, name }: CommandInfo): string => {
+  switch (kind) {
+    case 'create':
+      return `${parent === undefined ? 'create' : 'add'}${type}`;
+    case 'edit':
+      return `update${type}`;
+    default:
+      return `${name}${type}`;
+  }
+};
+
+/** The mutations of what is uploaded: `setPostCover` and `removePostCover`. */
+export const uploadMutations = ({ type }: Kind, field: string) =>
+  ({ set: `set${type}${capital(field)}`, remove: `remove${type}${capital(field)}` }) as const;
+
+/** What subscriptions tell: `ArticleChange`. */
+export const changeType = ({ name }: Kind): string => `${capital(name)}Change`;

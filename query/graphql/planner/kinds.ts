@@ -1,0 +1,171 @@
+import { pathId } from '#shared/rest/path-id.ts';
+import type { Filter, Member, Sort, Source, Sources } from '../../sources.ts';
+import { demandSource } from '../../sources.ts';
+import { listsOf, memberName, orderName } from '../names.ts';
+import { type Arguments, at } from './arguments.ts';
+import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
+import type { Mapping, Order, Row, Which } from './mapping.ts';
+import type { Value } from './parameter.ts';
+import type { Readable } from './readable.ts';
+import { allOf, literal, Sql, sql } from './sql.ts';
+import { searchText, storableText } from './values.ts';
+
+type Options = { readonly sources: Sources; readonly readable: Readable };
+
+/** How the aggregates of one kind lie in the read model, as the declaration says. */
+export const mappingOf = (options: Options, source: Source): Mapping => {
+  const { rightTo } = options.readable;
+  const { kind, members, parent, right, sorts, isNewestFirst } = source;
+  const isReadableAlone = (row: Row): Sql => rightTo(right, row);
+  return {
+    table: tableOf(source),
+    letter: kind.name.charAt(0),
+    values: {
+      id: (row) => plainJson(sql`${row}.id`),
+      ...Object.fromEntries(members.flatMap((member) => memberOf(options, source, member))),
+      createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
+      updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
+      version: (row) => sql`${row}.version::text`,
+      // What was, is not planned.
+      asOf: () => 'null',
+    },
+    rows: { ...referencesOf(options, source), ...childrenOf(options, source) },
+    isReadable: parent ? (row) => isReadableUnder(options, source, row) : (row) => allOf([...presence(source, row), isReadableAlone(row)]),
+    orders: Object.fromEntries(
+      sorts.flatMap((sort) =>
+        [isNewestFirst, !isNewestFirst].map((descending) => [orderName(sort, descending), orderOf(sort, descending)]),
+      ),
+    ),
+  };
+};
+
+const orderOf = ({ column }: Sort, descending: boolean): Order => ({ column, descending });
+
+const tableOf = ({ kind }: Source): Sql => sql`read_model.${Sql.identifier(kind.plural)}`;
+
+/** Those who were deleted stay for those who name them. */
+export const presence = ({ staysWhenEnded }: Source, row: Row): readonly Sql[] => (staysWhenEnded ? [sql`${row}.deleted_at is null`] : []);
+
+/** For those who may; null for others. */
+const guarded = ({ readable }: Options, source: Source, field: string, json: (row: Row) => Pieces): ((row: Row) => Pieces) => {
+  const right = source.guards.get(field);
+  if (right === undefined) return json;
+  return (row) => {
+    const isSeen = allOf([...presence(source, row), readable.rightTo(right, row)]);
+    const pieces = json(row);
+    return sql`case when ${isSeen} then ${concatenated(Array.isArray(pieces) ? pieces : [pieces])} else 'null' end`;
+  };
+};
+
+const memberOf = (options: Options, source: Source, member: Member): readonly (readonly [string, (row: Row) => Pieces])[] => {
+  const { name, def, column } = member;
+  if (def.kind === 'ref') return [];
+  const json = (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(column)}`);
+  return [[name, guarded(options, source, name, json)]];
+};
+
+const jsonOf = ({ def }: Member, value: Sql): Pieces => {
+  const erased = def.personal?.erased;
+  if (erased !== undefined) return textJson(sql`coalesce(${value}, ${literal(erased)})`);
+  if (def.kind === 'choice' || def.kind === 'states') return def.optional ? orNull(concatenated(plainJson(value))) : plainJson(value);
+  const json = leafJson(def.kind, value);
+  return def.optional || def.personal ? orNull(json) : json;
+};
+
+const leafJson = (kind: Member['def']['kind'], value: Sql): Sql => {
+  switch (kind) {
+    case 'instant':
+      return instantJson(value);
+    case 'set':
+      return sql`array_to_json(${value})::text`;
+    case 'boolean':
+      return booleanJson(value);
+    case 'integer':
+      return sql`${value}::text`;
+    default:
+      return textJson(value);
+  }
+};
+
+const referencesOf = ({ readable }: Options, { members }: Source): Mapping['rows'] =>
+  Object.fromEntries(
+    members.flatMap((member): readonly (readonly [string, Which])[] => {
+      const { target, column } = member;
+      if (!target) return [];
+      const which: Which = (other, row) => [
+        sql`${other}.id = ${row}.${Sql.identifier(column)} and ${readable.rightTo(`${target.name}.read`, other)}`,
+      ];
+      return [[memberName(member), which]];
+    }),
+  );
+
+const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
+  Object.fromEntries(
+    children.flatMap((child) => {
+      const source = demandSource(options.sources, child.kind.name);
+      const which: Which = (row, parent, args) =>
+        matching(options, source, { row, args, under: { row: parent, reference: child.reference, column: child.column } });
+      return [
+        [listsOf(child.kind), which],
+        [`${listsOf(child.kind)}Connection`, which],
+      ];
+    }),
+  );
+
+/** Without its parent it is about to go too. */
+const isReadableUnder = ({ readable }: Options, { parent, right }: Source, row: Row): Sql => {
+  if (!parent?.target) return sql`false`;
+  const above = Sql.identifier(parent.target.name);
+  const isReadable = readable.rightTo(right, row, { [parent.name]: above });
+  return sql`exists (select from read_model.${Sql.identifier(parent.target.plural)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
+};
+
+type Wanted = {
+  readonly row: Row;
+  readonly args: Arguments;
+  readonly under?: { readonly row: Row; readonly reference: string; readonly column: string };
+};
+
+/** What the caller may read and `filter` leaves; by the moment of a state, only what is in that state is ordered. */
+export const matching = ({ readable }: Options, source: Source, { row, args, under }: Wanted): readonly [Sql, ...Sql[]] => {
+  const isUnder = under ? [sql`${row}.${Sql.identifier(under.column)} = ${under.row}.id`] : [];
+  const filters = source.filters.filter(({ name }) => args.has('filter', name));
+  const order = source.sorts.find((sort) => [true, false].some((descending) => orderName(sort, descending) === args.choice('sort')));
+  const isState = (filter: Filter): boolean => filter.def?.kind === 'states';
+  const asked = filters.filter(isState).map(({ name }) => args.choice('filter', name));
+  const states = [...asked, ...(order?.state === undefined ? [] : [order.state])];
+  const conditions = filters.filter((filter) => !isState(filter)).map((filter) => filterSql(filter, row, args));
+  const joined = under && source.parent?.name === under.reference ? { [under.reference]: under.row } : {};
+  const parts = readable.partsOf(source.right, joined).filter(({ state = '' }) => states.every((each) => each === state));
+  const [first = sql`false`, ...others] = parts.map(({ isReadable }) =>
+    allOf([...isUnder, ...presence(source, row), isReadable(row), ...conditions]),
+  );
+  return [first, ...others];
+};
+
+const given =
+  (name: string, read: (value: unknown) => Value) =>
+  (values: unknown): Value =>
+    read(at(values, ['filter', name]));
+
+/** What is rare is looked up, what is frequent is met on the way through the order. */
+const DECISIVE = { isDecisive: true };
+const SEARCH = { ...DECISIVE, isSearch: true };
+
+const filterSql = ({ name, column, by }: Filter, row: Row, args: Arguments): Sql => {
+  const value = sql`${row}.${Sql.identifier(column)}`;
+  switch (by) {
+    case 'element':
+      return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
+    case 'value':
+      return sql`${value} = ${args.value('text', given(name, storableText))}`;
+    // What is no id is nobody's.
+    case 'id':
+      return sql`${value} = ${args.value(
+        'bigint',
+        given(name, (id) => pathId(String(id)) ?? null),
+      )}`;
+    case 'words':
+      return sql`${value} @@ websearch_to_tsquery('simple', ${args.value('text', given(name, searchText), SEARCH)})`;
+  }
+};

@@ -1,0 +1,177 @@
+import { type FactAt, factsIn } from '#kernel/conditions/facts.ts';
+import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { column, targetOf } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { stateOf } from '#kernel/rows/definition.ts';
+import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import type { Operation } from '#shared/policy.ts';
+
+/** A field of an aggregate, and the column that has it. */
+export type Member = {
+  readonly name: string;
+  readonly def: FieldDef;
+  readonly column: string;
+  /** Of a reference: what it leads to. */
+  readonly target: Kind | undefined;
+  /** The right to read it, where fewer may than may read the aggregate. */
+  readonly guard: Operation | undefined;
+};
+
+/** By what lists can be filtered. */
+export type Filter = {
+  readonly name: string;
+  readonly column: string;
+  /** The value of the column, a value among those of the column, the id of what it refers to, or words. */
+  readonly by: 'value' | 'element' | 'id' | 'words';
+  readonly def: FieldDef | undefined;
+};
+
+/** By what lists can be ordered. */
+export type Sort = {
+  readonly name: string;
+  readonly column: string;
+  /** What is ordered by the moment of an event is in the state that the event leads to. */
+  readonly state: string | undefined;
+};
+
+/** Aggregates that are listed under another: as its children, or as what a user owns. */
+type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
+
+/** What a right depends on: facts of the aggregate itself by the columns that have them, and of what it refers to. */
+type FactTree = {
+  readonly own: readonly (readonly [key: string, column: string])[];
+  readonly behind: readonly Behind[];
+};
+type Behind = { readonly reference: string; readonly column: string; readonly kind: Kind; readonly facts: FactTree };
+
+/** How the aggregates of one kind are read, by whatever reads them: what follows from the declaration, once. */
+export type Source = {
+  readonly kind: Kind;
+  readonly table: string;
+  readonly right: Operation;
+  readonly members: readonly Member[];
+  /** The rights to what fewer may read, by what they guard: fields, and when it was created and changed. */
+  readonly guards: ReadonlyMap<string, Operation>;
+  readonly filters: readonly Filter[];
+  /** By creation first. */
+  readonly sorts: readonly Sort[];
+  readonly isNewestFirst: boolean;
+  /** Rows of those who were deleted stay, because others name them. */
+  readonly staysWhenEnded: boolean;
+  readonly parent: Member | undefined;
+  readonly owner: Member | undefined;
+  readonly children: readonly Child[];
+  readonly facts: FactTree;
+};
+
+export type Sources = {
+  readonly all: readonly Source[];
+  of(kind: string): Source | undefined;
+};
+
+const made = new WeakMap<Domain, Sources>();
+
+export const sourcesOf = (domain: Domain): Sources => {
+  const sources = made.get(domain) ?? makeSources(domain);
+  made.set(domain, sources);
+  return sources;
+};
+
+export const demandSource = (sources: Sources, kind: string): Source => {
+  const source = sources.of(kind);
+  if (!source) throw new RangeError(`The domain has no ${kind}`);
+  return source;
+};
+
+const makeSources = (domain: Domain): Sources => {
+  const all = Object.values(domain.kinds).map((kind) => sourceOf(domain, kind));
+  const byKind = new Map(all.map((source) => [source.kind.name, source]));
+  return { all, of: (kind) => byKind.get(kind) };
+};
+
+const sourceOf = (domain: Domain, kind: Kind): Source => {
+  const guards = guardsOf(kind);
+  const members = columnsOf(kind).map(([name, def]) => ({
+    name,
+    def,
+    column: column(name, def),
+    target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
+    guard: guards.get(name),
+  }));
+  return {
+    kind,
+    table: `read_model.${kind.plural}`,
+    right: operationOf(kind, 'read') as Operation,
+    members,
+    guards,
+    filters: filtersOf(kind, members),
+    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined }, ...sortsOf(kind, members)],
+    isNewestFirst: !kind.oldestFirst,
+    staysWhenEnded: staysWhenEnded(kind),
+    parent: members.find(({ name }) => name === kind.parent),
+    owner: members.find(({ name }) => name === kind.owner),
+    children: childrenOf(domain, kind),
+    facts: treeOf(domain, kind, factsOf(domain, kind)),
+  };
+};
+
+const guardsOf = (kind: Kind): ReadonlyMap<string, Operation> =>
+  new Map(
+    Object.entries(kind.fieldRights).flatMap(([right, { reads = [] }]) =>
+      (reads as readonly string[]).map((field) => [field, operationOf(kind, right) as Operation] as const),
+    ),
+  );
+
+const BY = { set: 'element', ref: 'id' } as const;
+
+const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonly Filter[] => [
+  ...members.flatMap(({ name, def, column: each }): readonly Filter[] => {
+    const isOfOwner = name === owner && parent === undefined;
+    if (!def.filter && !isOfOwner) return [];
+    const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
+    return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def }];
+  }),
+  ...(members.some(({ def }) => def.search) ? [{ name: 'search', column: 'search', by: 'words', def: undefined } as const] : []),
+];
+
+const sortsOf = (kind: Kind, members: readonly Member[]): readonly Sort[] =>
+  members.flatMap(({ name, def, column: each }) => (def.sort ? [{ name, column: each, state: stateOf(kind, name)?.value }] : []));
+
+const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
+  Object.values(domain.kinds).flatMap((child) => {
+    const reference = child.parent ?? child.owner;
+    const def = reference === undefined ? undefined : child.fields[reference];
+    if (reference === undefined || !def || targetOf(def) !== kind.name) return [];
+    return [{ kind: child, reference, column: column(reference, def) }];
+  });
+
+/** Of all rights to it; whose it is matters to those of the kernel too. */
+const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
+  const rights = [...rightsOf(domain).values()].filter((right) => right.kind === kind);
+  const at = { domain, kind, path: [] };
+  const owner = kind.name === 'user' ? 'id' : kind.owner;
+  const all = [
+    ...(owner === undefined ? [] : [{ key: 'ownerId', field: owner, path: [] }]),
+    ...rights.flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each, at))),
+  ];
+  return [...new Map(all.map((fact) => [fact.key, fact])).values()];
+};
+
+const treeOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): FactTree => {
+  const own = facts.filter(({ path }) => path.length === 0);
+  const behind = Map.groupBy(
+    facts.filter(({ path }) => path.length > 0),
+    ({ path }) => path[0] as string,
+  );
+  return {
+    own: own.map(({ key, field }) => [key, column(field, kind.fields[field])]),
+    behind: [...behind].flatMap(([reference, further]) => {
+      const def = kind.fields[reference];
+      const target = def && domain.kinds[targetOf(def)];
+      if (!def || !target) return [];
+      const there = further.map(({ path, ...fact }) => ({ ...fact, path: path.slice(1) }));
+      return [{ reference, column: column(reference, def), kind: target, facts: treeOf(domain, target, there) }];
+    }),
+  };
+};
