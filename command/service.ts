@@ -25,7 +25,7 @@ import { startProcessManager } from './process-manager/process-manager.ts';
 import { createSender } from './send.ts';
 import { createStates } from './states.ts';
 import { createEmailClaims } from './users/email-claims.ts';
-import { userHandlers } from './users/handle.ts';
+import { userRules } from './users/rules.ts';
 import { webhookHandlers } from './webhooks/handle.ts';
 
 /** What the command side works with; all of it is the caller's own, and outlives the service. */
@@ -53,13 +53,13 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
   const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec(dependencies);
-  const base = { log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
+  const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const handlers = handlersOf({ ...base, domain, executor, claims, administrators, pool, webhooks });
+  const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
   const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
   opening.use(
@@ -75,10 +75,10 @@ type Handlers = Readonly<Record<string, AnyHandler>>;
 
 /** Every command of the kernel has its handler here, or the compiler says which has not. */
 const handlersOf = (dependencies: HandlerDependencies): Handlers => {
-  const kernel: HandlersOf<KernelCommandType> = { ...userHandlers(dependencies), ...webhookHandlers(dependencies) };
+  const kernel: HandlersOf<KernelCommandType> = webhookHandlers(dependencies);
   const admitting = Object.entries(kernel).map(([type, handler]) => {
     const admit: AnyHandler['admit'] = (caller) => admitTo(caller, handler.operation);
     return [type, { ...(handler as Omit<AnyHandler, 'admit'>), admit }] as const;
   });
-  return { ...Object.fromEntries(admitting), ...aggregateHandlers(dependencies) };
+  return { ...Object.fromEntries(admitting), ...aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }) };
 };

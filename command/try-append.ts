@@ -10,17 +10,17 @@ import type { Known, States } from './states.ts';
 
 export type AppendDependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 
-type Decided<State, Command, Event> = {
-  readonly decider: Decider<State, Command, Event>;
+type Decided<State, Event> = {
+  readonly decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>;
   readonly stream: StreamName;
   readonly from: Known<State>;
   readonly events: readonly Event[];
 };
 
 /** Appends beside the command that is under way. Returns false if another writer was first, and the caller looks again. */
-export const tryAppend = async <State, Command, Event extends AnnalsEvent>(
+export const tryAppend = async <State, Event extends AnnalsEvent>(
   { log, codec, states }: AppendDependencies,
-  { decider, stream, from, events }: Decided<State, Command, Event>,
+  { decider, stream, from, events }: Decided<State, Event>,
   metadata: MetadataContext,
 ): Promise<boolean> => {
   if (events.length === 0) return true;

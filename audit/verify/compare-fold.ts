@@ -67,9 +67,11 @@ const seenOf = (table: ProjectedTable, departed: string): readonly [Form, Otherw
       { recorded: Object.fromEntries(personal.map((each) => [each, `case when ${person} not in ${departed} then ${each} end`])) },
     ];
   }
-  // Which role somebody had who is gone, no decision asks.
-  const found = { role: 'case when deleted_at is null then role end', is_deleted: 'deleted_at is not null' };
-  return [{ ...table, columns: { ...columns, is_deleted: 'boolean' } }, { found }];
+  // Which role somebody had who is gone, and the like, no decision asks.
+  const { version: _, ...own } = columnsOf(table);
+  const kept = Object.keys(own).filter((column) => !personal.includes(column));
+  const found = Object.fromEntries(kept.map((column) => [column, `case when deleted_at is null then ${column} end`]));
+  return [{ ...table, columns: { ...columns, is_deleted: 'boolean' } }, { found: { ...found, is_deleted: 'deleted_at is not null' } }];
 };
 
 /** What was deleted, and what it belonged to; what is removed with its person also goes with them. */

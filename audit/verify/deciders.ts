@@ -2,8 +2,6 @@ import { ABSENT, type AggregateState, type Evolve, evolveOf, type Happened } fro
 import { wire } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import type { Decider } from '../../command/decider.ts';
-import { user } from '../../command/users/user.ts';
 import { type PresentWebhook, webhook } from '../../command/webhooks/webhook.ts';
 
 /** A decider without its decisions, for the events of one kind of stream. */
@@ -21,13 +19,8 @@ export const foldingOf = ({ name, aggregate }: Pick<ProjectedTable, 'name' | 'ag
 
 /** Of the kernel. */
 const OWN: Readonly<Record<string, Folding>> = {
-  users: ofDecider(user),
-  webhooks: { ...ofDecider(webhook), evolve: (state, event) => withoutSecrets(webhook.evolve(state as never, event as never)) },
+  webhooks: { initial: webhook.initial, evolve: (state, event) => withoutSecrets(webhook.evolve(state as never, event as never)) },
 };
-
-function ofDecider<State, Event>({ initial, evolve }: Decider<State, never, Event>): Folding {
-  return { initial, evolve: (state, event) => evolve(state as State, event as Event) };
-}
 
 /** They are nowhere in the read model, so they are put down nowhere here: no next state depends on them. */
 const withoutSecrets = (state: unknown): unknown => {

@@ -1,8 +1,8 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
+import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import type { UserState } from '../../command/users/user.ts';
 import type { WebhookState } from '../../command/webhooks/webhook.ts';
 import type { KindState } from '../verify/deciders.ts';
 
@@ -18,35 +18,29 @@ export const expectedRow = (
   state: unknown,
   isDeparted: IsDeparted,
 ): Expected => {
-  if (name === 'users') return userRow(state as UserState);
   if (name === 'webhooks') return webhookRow(state as WebhookState, isDeparted);
   if (aggregate === undefined) throw new Error(`Nothing is known of ${name}`);
   return kindRow(aggregate, state as KindState, isDeparted);
 };
 
-const userRow = (state: UserState): Expected => {
-  switch (state.status) {
-    case 'absent':
-    case 'abandoned':
-      return undefined;
-    case 'active':
-      return { name: state.name, email: state.email, role: state.role, is_deleted: false };
-    // Which role somebody had who is gone, no decision asks.
-    case 'deleted':
-      return { name: null, email: null, is_deleted: true };
-  }
-};
-
 /** Every column that its declaration gives it. */
 const kindRow = (kind: Kind, { folded }: KindState, isDeparted: IsDeparted): Expected => {
-  if (folded.status !== 'present') return undefined;
-  const { fields } = folded;
-  const isErased = ({ personal }: FieldDef) => personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
-  return Object.fromEntries(
-    Object.entries(kind.fields)
-      .filter(([, def]) => def.kind !== 'list')
-      .map(([name, def]) => [column(name, def), isErased(def) ? null : fields[name]]),
-  );
+  switch (folded.status) {
+    case 'absent':
+      return undefined;
+    case 'present': {
+      const { fields } = folded;
+      const isErased = ({ personal }: FieldDef) => personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
+      const columns = columnsOf(kind).map(([name, def]) => [column(name, def), isErased(def) ? null : fields[name]]);
+      return { ...Object.fromEntries(columns), ...(staysWhenEnded(kind) && { is_deleted: false }) };
+    }
+    // What is personal is gone from it; what else it said, no decision asks.
+    case 'ended': {
+      if (!staysWhenEnded(kind)) return undefined;
+      const personal = columnsOf(kind).filter(([, def]) => def.personal);
+      return { ...Object.fromEntries(personal.map(([name, def]) => [column(name, def), null])), is_deleted: true };
+    }
+  }
 };
 
 const webhookRow = (state: WebhookState, isDeparted: IsDeparted): Expected => {

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AggregateState } from '#kernel/decide/evolve.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId, Version } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -6,7 +8,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
-import { type UserState, user, userStream } from '../users/user.ts';
+import { abandonEmail, profileOf, userStream, usersOf } from '../users/user.ts';
 import { ADMINISTRATORS, type AdministratorsState, administrators, announcementName, type Leaving } from './administrators.ts';
 
 /** Sees to it that somebody is left who can look after the installation. */
@@ -26,7 +28,7 @@ type Leaver = {
   readonly mayBeLast: boolean;
 };
 
-type Dependencies = AppendDependencies & { readonly pool: Pick<Pool, 'query'> };
+type Dependencies = AppendDependencies & { readonly domain: Domain; readonly pool: Pick<Pool, 'query'> };
 
 /** How long an announced append may take before it is fenced off. */
 const USE_MAX_MS = 2_000;
@@ -74,7 +76,7 @@ const findOthers = async (
   let undecided: Undecided | undefined;
   for await (const userId of candidates(dependencies, announced)) {
     if (userId === leaver.userId) continue;
-    const { state, version } = await dependencies.states.load(user, userStream(userId));
+    const { state, version } = await dependencies.states.load(usersOf(dependencies.domain), userStream(userId));
     if (!isAdministrator(state, leaver)) continue;
     const leaving = announced[userId];
     if (!leaving || version > leaving.userVersion) return 'stay';
@@ -84,8 +86,10 @@ const findOthers = async (
 };
 
 /** A name of `null` is that of somebody whose erasure is on its way. */
-const isAdministrator = (state: UserState, { hasAddress }: Leaver): boolean =>
-  state.status === 'active' && state.role === 'admin' && state.name !== null && (state.email !== null || !hasAddress);
+const isAdministrator = (state: AggregateState, { hasAddress }: Leaver): boolean => {
+  const profile = profileOf(state);
+  return profile?.role === 'admin' && profile.name !== null && (profile.email !== null || !hasAddress);
+};
 
 /** Those who were announced, then those whom the read model knows. */
 async function* candidates({ pool }: Dependencies, announced: AdministratorsState['announced']): AsyncGenerator<UserId> {
@@ -111,8 +115,9 @@ const settle = async (dependencies: Dependencies, { userId, userVersion, at }: U
   // Clocks that differ by more make an announcement old, which is safe because of the fence.
   if (Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS) return void (await delay(LOOK_AGAIN_MS));
   const stream = userStream(userId);
-  const from = await dependencies.states.load(user, stream);
+  const users = usersOf(dependencies.domain);
+  const from = await dependencies.states.load(users, stream);
   if (from.version > userVersion) return;
-  const events = user.decide({ type: 'AbandonEmail', userId, claim: announcementName(userVersion) }, from.state);
-  await tryAppend(dependencies, { decider: user, stream, from, events }, metadata);
+  const events = abandonEmail(dependencies.domain, userId, announcementName(userVersion), from.state);
+  await tryAppend(dependencies, { decider: users, stream, from, events }, metadata);
 };

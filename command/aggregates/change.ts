@@ -1,4 +1,4 @@
-import { operationOf } from '#kernel/conditions/rights.ts';
+import { isOfId, operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/evolve.ts';
@@ -9,6 +9,7 @@ import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
+import { fieldRightsOf } from './field-rights.ts';
 import type { Asked, Handle, Parts } from './handle.ts';
 import { patchesOf } from './patch.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
@@ -26,36 +27,45 @@ export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 /** An edit by a JSON patch. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const formByPatch = patchesOf(parts.domain, kind, command);
+  const { reads } = fieldRightsOf(kind, command);
   return change(parts, {
     kind,
     command,
     formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
-      if (tellsContent(patch)) demandTo('read');
+      if (tellsContent(patch)) for (const right of ['read', ...reads]) demandTo(right);
       return formByPatch(patch, state);
     },
   });
 };
 
 const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
-  const { domain, executor, see } = parts;
+  const { domain, executor, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const type = typeOfCommand(kind, command.name);
+  const { writes } = fieldRightsOf(kind, command);
+  const own = rules[kind.name];
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
     const target: Target = {
       decider,
       stream: streamOf(kind, id),
       async decide(state) {
-        const look = state.status === 'absent' ? lookNowhere : await see(kind, state.fields);
+        const isThere = state.status !== 'absent';
+        const fields = isThere ? state.fields : { id };
+        const look = isThere ? await see(kind, fields) : lookNowhere;
         const demandTo = (operation: string): void => {
-          // The decider says that there is nothing.
-          if (state.status !== 'absent') demandOn({ kind, fields: state.fields, look }, { caller: sent.caller, command, operation });
+          // Otherwise the decider says that there is nothing.
+          if (isThere || isOfId(domain, kind, operation)) demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
         };
         demandTo(command.name);
         const form = formOn(given, state, demandTo);
-        return toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
+        for (const right of writes(form, fields)) demandTo(right);
+        const events = toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
+        own?.refuse(events, sent);
+        return events;
       },
+      ...(own && { prepare: own.announce(id, sent) }),
     };
     return { id, ...(await executor.change(target, sent.circumstances)) };
   };

@@ -14,9 +14,10 @@ import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 
 /** Creates an aggregate, which belongs to whoever is named, or else to the caller. */
 export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { domain, executor, states, see } = parts;
+  const { domain, executor, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
+  const own = rules[kind.name];
   const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
   return (given: Command, sent) => {
     const { caller, circumstances } = sent;
@@ -34,9 +35,10 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
           demand(caller, operationOf(kind, operation), { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const events = decider.decide(form, state, contextOf(sent, look));
-        if (owner !== undefined) await demandAuthor(states, { authorId: owner, named, pointer: `/${ownerKey}` });
+        if (owner !== undefined) await demandAuthor(parts, { authorId: owner, named, pointer: `/${ownerKey}` });
         return toEvents(events);
       },
+      ...(own && { prepare: own.announce(id, sent) }),
     });
     return executor.create(targetFor, circumstances);
   };

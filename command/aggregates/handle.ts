@@ -7,20 +7,20 @@ import { admit } from '#shared/policy.ts';
 import type { AnyHandler, HandlerDependencies, Outcome, Sent } from '../handler.ts';
 import { changing, patching } from './change.ts';
 import { creating } from './create.ts';
+import type { RulesOf } from './rules.ts';
 import { createSee, type See } from './seen.ts';
 
-type Dependencies = Pick<HandlerDependencies, 'executor' | 'states'> & { readonly domain: Domain };
+type Dependencies = Pick<HandlerDependencies, 'executor' | 'states'> & { readonly domain: Domain; readonly rules: RulesOf };
 export type Parts = Dependencies & { readonly see: See };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
 /** Of what is there, or is about to be, a right is asked. */
 export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: Look };
 
-/** The handlers of all commands to the aggregates of a domain. Users have their own. */
+/** The handlers of all commands to the aggregates of a domain, users among them. */
 export const aggregateHandlers = (dependencies: Dependencies): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const parts = { ...dependencies, see: createSee(domain, states) };
-  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  return Object.fromEntries(kinds.flatMap((kind) => handlersOf(parts, kind)));
+  return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
 const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string, handler: AnyHandler])[] => {

@@ -4,9 +4,10 @@ import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { sameAddress } from '#shared/same-address.ts';
 import { fold } from '../../test/given.ts';
+import { type UserCommand, user } from '../../test/users.ts';
 import type { Decider } from '../decider.ts';
 import { claimName, type EmailClaimCommand, emailClaim, emailStream } from './email-claim.ts';
-import { type UserCommand, user, userStream } from './user.ts';
+import { profileOf, userStream } from './user.ts';
 
 /**
  * The protocol of claims as a model: every writer stops at each read and each append, writers take turns in any order,
@@ -50,7 +51,7 @@ function* changeUser(log: Log, command: UserCommand): Writer {
     const { state, version } = load(log, user, stream);
     yield;
     const events = user.decide(command, state);
-    const before = state.status === 'active' ? state.email : null;
+    const before = profileOf(state)?.email ?? null;
     const email = command.type === 'DeleteUser' || !('email' in command) ? undefined : command.email;
     if (typeof email === 'string') yield* changeClaim(log, email, { type: 'ClaimEmail', userId, userVersion: version, at });
     yield;
@@ -79,8 +80,10 @@ function* sweep(log: Log, address: string): Writer {
   yield* changeClaim(log, address, { type: 'ReleaseEmail', userId, userVersion: (version + fence.length) as Version });
 }
 
-const holds = (state: typeof user.initial, address: string): boolean =>
-  state.status === 'active' && state.email !== null && sameAddress(state.email) === sameAddress(address);
+const holds = (state: typeof user.initial, address: string): boolean => {
+  const email = profileOf(state)?.email ?? null;
+  return email !== null && sameAddress(email) === sameAddress(address);
+};
 
 const USERS = [1, 2] as UserId[];
 const ADDRESSES = ['a@example.com', 'A@example.com'];

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -7,7 +8,7 @@ import { sameAddress } from '#shared/same-address.ts';
 import type { Known } from '../states.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import { claimName, type EmailClaimState, emailClaim, emailStream } from './email-claim.ts';
-import { user, userStream } from './user.ts';
+import { abandonEmail, profileOf, userStream, usersOf } from './user.ts';
 
 /** Keeps e-mail addresses unique. A claim that was never used is released when somebody else wants the address. */
 export type EmailClaims = {
@@ -23,7 +24,9 @@ const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 8_000;
 
-export const createEmailClaims = (dependencies: AppendDependencies & { readonly hashKey: Buffer }): EmailClaims => ({
+type Dependencies = AppendDependencies & { readonly domain: Domain };
+
+export const createEmailClaims = (dependencies: Dependencies & { readonly hashKey: Buffer }): EmailClaims => ({
   async claim(wanted, metadata) {
     const address = sameAddress(wanted.email);
     const stream = emailStream(createHmac('sha256', dependencies.hashKey).update(address).digest('base64url'));
@@ -51,19 +54,19 @@ const claim = (
 type Held = { readonly stream: StreamName; readonly known: Known<EmailClaimState>; readonly claimed: Claimed; readonly address: string };
 
 /** Brings another user's claim one step nearer to its release, or refuses because that user has the address. */
-const free = async (dependencies: AppendDependencies, held: Held, metadata: MetadataContext): Promise<void> => {
+const free = async (dependencies: Dependencies, held: Held, metadata: MetadataContext): Promise<void> => {
   const { stream, known, claimed, address } = held;
   const { userId, userVersion } = claimed;
-  const holder = await dependencies.states.load(user, userStream(userId));
-  if (holder.state.status === 'active' && holder.state.email !== null && sameAddress(holder.state.email) === address) {
-    throw new Rejection('email_taken');
-  }
+  const users = usersOf(dependencies.domain);
+  const holder = await dependencies.states.load(users, userStream(userId));
+  const email = profileOf(holder.state)?.email ?? null;
+  if (email !== null && sameAddress(email) === address) throw new Rejection('email_taken');
   if (holder.version > userVersion) {
     const released = emailClaim.decide({ type: 'ReleaseEmail', userId, userVersion: holder.version }, known.state);
     await tryAppend(dependencies, { decider: emailClaim, stream, from: known, events: released }, metadata);
   } else if (!isRecent(claimed.at)) {
-    const fence = user.decide({ type: 'AbandonEmail', userId, claim: claimName(stream, userVersion) }, holder.state);
-    await tryAppend(dependencies, { decider: user, stream: userStream(userId), from: holder, events: fence }, metadata);
+    const fence = abandonEmail(dependencies.domain, userId, claimName(stream, userVersion), holder.state);
+    await tryAppend(dependencies, { decider: users, stream: userStream(userId), from: holder, events: fence }, metadata);
   } else {
     await delay(LOOK_AGAIN_MS);
   }

@@ -4,7 +4,8 @@ import type { UserId } from '#shared/brands.ts';
 import { arbitrary } from '#shared/events/arbitrary-event.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
-import { type UserCommand, type UserEvent, user, userStream } from './user.ts';
+import { type UserCommand, type UserEvent, user } from '../../test/users.ts';
+import { userStream } from './user.ts';
 
 const userId = 1 as UserId;
 const profile = { name: 'Ada', email: 'ada@example.com', role: 'author' } as const;
@@ -109,13 +110,14 @@ describe('giving up a claim of an e-mail address', () => {
 });
 
 describe('the state', () => {
-  test('of a deleted user knows nothing of the person', () => given(user, [registered, deleted]).is({ status: 'deleted' }));
+  test('of a deleted user knows nothing of the person', () =>
+    given(user, [registered, deleted]).is({ status: 'ended', fields: { id: userId } }));
   test('of a user who gave up a claim is otherwise as it was', () =>
     given(user, [registered, abandoned, updated({ role: 'admin' })]).is({
-      status: 'active',
-      ...profile,
-      role: 'admin',
-      abandonedClaim: 'email-x@0',
+      status: 'present',
+      fields: { id: userId, ...profile, role: 'admin' },
+      lostUploads: '',
+      abandoned: 'email-x@0',
     }));
 });
 

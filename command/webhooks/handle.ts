@@ -132,7 +132,7 @@ const addressIn = (command: WebhookCommand, state: WebhookState): string | undef
 type Registering = { readonly decide: Decide; readonly quota: Quota };
 
 const registering =
-  ({ executor, states }: HandlerDependencies, { decide, quota }: Registering) =>
+  ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
     const ownerId = authorOf(caller, command.ownerId, POINTER);
     const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? TOLD_SCOPES };
@@ -141,7 +141,7 @@ const registering =
       stream: webhookStream(id as WebhookId),
       async decide(state) {
         demand(caller, OPERATION, { resource: { fields: { owner: ownerId } } });
-        await demandAuthor(states, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
+        await demandAuthor({ domain, states }, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
         await quota.demandRoom(ownerId);
         return decide({ ...command, webhookId: id as WebhookId, ...made }, state);
       },

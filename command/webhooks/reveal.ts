@@ -4,7 +4,7 @@ import type { DecodedEvent } from '#shared/events/codec.ts';
 import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import type { HandlerDependencies, Outcome, Revealed } from '../handler.ts';
-import { user, userStream } from '../users/user.ts';
+import { profileOf, userStream, usersOf } from '../users/user.ts';
 import { webhookStream } from './webhook.ts';
 
 type Dependencies = Pick<HandlerDependencies, 'log' | 'codec'>;
@@ -25,10 +25,10 @@ export const registrationReader =
     const event = await decodeEvent({ log, codec }, outcome);
     if (event?.type !== 'webhook.registered') return {};
     const { secret, ownerId, eventTypes, scopes = TOLD_SCOPES } = event.data;
-    const { state: owner } = await states.load(user, userStream(ownerId));
+    const owner = profileOf((await states.load(usersOf(domain), userStream(ownerId))).state);
     return {
       ...(secret !== null && { secret }),
-      ...(owner.status === 'active' && { withheld: withheldOf(domain, { eventTypes, scopes }, owner.role) }),
+      ...(owner && { withheld: withheldOf(domain, { eventTypes, scopes }, owner.role) }),
     };
   };
 

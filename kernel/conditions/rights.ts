@@ -92,3 +92,9 @@ const scopeOf = (kind: Kind, name: string): string => {
   const isReading = name === 'read' || kind.fieldRights[name]?.reads !== undefined;
   return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.plural}`;
 };
+
+/** Whether a right depends on nothing but the id, so that it can be asked of what was never there as well. */
+export const isOfId = (domain: Domain, kind: Kind, name: string): boolean =>
+  (rightsOf(domain).get(operationOf(kind, name))?.alternatives ?? []).every(
+    (each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'),
+  );

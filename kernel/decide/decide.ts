@@ -68,7 +68,7 @@ const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']
 export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
   const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
   return (form, state) => {
-    if (state.status !== 'absent') throw new Rejection('id_taken');
+    if (state.status !== 'absent' || state.abandoned !== undefined) throw new Rejection('id_taken');
     const fields: Record<string, unknown> = { id: form[`${kind.name}Id`] };
     for (const [name, key] of identity) fields[name] = form[key];
     return { status: 'present', fields, lostUploads: '' };
@@ -137,7 +137,7 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
 };
 
 /** Lists of words are equal if their words are, in their order. */
-const areEqual = (one: unknown, other: unknown): boolean =>
+export const areEqual = (one: unknown, other: unknown): boolean =>
   Array.isArray(one) && Array.isArray(other)
     ? one.length === other.length && one.every((each, index) => each === other[index])
     : one === (other ?? null);

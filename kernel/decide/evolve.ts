@@ -5,12 +5,15 @@ import { lostUploadsOf } from './uploads.ts';
 
 /** What the events of an aggregate add up to. */
 export type AggregateState =
-  | { readonly status: 'absent' }
+  | ({ readonly status: 'absent' } & Abandoned)
   | Present
   /** Keeps what it belonged to, because rights depend on it even when nothing is left to do. */
   | { readonly status: 'ended'; readonly fields: Row };
 
-export type Present = {
+/** The latest claim of a unique value that was given up: of what was not there yet, it has spent the id. */
+type Abandoned = { readonly abandoned?: string };
+
+export type Present = Abandoned & {
   readonly status: 'present';
   /** With the id. */
   readonly fields: Row;
@@ -52,13 +55,14 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
       return (state, happened) => {
         if (state.status !== 'present') return state;
         const fields = { ...state.fields, ...given(happened.data), ...set(happened) };
-        return { status: 'present', fields, lostUploads: lost(state, happened.data) };
+        return { ...state, fields, lostUploads: lost(state, happened.data) };
       };
     }
     case 'ends':
       return (_, { data }) => ({ status: 'ended', fields: { id: data[`${kind.name}Id`], ...identity(data) } });
     case 'notes':
-      return (state) => state;
+      if (event.spec.claim === undefined) return (state) => state;
+      return (state, { data }) => (state.status === 'ended' ? state : { ...state, abandoned: String(data.claim) });
     case 'adds':
     case 'updates':
     case 'moves':

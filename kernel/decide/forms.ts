@@ -53,15 +53,11 @@ export const editOf = (kind: Kind): CommandInfo | undefined => Object.values(kin
 
 export const patchType = ({ name }: Kind): string => `Patch${capital(name)}`;
 
-/** Every command to the aggregates of a domain; users are the kernel's. */
+/** Every command to the aggregates of a domain. */
 export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
-  Object.values(domain.kinds)
-    .filter(({ name }) => name !== 'user')
-    .flatMap((kind) => [
-      ...Object.values(kind.commands)
-        .filter((command) => !command.internal)
-        .map((command) => commandSchema(kind, command)),
-      ...(editOf(kind) === undefined
-        ? []
-        : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
-    ]);
+  Object.values(domain.kinds).flatMap((kind) => [
+    ...Object.values(kind.commands)
+      .filter((command) => !command.internal)
+      .map((command) => commandSchema(kind, command)),
+    ...(editOf(kind) === undefined ? [] : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
+  ]);

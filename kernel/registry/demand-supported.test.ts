@@ -35,6 +35,11 @@ test('what nothing carries out is refused by its name', () => {
   expect(() => assemble(base, [note])).toThrow('note: unique() of title cannot be carried out yet; leave it out.');
 });
 
+test('a field of users that those who sign up would have to fill in is refused', () => {
+  const added = domain({ name: 'tried', roles: ['clerk'], user: { fields: { department: line(80) } } });
+  expect(() => assemble(added, [])).toThrow('user: department needs a default, or must be optional');
+});
+
 test('an invariant holds after every command, and is named where it does not', () => {
   const { given } = rulesOf(tried);
   given(claim)

@@ -8,6 +8,8 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
     if (missing !== undefined) throw new Error(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+    const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
+    if (unfilled !== undefined) throw new Error(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
   }
 };
 
@@ -18,3 +20,6 @@ const unsupportedIn = ({ name, fields, fieldRights, timers, derived }: Kind): re
   ...Object.keys(derived).map((number) => `the derived number ${number}`),
   ...timers.map(({ run }) => `the timer that runs ${run}`),
 ];
+
+const unfilledIn = ({ fields }: Kind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { optional, initial }]) => (name === 'name' || optional || initial !== undefined ? [] : [name]));

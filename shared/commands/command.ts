@@ -3,7 +3,6 @@ import { commandSchemasOf } from '#kernel/decide/forms.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { DeleteUser, PatchUser, RegisterUser, UpdateUser } from './user.ts';
 import {
   DeleteWebhook,
   DisableWebhook,
@@ -20,10 +19,6 @@ import {
 } from './webhook.ts';
 
 const KERNEL_COMMANDS = [
-  RegisterUser,
-  UpdateUser,
-  PatchUser,
-  DeleteUser,
   RegisterWebhook,
   ReplaceWebhook,
   EditWebhook,

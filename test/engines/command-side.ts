@@ -18,14 +18,13 @@ import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
-import type { Tables } from '#shared/read-model/tables.ts';
+import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
 import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
 import { POLICY } from './policy.ts';
-import { tables } from './tables.ts';
 
 /** The command side as one process has it. */
 export type CommandSide = AsyncDisposable &
@@ -46,7 +45,7 @@ export type CommandSide = AsyncDisposable &
   };
 
 export type CommandWorld = AsyncDisposable & {
-  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules): Promise<CommandSide>;
+  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules, domain?: Domain): Promise<CommandSide>;
   /** With which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -72,7 +71,7 @@ export const createCommandWorld = async (
   const started = starting.move();
   return {
     settings,
-    async open(wrap = (log) => log, webhooks?) {
+    async open(wrap = (log) => log, webhooks?, domain = publishing) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
@@ -80,19 +79,17 @@ export const createCommandWorld = async (
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
       const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }) };
-      const service = opening.use(
-        await startCommandService({ domain: publishing, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
-      );
+      const service = opening.use(await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
       const resources = opening.move();
       return {
         send: service.send,
-        domain: publishing,
+        domain,
         eventLog,
         keys,
         masterKey,
         erasures,
-        codec: createCodec({ keys, domain: publishing }),
-        tables,
+        codec: createCodec({ keys, domain }),
+        tables: tablesOf(domain),
         pool,
         databaseUrl: database.url,
         blobs,

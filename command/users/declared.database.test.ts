@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, ref } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, policyOf, SCOPES } from '#shared/policy.ts';
+import { allEvents, by, type CommandSide, createCommandWorld, system } from '../../test/engines/command-side.ts';
+
+const base = domain({
+  name: 'school',
+  roles: ['pupil', 'teacher'],
+  user: {
+    fields: { department: line(80).optional() },
+    fieldRights: { changeDepartment: { writes: ['department'], teacher: 'caller' } },
+  },
+});
+const { aggregate, user } = base;
+const lesson = aggregate('lesson', {
+  owner: 'teacher',
+  fields: { teacher: ref(user), title: line(80) },
+  events: { planned: { creates: ['title'] } },
+  commands: { plan: { emits: 'planned', when: { teacher: { role: 'teacher' } } } },
+  rights: { read: { anyone: true }, plan: { signedIn: 'own' } },
+});
+const school = assemble(base, [lesson]);
+
+let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let side: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open(undefined, undefined, school);
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const register = async (content: object) => (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId;
+
+const as = (userId: UserId, role: string): Caller => ({
+  ...{ kind: 'user', policy: policyOf(school), userId, role: role as never },
+  ...{ scopes: new Set([...SCOPES, 'write:lessons']), client: 'test-client' },
+});
+
+test('a decision can ask for what users are, whatever was asked of them before', async () => {
+  const teacher = await register({ name: 'Ada', role: 'teacher' });
+  const pupil = await register({ name: 'Ben', role: 'pupil' });
+  const plan = { type: 'PlanLesson', title: 'On engines' };
+  await side.send(plan, by(as(teacher, 'teacher')));
+  await expect(side.send(plan, by(as(pupil, 'pupil')))).rejects.toMatchObject({ code: 'lesson_not_ready' });
+  await side.send({ type: 'UpdateUser', userId: pupil, role: 'teacher' }, by(system));
+  await side.send(plan, by(as(pupil, 'teacher')));
+});
+
+test('a field that the domain adds is registered, changed and patched, by whoever has the right to it', async () => {
+  const teacher = await register({ name: 'Ada', role: 'teacher', department: 'Sums' });
+  const update = (changes: object, caller: Caller) => side.send({ type: 'UpdateUser', userId: teacher, ...changes }, by(caller));
+  await update({ department: 'Engines' }, as(teacher, 'teacher'));
+  // As a pupil they may name it as it is, and nothing else.
+  await update({ department: 'Engines', name: 'Ada L.' }, as(teacher, 'pupil'));
+  await expect(update({ department: null }, as(teacher, 'pupil'))).rejects.toMatchObject({ code: 'forbidden' });
+  const patch = [{ op: 'remove', path: '/department' }];
+  await side.send({ type: 'PatchUser', userId: teacher, patch }, by(as(teacher, 'teacher')));
+  await expect(update({ department: ' ' }, system)).rejects.toMatchObject({ code: 'invalid_command' });
+  const events = (await allEvents(side)).filter(({ stream }) => stream === `user-${teacher}`);
+  expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+    { type: 'user.registered', data: { userId: teacher, name: 'Ada', email: null, role: 'teacher', department: 'Sums' } },
+    { type: 'user.updated', data: { userId: teacher, department: 'Engines' } },
+    { type: 'user.updated', data: { userId: teacher, name: 'Ada L.' } },
+    { type: 'user.updated', data: { userId: teacher, department: null } },
+  ]);
+});

@@ -1,0 +1,47 @@
+import type { AggregateState } from '#kernel/decide/evolve.ts';
+import type { UserId } from '#shared/brands.ts';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Rules } from '../aggregates/rules.ts';
+import type { HandlerDependencies } from '../handler.ts';
+import { profileOf, usersOf } from './user.ts';
+
+export const userRules = ({
+  domain,
+  claims,
+  administrators,
+}: Pick<HandlerDependencies, 'domain' | 'claims' | 'administrators'>): Rules => ({
+  /**
+   * Whoever has the address can choose a new password by mail. So an application cannot change the one of the user for whom it acts,
+   * whatever their role: only their account page can, where they have signed in just now.
+   */
+  refuse(events, { caller }) {
+    if (caller.kind !== 'user' || caller.client === ACCOUNT_CLIENT_ID) return;
+    for (const { type, data } of events)
+      if (type === 'user.updated' && data.email !== undefined && data.userId === caller.userId)
+        throw new Rejection('email_changed_by_application');
+  },
+  /** An address that is used, and an administrator who comes or leaves, naming the version that the append will expect. */
+  announce(id, { caller, circumstances: { metadata } }) {
+    const userId = id as UserId;
+    return async (events, { state, version: userVersion }) => {
+      for (const { type, data } of events) {
+        const email = type === 'user.registered' || type === 'user.updated' ? data.email : null;
+        if (email) await claims.claim({ email, userId, userVersion }, metadata);
+      }
+      const before = rankOf(state);
+      const after = rankOf(events.reduce(usersOf(domain).evolve, state));
+      if (before === undefined) return after === undefined ? undefined : administrators.appoint(userId, metadata);
+      if (before === after || (before === 'service' && after === 'person')) return undefined;
+      const mayBeLast = caller.kind === 'system';
+      return administrators.leave({ userId, userVersion, hasAddress: before === 'person', mayBeLast }, metadata);
+    };
+  },
+});
+
+/** What kind of administrator somebody is: only who has an address can sign in. */
+const rankOf = (state: AggregateState): 'person' | 'service' | undefined => {
+  const profile = profileOf(state);
+  if (profile?.role !== 'admin') return undefined;
+  return profile.email === null ? 'service' : 'person';
+};
