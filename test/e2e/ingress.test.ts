@@ -186,6 +186,23 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(await echoOf('PUT', '/articles/1/cover', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
   });
 
+  test('finds the one copy that is there, however many are not', async () => {
+    await using there = await startEchoRole('there');
+    const gone = await Promise.all(['one', 'two', 'three', 'four'].map((name) => startEchoRole(name)));
+    for (const each of gone) await each[Symbol.asyncDispose]();
+    const copies = [...gone.map(({ address }) => address), there.address];
+    for (const [method, path] of [
+      ['GET', '/articles'],
+      ['POST', '/articles'],
+      ['POST', '/graphql'],
+      ['POST', '/token'],
+    ] as const) {
+      // Whoever is away is not asked for a while: told of them again, it asks each.
+      await nginx.lead({ command: copies, query: copies, auth: copies });
+      expect(await ask(method, path)).toMatchObject({ status: 200, body: { role: 'there' } });
+    }
+  });
+
   test('leads all requests of one token to one copy, and those of many to all', async () => {
     const copies = [roles.use(await startEchoRole('query one')), roles.use(await startEchoRole('query two'))];
     const others = { command: [command.address], auth: [command.address] };
@@ -205,9 +222,14 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   });
 
   test('logs each request without its query', async () => {
-    await ask('GET', '/authorize?code=secret-code', { headers: { 'x-request-id': 'logged-1' } });
-    const line = (await nginx.logged()).split('\n').find((each) => each.includes('logged-1')) ?? '';
+    const lineOf = async (id: string, ...[method, path]: [string, string]): Promise<string> => {
+      await ask(method, path, { headers: { 'x-request-id': id } });
+      return (await nginx.logged()).split('\n').find((each) => each.includes(id)) ?? '';
+    };
+    const line = await lineOf('logged-1', 'GET', '/authorize?code=secret-code');
     expect(JSON.parse(line)).toMatchObject({ requestId: 'logged-1', method: 'GET', path: '/authorize', role: 'auth', status: 200 });
     expect(line).not.toContain('secret-code');
+    // Where it answers itself, the request is the client's all the same.
+    expect(JSON.parse(await lineOf('logged-2', 'POST', '/articles/2'))).toMatchObject({ method: 'POST', path: '/articles/2', status: 503 });
   });
 });

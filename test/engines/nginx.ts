@@ -31,7 +31,11 @@ const PROGRAM = process.env.NGINX ?? 'nginx';
 /** Debian keeps it where only root's PATH leads. */
 const ENVIRONMENT = { PATH: `${process.env.PATH}:/usr/sbin` };
 
-const isInstalled = spawnSync(PROGRAM, ['-v'], { env: ENVIRONMENT }).status === 0;
+const asked = spawnSync(PROGRAM, ['-v'], { env: ENVIRONMENT, encoding: 'utf8' });
+const isInstalled = asked.status === 0;
+/** Debian 12 has 1.22. */
+const hasHttp2Directive =
+  (/nginx\/(\d+\.\d+\.\d+)/.exec(asked.stderr ?? '')?.[1] ?? '').localeCompare('1.25.1', 'en', { numeric: true }) >= 0;
 const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install nginx-light; or set NGINX to one)`;
 
 /** Why there can be no nginx here, for tests that are then left out. CI has no excuse: there they fail. */
@@ -96,7 +100,8 @@ const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tl
   };
   const files: Record<string, string> = { 'nginx.conf': await fillIn('nginx.conf', settings) };
   if (tls !== undefined) {
-    files['site/tls.conf'] = await fillIn('tls.conf', settings);
+    const site = await fillIn('tls.conf', settings);
+    files['site/tls.conf'] = hasHttp2Directive ? site : site.replace(/ ssl;([^;]*)http2 on;/, ' ssl http2;$1');
     Object.assign(files, { 'cert.pem': tls.cert, 'key.pem': tls.key, 'client-ca.pem': tls.clientCa });
   }
   for (const [name, content] of Object.entries(files)) {
