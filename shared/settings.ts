@@ -267,7 +267,7 @@ export const SETTINGS = {
     expected: 'http or https URLs, separated by commas',
     fallback: 'http://127.0.0.1:4100',
     description:
-      'Where the other roles find the internal listener of the command role; with commas between them where its copies have addresses of their own.',
+      'Where the other roles find the internal listener of the command role: one name whose addresses are its copies, or several, with commas between them.',
   },
   REQUIRE_IF_MATCH: {
     schema: z.enum(['off', 'on']),

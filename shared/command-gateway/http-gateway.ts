@@ -1,3 +1,5 @@
+import { promises as dns, type LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
@@ -11,13 +13,16 @@ import { type CommandContext, type CommandGateway, type CommandResult, CommandUn
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 
 export type HttpGatewayOptions = {
-  /** Where the copies of the command role listen for the other roles. */
+  /** Where the copies of the command role listen for the other roles; a name may stand for several of them. */
   readonly urls: readonly string[];
   readonly key: Buffer;
   /** The role that sends. */
   readonly issuer: string;
   readonly timeoutMs?: number;
+  readonly lookup?: Lookup;
 };
+
+type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const TIMEOUT_MS = 15_000;
 /** They stand beside each other: one that is not connected to by then is away, and the next is asked. */
@@ -25,10 +30,18 @@ const CONNECT_MS = 1_000;
 /** How long to look for a copy that takes a command, while one after the other is started anew. */
 const REFUSED_MAX_MS = 3_000;
 const ROUND_PAUSE_MS = 50;
+/** How soon a copy that was added behind a name is found, and one that was taken away is forgotten. */
+const LOOKUP_AGAIN_MS = 2_000;
 
 /** The gateway of a role that runs apart from the command role. */
-export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }: HttpGatewayOptions): CommandGateway => {
-  const post = createPost(urls);
+export const createHttpGateway = ({
+  urls,
+  key,
+  issuer,
+  timeoutMs = TIMEOUT_MS,
+  lookup = lookupAll,
+}: HttpGatewayOptions): CommandGateway => {
+  const post = createPost(findCopies(urls, lookup));
   return {
     async send(command, { caller, trace, ...context }: CommandContext): Promise<CommandResult> {
       const body = JSON.stringify({ command, ...context });
@@ -57,32 +70,73 @@ export const createHttpGateway = ({ urls, key, issuer, timeoutMs = TIMEOUT_MS }:
  * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one says that it stops and has done
  * nothing; whatever else fails may have been carried out. That is not sent again, but those that come after it go to the next copy.
  */
-const createPost = (urls: readonly string[]) => {
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS } });
+const createPost = (findAll: () => Promise<readonly Copy[]>) => {
   let turn = 0;
   return async (request: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> => {
     const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
+      const copies = await findAll();
       // Where all of them stop, one does it all the same.
-      const headers = tried < urls.length ? { ...request.headers, [MAY_MOVE]: 'yes' } : request.headers;
+      const headers = tried < copies.length ? { ...request.headers, [MAY_MOVE]: 'yes' } : request.headers;
       const current = turn;
       const goOn = (): void => {
         // Others may have gone on meanwhile.
         if (turn === current) turn += 1;
       };
+      const { url, dispatcher } = copies[current % copies.length] as Copy;
       try {
-        const response = await fetch(new URL('/commands', urls[current % urls.length]), { ...request, headers, dispatcher });
-        if (response.status !== MOVED || tried >= urls.length) return response;
+        const response = await fetch(new URL('/commands', url), { ...request, headers, dispatcher });
+        if (response.status !== MOVED || tried >= copies.length) return response;
         await response.body?.cancel();
       } catch (error) {
         goOn();
         if (!isUnconnected(error) || performance.now() > givenUpAtMs) throw error;
       }
       goOn();
-      if (tried % urls.length === 0) await delay(ROUND_PAUSE_MS);
+      if (tried % copies.length === 0) await delay(ROUND_PAUSE_MS);
     }
   };
 };
+
+type Copy = { readonly url: string; readonly dispatcher: Agent };
+
+const lookupAll: Lookup = (hostname) => dns.lookup(hostname, { all: true });
+
+/** Each address of each name is a copy of its own, so that one that stops can be told from the others behind its name. */
+const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<readonly Copy[]>) => {
+  const names = urls.map((url) => ({ url, hostname: new URL(url).hostname.replace(/^\[|\]$/g, ''), addresses: new Map<string, Agent>() }));
+  // A name that is not known may be known later; that it is not is said by connecting to it.
+  const byName = new Agent({ connect: { timeout: CONNECT_MS } });
+  const copiesOf = async ({ url, hostname, addresses }: (typeof names)[number]): Promise<readonly Copy[]> => {
+    // Where nobody can say, it is as it was.
+    const found = await lookup(hostname).catch(() => [...addresses.keys()].map((address) => ({ address, family: isIP(address) })));
+    for (const [address, agent] of addresses) {
+      if (found.some((each) => each.address === address)) continue;
+      addresses.delete(address);
+      // What is on its way there ends in order.
+      void agent.close();
+    }
+    for (const each of found) if (!addresses.has(each.address)) addresses.set(each.address, agentOf(each));
+    return addresses.size === 0 ? [{ url, dispatcher: byName }] : [...addresses.values()].map((dispatcher) => ({ url, dispatcher }));
+  };
+  const findAll = async (): Promise<readonly Copy[]> => (await Promise.all(names.map(copiesOf))).flat();
+  let [known, sinceMs] = [findAll(), performance.now()];
+  return () => {
+    if (performance.now() - sinceMs > LOOKUP_AGAIN_MS) {
+      sinceMs = performance.now();
+      // Nobody waits for it: whoever is asked in vain meanwhile has got nothing.
+      const latest = findAll();
+      void latest.then(() => {
+        known = latest;
+      });
+    }
+    return known;
+  };
+};
+
+/** The name stays in the request and in TLS; the connection leads to this one of its addresses. */
+const agentOf = (address: LookupAddress): Agent =>
+  new Agent({ connect: { timeout: CONNECT_MS, lookup: (_hostname, _options, done) => done(null, [address]) } });
 
 type Failure = { readonly code?: unknown; readonly syscall?: unknown; readonly errors?: readonly Failure[] };
 

@@ -15,6 +15,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { internalRoutes } from '../../command/internal-routes.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
+import { until } from '../engines/until.ts';
 
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
@@ -196,6 +197,33 @@ describe('the gateway over HTTP', () => {
     expect(asked).toEqual(['yes']);
     const one = createHttpGateway({ urls: [stoppingUrl], key, issuer: 'query' });
     await expect(one.send(draft, by(as(author)))).rejects.toMatchObject({ code: 'article_not_found' });
+    stopping.close();
+    stopping.closeAllConnections();
+  });
+
+  test('knows the copies behind one name apart, and finds those that come later', async () => {
+    const author = await registerUser(side);
+    const asked: unknown[] = [];
+    const stopping = createServer(({ headers }, response) => {
+      asked.push(headers['x-may-move']);
+      response.writeHead(502).end('moved');
+    });
+    // Two machines have the same port.
+    const port = Number(new URL(url).port);
+    await listen(stopping, { port, host: '127.0.0.2', setting: 'INTERNAL_PORT' });
+    let addresses = ['127.0.0.2'];
+    const lookup = async () => addresses.map((address) => ({ address, family: 4 }));
+    const gateway = createHttpGateway({ urls: [`http://command.example:${port}`], key, issuer: 'query', lookup });
+    await expect(gateway.send(draft, by(as(author)))).rejects.toThrow(CommandUnavailable);
+    expect(asked).toEqual([undefined]);
+    addresses = ['127.0.0.2', '127.0.0.1'];
+    await until(
+      () => gateway.send(draft, by(as(author))).catch(() => undefined),
+      (sent) => sent !== undefined,
+    );
+    asked.length = 0;
+    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    expect(asked.length).toBeLessThanOrEqual(1);
     stopping.close();
     stopping.closeAllConnections();
   });
