@@ -1,21 +1,40 @@
 # One image for every role: `docker run annals command/main.ts`, and for the command line: `docker run annals annals.ts help`.
-# The Node of package.json, without the one that npm would bring, and without the embedded PostgreSQL: DATABASE_URL names one.
-FROM node:24.21.0-alpine AS dependencies
+# Nothing in it is compiled for a processor but Node itself, so every platform is built without emulation (docker-bake.hcl).
+ARG NODE=24.21.0
+
+# The dependencies without those of development, the Node that npm would bring, the embedded PostgreSQL (DATABASE_URL names one), types and maps.
+FROM --platform=$BUILDPLATFORM node:${NODE}-alpine AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && rm -rf node_modules/node node_modules/.bin
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && rm -rf node_modules/node node_modules/.bin \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete
+# The user of the roles, and the folders that are theirs.
+RUN mkdir -p /root-of-image/etc /root-of-image/var/lib && cd /root-of-image \
+  && echo 'root:x:0:0:root:/root:/sbin/nologin' > etc/passwd && echo 'annals:x:1000:1000:annals:/var/lib/annals:/sbin/nologin' >> etc/passwd \
+  && printf 'root:x:0:\nannals:x:1000:\n' > etc/group \
+  && install -d -o 1000 -g 1000 var/lib/annals var/lib/annals-audit
 
-FROM node:24.21.0-alpine
+FROM node:${NODE}-alpine AS node
+
+# Without npm and what it brings.
+FROM alpine:3.23
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/lib/libstdc++.so.6 /usr/lib/libgcc_s.so.1 /usr/lib/
+COPY --from=dependencies /root-of-image/ /
 ENV NODE_ENV=production DATA_DIR=/var/lib/annals METRICS_HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
 WORKDIR /app
-RUN install -d -o node -g node /var/lib/annals
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
-USER node
-# Where pictures are kept unless BLOB_URL says another place; the roles share it.
-VOLUME /var/lib/annals
+# By its number, so that Kubernetes can tell that it is not root.
+USER 1000:1000
+# Where pictures are kept unless BLOB_URL says another place, and what the audit keeps outside the database (AUDIT_DIR); the roles share both.
+VOLUME ["/var/lib/annals", "/var/lib/annals-audit"]
 # Clients, metrics, and the other roles' commands.
 EXPOSE 4000 9464 4100
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s CMD ["node", "deploy/healthcheck.ts"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s \
+  CMD wget -q -T 4 -O /dev/null "http://127.0.0.1:${PORT:-4000}/readyz" || exit 1
 ENTRYPOINT ["node"]
 CMD ["main.ts"]
+LABEL org.opencontainers.image.title="Annals" \
+  org.opencontainers.image.description="An event-sourced CQRS backend for publishing" \
+  org.opencontainers.image.licenses="MIT"

@@ -16,6 +16,10 @@ const namesIn = (text: string): Set<string> => new Set([...text.matchAll(/(?<!\$
 
 const Service = z.object({
   image: z.string(),
+  build: z.string().optional(),
+  pull_policy: z.string().optional(),
+  logging: z.object({ options: z.object({ 'max-size': z.string(), 'max-file': z.string() }) }).optional(),
+  deploy: z.object({ resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string(), pids: z.number() }) }) }).optional(),
   command: z.array(z.string()).optional(),
   entrypoint: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).default({}),
@@ -40,6 +44,27 @@ test('compose has a service for each role, which runs a file that is there', () 
   for (const role of roles) expect(services[role]?.command, role).toEqual([`${role}/main.ts`]);
   for (const { image, command } of Object.values(services)) {
     if (image === 'annals') expect(existsSync(join(root, command?.[0] ?? '')), command?.[0]).toBe(true);
+  }
+});
+
+test('compose builds the image once, pulls it never, and lets no service take all there is of a machine', () => {
+  const building = Object.entries(services).filter(([, { build }]) => build !== undefined);
+  expect(building.map(([name]) => name)).toEqual(['prepare']);
+  for (const [name, { image, pull_policy, logging, deploy }] of Object.entries(services)) {
+    if (image === 'annals') expect(pull_policy, name).toBe('never');
+    expect(logging, name).toBeDefined();
+    expect(deploy?.resources.limits.pids, name).toBeGreaterThan(0);
+  }
+});
+
+test('what the audit keeps is on a volume of its own, in a folder that the image gives to its user', () => {
+  const { environment = {}, volumes: mounted = [] } = services.command ?? {};
+  const folders: Record<string, string> = Object.fromEntries(mounted.map((volume) => volume.split(':')));
+  expect(folders.audit).toBe(environment.AUDIT_DIR);
+  expect(folders.data).toBe(/DATA_DIR=(\S+)/.exec(read('Dockerfile'))?.[1]);
+  for (const folder of Object.values(folders)) {
+    expect(read('Dockerfile')).toMatch(new RegExp(`install -d -o 1000 -g 1000 .*\\b${folder.slice(1)}(?: |$)`, 'm'));
+    expect(read('Dockerfile')).toMatch(new RegExp(`^VOLUME .*"${folder}"`, 'm'));
   }
 });
 
@@ -168,9 +193,10 @@ test('the ingress starts with its secret, or not at all', async () => {
 test('the image has the Node of package.json, every role, and the ports of the settings', () => {
   const dockerfile = read('Dockerfile');
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
-  for (const [, version] of dockerfile.matchAll(/^FROM node:([\d.]+)-alpine/gm)) expect(version).toBe(dependencies.node);
+  expect(/^ARG NODE=(.*)$/m.exec(dockerfile)?.[1]).toBe(dependencies.node);
   const kept = read('.dockerignore').split('\n');
-  for (const path of [...roles, 'audit', 'kernel', 'domain', 'shared', 'main.ts', 'annals.ts', 'command-line', 'deploy/healthcheck.ts'])
+  for (const path of [...roles, 'audit', 'kernel', 'domain', 'shared', 'main.ts', 'annals.ts', 'command-line'])
     expect(kept).toContain(`!${path}`);
+  expect(dockerfile).toContain(`http://127.0.0.1:\${PORT:-${SETTINGS.PORT.fallback}}/readyz`);
   expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
 });

@@ -1,0 +1,25 @@
+# The image for every platform, with a list of what is in it (SBOM) and how it was made (provenance):
+#   docker buildx bake --push          REGISTRY=registry.example/annals VERSION=1.2.3 REVISION=$(git rev-parse HEAD)
+#   docker buildx bake local           for this machine alone, as `annals`
+variable "REGISTRY" { default = "annals" }
+variable "VERSION" { default = "0.1.0" }
+variable "REVISION" { default = "" }
+# The address of the repository.
+variable "SOURCE" { default = "" }
+
+group "default" { targets = ["annals"] }
+
+target "local" {
+  tags = ["annals"]
+}
+
+target "annals" {
+  platforms = ["linux/amd64", "linux/arm64"]
+  tags = ["${REGISTRY}:${VERSION}"]
+  labels = {
+    "org.opencontainers.image.version"  = VERSION
+    "org.opencontainers.image.revision" = REVISION
+    "org.opencontainers.image.source"   = SOURCE
+  }
+  attest = ["type=sbom", "type=provenance,mode=max"]
+}
