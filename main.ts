@@ -17,7 +17,7 @@ import { startProjectionOrders } from './projector/carry-out-orders.ts';
 import { startConfiguredPublisher } from './projector/publish.ts';
 import { startProjector } from './projector/service.ts';
 import { startSampling } from './projector/take-samples.ts';
-import { QUERY_LINKS, startQueryService } from './query/service.ts';
+import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 /** All roles in one process, on the embedded database unless the settings name another. */
@@ -44,10 +44,11 @@ const start = async (context: ProcessContext): Promise<void> => {
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const { shortWay, readWritten } = query;
-  const writes = commandRoutes({ gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const writes = commandRoutes({ ...foundation, gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   // What is asked for most comes first, because Express tries one route after the other.
-  const routes = [resourcePaths(), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
-  const { url } = await serveClients(context, foundation, { routes, links: QUERY_LINKS, isPage: isPagePath, authentication, shortWay });
+  const routes = [resourcePaths(foundation.domain), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
+  const links = queryLinksOf(foundation.domain);
+  const { url } = await serveClients(context, foundation, { routes, links, isPage: isPagePath, authentication, shortWay });
   if (!firstMinute) return;
   await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
   process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute));

@@ -68,7 +68,7 @@ const LONG = [
   'query/graphql/planner/{planner,answer-size}.database.test.ts',
   'query/changes/feed-walks.database.test.ts',
   'audit/{chain/verify-chain,watch/watch}.database.test.ts',
-  'command/articles/cover-failures.database.test.ts',
+  'command/uploads/upload-failures.database.test.ts',
   'projector/any-batches.database.test.ts',
   'query/graphql/subscriptions/shared-renderings.database.test.ts',
   'command/rest/preconditions.database.test.ts',

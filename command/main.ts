@@ -26,8 +26,8 @@ const start = async (context: ProcessContext): Promise<void> => {
   const loadKeys = fetchKeys(config.jwksUrl);
   const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
   const beside = await serveRoles(context, foundation, gateway);
-  const writes = commandRoutes({ gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
-  await serveClients(context, foundation, { routes: [resourcePaths(), writes], links: [], authentication, beside });
+  const writes = commandRoutes({ ...foundation, gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
+  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), writes], links: [], authentication, beside });
 };
 
 /** Two seconds before that the other roles close what they do not use, sooner than this one does while it stops: no command crosses that. */

@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#shared/rest/writes/write-routes.ts';
-import { type CoverDependencies, coverRoutes } from './articles/cover-routes.ts';
+import { type UploadDependencies, uploadRoutes } from './uploads/upload-routes.ts';
 
 /** Everything that can be written over REST. */
-export const commandRoutes = (dependencies: WriteDependencies & CoverDependencies): Router =>
-  Router().use(itemWrites(dependencies), coverRoutes(dependencies));
+export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>
+  Router().use(itemWrites(dependencies), uploadRoutes(dependencies));

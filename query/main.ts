@@ -11,7 +11,7 @@ import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
-import { QUERY_LINKS, startQueryService } from './service.ts';
+import { queryLinksOf, startQueryService } from './service.ts';
 
 /** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */
 const start = async (context: ProcessContext): Promise<void> => {
@@ -29,10 +29,10 @@ const start = async (context: ProcessContext): Promise<void> => {
     await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
   );
   const { requireIfMatch, limits } = config;
-  const writes = itemWrites({ gateway, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const writes = itemWrites({ ...foundation, gateway, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   await serveClients(context, foundation, {
-    routes: [resourcePaths(), routes, writes, refusals],
-    links: QUERY_LINKS,
+    routes: [resourcePaths(foundation.domain), routes, writes, refusals],
+    links: queryLinksOf(foundation.domain),
     authentication,
     shortWay,
   });

@@ -7,17 +7,22 @@ import { parametersOf } from '#shared/http/parameters.ts';
 import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
-import { type OPERATIONS, type OperationId, operationsOf } from '#shared/rest/operations.ts';
+import { type KERNEL_OPERATIONS, type KernelOperationId, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
+import type { AskedOfDomain } from './asked.ts';
 import type { ReadJustMade } from './just-made.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
-/** The operations that this role serves, but for those that answer in a form of their own. */
-type ReadId = {
-  [Id in OperationId]: (typeof OPERATIONS)[Id] extends { readonly role: 'query'; readonly answer: { readonly kind: 'item' | 'list' } }
+/** The operations of the kernel that this role serves, but for those that answer in a form of their own. */
+type KernelReadId = {
+  [Id in KernelOperationId]: (typeof KERNEL_OPERATIONS)[Id] extends {
+    readonly role: 'query';
+    readonly answer: { readonly kind: 'item' | 'list' };
+  }
     ? Id
     : never;
-}[OperationId];
+}[KernelOperationId];
+type ReadId = KernelReadId | keyof AskedOfDomain;
 
 /** Who reads, and the id in the path where there is one, not yet looked at. */
 export type Reader = {
@@ -27,25 +32,33 @@ export type Reader = {
   readonly charge: (units: number) => Promise<void>;
 };
 
-type ParametersOf<Id extends ReadId> = (typeof OPERATIONS)[Id] extends { readonly query: infer Schema extends z.ZodObject }
-  ? z.output<Schema>
-  : Readonly<Record<never, never>>;
+type ParametersOf<Id extends ReadId> = Id extends keyof AskedOfDomain
+  ? AskedOfDomain[Id]
+  : (typeof KERNEL_OPERATIONS)[Exclude<Id, keyof AskedOfDomain>] extends { readonly query: infer Schema extends z.ZodObject }
+    ? z.output<Schema>
+    : Readonly<Record<never, never>>;
 
 /** How each of some operations is carried out. */
 export type Reads<Id extends ReadId = ReadId> = {
   readonly [Each in Id]: (reader: Reader, asked: ParametersOf<Each>) => Promise<ReadAnswer>;
 };
 
+/** One read, given the parameters that its operation lets through. */
+type AnyRead = (reader: Reader, asked: never) => Promise<ReadAnswer>;
+/** By operation id, those to the aggregates of the domain among them. */
+export type AnyReads = Readonly<Record<string, AnyRead>>;
+
 type Options = { readonly domain: Domain; readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
 
 /** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
-export const readRoutes = (reads: Reads, { domain, before, readJustMade }: Options): Router => {
+export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMade }: Options): Router => {
   const router = Router();
   const operations = operationsOf(domain);
   for (const [id, read] of Object.entries(reads)) {
-    const operation: RestOperation = operations[id as ReadId];
+    const operation: RestOperation | undefined = operations[id];
+    if (operation === undefined) throw new Error(`There is no operation ${id}`);
     // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
-    const readAny = read as (reader: Reader, asked: object) => Promise<ReadAnswer>;
+    const readAny = read as (reader: Reader, asked: unknown) => Promise<ReadAnswer>;
     router.get(routeOf(operation), demandAdmission(operation), ...before, async (request, response) => {
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { parseCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
@@ -6,14 +7,14 @@ import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandRight } from '#shared/rest/admission.ts';
-import type { ItemRead } from '#shared/rest/operation.ts';
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
 import { prepareItem } from '#shared/rest/reads/answer.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
-import type { Reads } from './read-routes.ts';
+import type { AnyReads } from './read-routes.ts';
 
 type Dependencies = {
-  readonly reads: Pick<Reads, ItemRead>;
+  readonly domain: Domain;
+  readonly reads: AnyReads;
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly waitMaxMs: number;
@@ -22,16 +23,19 @@ type Dependencies = {
 
 /** For a write with `Prefer: return=representation`: waits until the read model has it, and reads the item as its `GET` does. */
 export const createReadWritten =
-  ({ reads, readPosition, eventLog, waitMaxMs, log }: Dependencies): ReadWritten =>
+  ({ domain, reads, readPosition, eventLog, waitMaxMs, log }: Dependencies): ReadWritten =>
   async (request, response, { item, result }) => {
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
     try {
-      demandRight(request, OPERATIONS[item]);
+      const operation = operationsOf(domain)[item];
+      const read = reads[item];
+      if (operation === undefined || read === undefined) throw new Error(`There is no read ${item}`);
+      demandRight(request, operation);
       const position = parseCursor(eventLog.identity, result.cursor);
       if (!(await readPosition.reaches(position, waitMaxMs, gone.signal))) return undefined;
-      const answer = await reads[item]({ caller: callerOf(request), id: String(result.id), charge: chargeNothing }, {});
+      const answer = await read({ caller: callerOf(request), id: String(result.id), charge: chargeNothing }, {} as never);
       return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
     } catch (error) {
       // The caller may not read it, it is gone again, or there is no room for so large an answer.

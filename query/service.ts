@@ -16,6 +16,7 @@ import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import { createArticleFinder } from './articles/find-article.ts';
@@ -81,9 +82,11 @@ export type QueryService = AsyncDisposable &
   };
 
 /** What `GET /` says of this role. */
-export const QUERY_LINKS: readonly Link[] = [
+export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
-  { rel: 'articles', href: '/articles', title: 'The articles that you may read' },
+  ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
+    use.does === 'list' && use.kind.parent === undefined ? [{ rel: use.kind.plural, href: path, title: summary }] : [],
+  ),
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
   { rel: 'event-types', href: '/event-types', title: 'What events there are' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { derivedSentence, isRejectionCode, REJECTIONS, Rejection } from './rejection.ts';
 
-test.each(['article_not_found', 'article_deleted', 'article_not_published', 'comment_not_found', 'comment_deleted'] as const)(
+test.each(['user_not_found', 'user_deleted', 'webhook_not_found', 'webhook_deleted'] as const)(
   'what %s says follows from its name',
   (code) => expect(derivedSentence(code)).toBe(REJECTIONS[code]),
 );

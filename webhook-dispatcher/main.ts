@@ -22,7 +22,7 @@ const start = async (context: ProcessContext): Promise<void> => {
   const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
   const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  await serveClients(context, foundation, { routes: [resourcePaths(), routes], links: [], authentication });
+  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), routes], links: [], authentication });
 };
 
 await run(start, publishing);

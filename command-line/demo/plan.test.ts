@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { DraftArticle } from '#shared/commands/article.ts';
-import { AddComment } from '#shared/commands/comment.ts';
-import { RegisterUser } from '#shared/commands/user.ts';
+import { publishing } from '#domain/publishing.ts';
+import { commandsOf } from '#shared/commands/command.ts';
 import { coverPicture } from './cover-picture.ts';
 import { planDemo } from './plan.ts';
 import { randomFrom } from './random.ts';
+
+const Command = commandsOf(publishing);
 
 test('the same seed plans the same, and another seed plans other people', () => {
   expect(planDemo(7, 60)).toEqual(planDemo(7, 60));
@@ -14,10 +15,10 @@ test('the same seed plans the same, and another seed plans other people', () => 
 
 test('all that is planned can be written', () => {
   const { people, articles } = planDemo(3, 200);
-  for (const { name, email, role } of people) RegisterUser.parse({ type: 'RegisterUser', name, email, role });
+  for (const { name, email, role } of people) Command.parse({ type: 'RegisterUser', name, email, role });
   for (const { title, body, tags, edits, comments } of articles) {
-    for (const edit of [{}, ...edits]) DraftArticle.parse({ type: 'DraftArticle', title, body, tags, ...edit });
-    for (const { text } of comments) AddComment.parse({ type: 'AddComment', articleId: 1, text });
+    for (const edit of [{}, ...edits]) Command.parse({ type: 'DraftArticle', title, body, tags, ...edit });
+    for (const { text } of comments) Command.parse({ type: 'AddComment', articleId: 1, text });
   }
 });
 

@@ -36,7 +36,8 @@ export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
     ),
   );
 
-const demandedOf = (def: FieldDef): z.ZodType => (def.optional ? def.demanded.nullable() : def.demanded);
+/** What a form may say of a field. */
+export const demandedOf = (def: FieldDef): z.ZodType => (def.optional ? def.demanded.nullable() : def.demanded);
 
 const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
   def.initial !== undefined && def.kind !== 'states' ? schema.default(def.initial) : def.optional ? schema.default(null) : schema;

@@ -1,6 +1,7 @@
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { type Find, holds } from '../conditions/holds.ts';
+import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './evolve.ts';
@@ -25,12 +26,16 @@ type Part = { readonly must: Expression; readonly refuse: (fields: Row, look: Lo
 
 /** Refuses what a command does not fit; each part of the condition has a refusal of its own, named after it. */
 export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
-  const parts = when === undefined ? [] : partsOf(domain, kind, when);
+  const parts = partsOf(domain, kind, when);
   return (fields, { callerId, look }) => {
     const find = findBy(look);
     for (const { must, refuse } of parts) if (!holds(must, fields, callerId, find)) throw new Rejection(refuse(fields, look));
   };
 };
+
+/** With which codes a command is refused for what is there. */
+export const refusalsOf = (kind: Kind, when: unknown): readonly RejectionCode[] =>
+  conditionsIn(when).flatMap((condition) => codesOf(kind, condition));
 
 /** Refuses what a command would leave behind, by the name of the invariant. */
 export const invariantOf = (
@@ -44,21 +49,36 @@ export const invariantOf = (
   };
 };
 
-const partsOf = (domain: Domain, kind: Kind, when: unknown): readonly Part[] => {
-  if (typeof when === 'string') return [{ must: resolve(domain, kind, when), refuse: () => `${kind.name}_not_${when}` }];
-  const entries = Array.isArray(when) ? [when] : Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));
-  return entries.map((condition) => ({ must: resolve(domain, kind, condition), refuse: refusalOf(kind, condition) }));
-};
+const partsOf = (domain: Domain, kind: Kind, when: unknown): readonly Part[] =>
+  conditionsIn(when).map((condition) => ({ must: resolve(domain, kind, condition), refuse: refusalOf(kind, condition) }));
 
-const refusalOf = (kind: Kind, condition: Row | readonly unknown[]): Part['refuse'] => {
+/** All of which must be true, each for itself. */
+const conditionsIn = (when: unknown): readonly Asked[] => {
+  if (when === undefined) return [];
+  if (typeof when === 'string' || Array.isArray(when)) return [when];
+  return Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));
+};
+type Asked = string | Row | readonly unknown[];
+
+/** One, or of what a reference leads to: that it is not there, was deleted, and is not as it must be. */
+const codesOf = (kind: Kind, condition: Asked): readonly RejectionCode[] => {
+  if (typeof condition === 'string') return [`${kind.name}_not_${condition}`];
   const [name = '', value] = Object.entries(condition)[0] ?? [];
   const def = kind.fields[name];
   if (def?.kind !== 'ref' || typeof value !== 'string')
-    return () => (value === true && !Array.isArray(condition) ? `${kind.name}_not_${name}` : `${kind.name}_not_ready`);
+    return [value === true && !Array.isArray(condition) ? `${kind.name}_not_${name}` : `${kind.name}_not_ready`];
   const target = targetOf(def);
+  return [`${target}_not_found`, `${target}_deleted`, `${target}_not_${value}`];
+};
+
+const refusalOf = (kind: Kind, condition: Asked): Part['refuse'] => {
+  const [first, deleted, other] = codesOf(kind, condition) as readonly [RejectionCode, ...RejectionCode[]];
+  if (deleted === undefined || other === undefined) return () => first;
+  const [name = ''] = Object.keys(condition);
+  const target = targetOf(kind.fields[name] as FieldDef);
   return (fields, look) => {
     const { status } = look(target, fields[name]);
-    if (status === 'absent') return `${target}_not_found`;
-    return status === 'ended' ? `${target}_deleted` : `${target}_not_${value}`;
+    if (status === 'absent') return first;
+    return status === 'ended' ? deleted : other;
   };
 };

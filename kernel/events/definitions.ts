@@ -35,7 +35,7 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
 };
 
 /** Each kind counts its ids from a thousand of its own. */
-const idOf = (domain: Domain, kind: string): number => (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
+export const exampleId = (domain: Domain, kind: string): number => (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
 const FIRST_THOUSAND = 7;
 
 const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => {
@@ -46,16 +46,17 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
   const given = isPartial ? changed.slice(0, example === undefined ? 1 : changed.length) : event.content;
   const named = [...kind.identity, ...given, ...event.carries].map((name) => [wire(name, kind.fields[name]), value(name)]);
   const claim = event.spec.claim ? { claim: 'email-6XrQ@0' } : {};
-  return { [`${kind.name}Id`]: idOf(domain, kind.name), ...Object.fromEntries(named), ...claim } as JsonObject;
+  return { [`${kind.name}Id`]: exampleId(domain, kind.name), ...Object.fromEntries(named), ...claim } as JsonObject;
 };
 
-const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown => {
+/** Of a field: what its author says, or else something of its kind. */
+export const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown => {
   if (def === undefined) return 1;
   if (def.example !== undefined) return def.example;
   if (def.optional) return null;
   switch (def.kind) {
     case 'ref':
-      return idOf(domain, targetOf(def));
+      return exampleId(domain, targetOf(def));
     case 'choice':
     case 'states':
       return def.values?.[0];

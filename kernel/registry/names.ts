@@ -8,3 +8,6 @@ export const wire = (name: string, def: FieldDef | undefined): string => (def?.k
 export const column = (name: string, def: FieldDef | undefined): string => snake(wire(name, def));
 export const targetOf = (def: FieldDef): string => (typeof def.target === 'string' ? def.target : (def.target?.kind ?? ''));
 export const itemDefs = (def: FieldDef): Defs => Object.fromEntries(Object.entries(def.item ?? {}).map(([name, { def }]) => [name, def]));
+/** As people read it: `lineItem` is “line item”. */
+export const spaced = (name: string): string => name.replaceAll(/[A-Z_]/g, (letter) => ` ${letter === '_' ? '' : letter.toLowerCase()}`);
+export const oneOf = (name: string): string => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${spaced(name)}`;

@@ -1,5 +1,4 @@
 import { type Caller, may, type Resource } from '#shared/policy.ts';
-import { type Comment, ERASED_TEXT } from '#shared/rest/comments.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { DELETED_USER } from '#shared/rest/users.ts';
 
@@ -15,10 +14,13 @@ export type CommentRow = {
   readonly updated_at: Date;
 };
 
+/** What stands for the text that went with its author. */
+export const ERASED_TEXT = '[deleted]';
+
 /** Where a comment stands, as far as rights depend on it. */
 export type CommentPlace = { readonly article_author_id: number; readonly article_status: 'draft' | 'published' };
 
-export const representComment = (row: CommentRow & CommentPlace, caller: Caller): Comment => ({
+export const representComment = (row: CommentRow & CommentPlace, caller: Caller) => ({
   id: row.id,
   articleId: row.article_id,
   author: { id: row.author_id, name: row.author_name ?? DELETED_USER },

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/json.ts';
 import type { Policy } from '#shared/policy.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import { type Answer, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import { type DescribedId, OPERATIONS } from '#shared/rest/operations.ts';
+import type { Operations } from '#shared/rest/operations.ts';
 import { statusOfMinimal } from '#shared/rest/writes/answer.ts';
 import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
@@ -18,11 +18,11 @@ export const ANSWER_HEADERS = {
     'Strong; of an item that you may change, the version and a digest of these bytes. Send it back as If-Match or If-None-Match. Of the answer to a write, the version alone: it is good for If-Match, and no read has it.',
     '"3-q83vEjRWeJCrze8S"',
   ),
-  Location: text('Where the new item is, or what is about to come of a request.', '/articles/8001'),
-  Link: text('The pages around this one (RFC 8288): first, prev, next.', '</articles?after=WzEsMjBd>; rel="next"'),
+  Location: text('Where the new item is, or what is about to come of a request.', '/users/7001'),
+  Link: text('The pages around this one (RFC 8288): first, prev, next.', '</users?after=WzEsMjBd>; rel="next"'),
   'Content-Location': text(
     'Where the item in this answer is, if it is the item: with Preference-Applied: return=representation.',
-    '/articles/8001',
+    '/users/7001',
   ),
   'Preference-Applied': text('The preference of the request that was applied (RFC 7240), if one was.', 'return=representation'),
   'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
@@ -49,14 +49,14 @@ export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
 
 /** Every answer that an operation can give, by status. */
 export const answersOf = (
-  id: DescribedId,
+  id: string,
   operation: RestOperation,
-  { schemas, ...demanded }: { readonly schemas: JsonSchemas; readonly requireIfMatch: boolean; readonly policy: Policy },
+  { schemas, operations, ...demanded }: Described & { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): JsonObject => {
   const { answer } = operation;
   const refusals = [...problemsOf(id, operation, demanded)];
   return {
-    [answer.status]: success(operation, schemas),
+    [answer.status]: success(operation, { schemas, operations }),
     ...(isOfLog(operation) &&
       takesPreference(answer) &&
       statusOfMinimal(answer.status) !== answer.status && { [statusOfMinimal(answer.status)]: minimal(answer) }),
@@ -75,9 +75,11 @@ const minimal = (answer: Answer): JsonObject => ({
   headers: headers(...successHeaders(answer)),
 });
 
-const success = (operation: RestOperation, schemas: JsonSchemas): JsonObject => {
+type Described = { readonly schemas: JsonSchemas; readonly operations: Operations };
+
+const success = (operation: RestOperation, described: Described): JsonObject => {
   const { answer, query } = operation;
-  return isOfLog(operation) ? successOfLog(answer, query, schemas) : successBeside(answer, schemas);
+  return isOfLog(operation) ? successOfLog(answer, query, described) : successBeside(answer, described.schemas);
 };
 
 const successBeside = ({ description, kind, status, schema }: Answer, schemas: JsonSchemas): JsonObject => {
@@ -94,21 +96,22 @@ const successBeside = ({ description, kind, status, schema }: Answer, schemas: J
   };
 };
 
-const successOfLog = (answer: Answer, query: RestOperation['query'], schemas: JsonSchemas): JsonObject => ({
+const successOfLog = (answer: Answer, query: RestOperation['query'], described: Described): JsonObject => ({
   description: answer.description,
   headers: headers(...successHeaders(answer), ...(query && 'at' in query.shape ? asOfHeaders(answer) : [])),
   ...(answer.schema !== undefined && {
     content: {
-      ...contentOf(answer.kind, schemaOf(answer, answer.schema, schemas)),
+      ...contentOf(answer.kind, schemaOf(answer, answer.schema, described)),
       ...(answer.isStreamed && { 'text/event-stream': STREAM }),
     },
   }),
 });
 
 /** A write answers with the item instead where it is asked to. */
-const schemaOf = ({ item }: Answer, schema: z.ZodType, schemas: JsonSchemas): JsonObject => {
+const schemaOf = ({ item }: Answer, schema: z.ZodType, { schemas, operations }: Described): JsonObject => {
   const own = schemas.of(schema, 'output');
-  return item === undefined ? own : { anyOf: [own, schemas.of(OPERATIONS[item].answer.schema, 'output')] };
+  const read = item === undefined ? undefined : operations[item]?.answer.schema;
+  return read === undefined ? own : { anyOf: [own, schemas.of(read, 'output')] };
 };
 
 /** OpenAPI 3.1 has no way to say what is in it. */

@@ -1,30 +1,36 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { REJECTIONS } from '#shared/rejection.ts';
-import { EXAMPLES } from './examples.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
+import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 
 /** Every schema of a name: those that the operations refer to, and those of what no operation has a schema for. */
-export const componentSchemas = (schemas: JsonSchemas): JsonObject => ({
-  ...Object.fromEntries(Object.entries(schemas.named()).map(([name, schema]) => [name, withExample(name, schema)])),
-  PageLinks,
-  Problem,
-});
+export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObject => {
+  const examples = examplesOf(domain);
+  const named = Object.entries(schemas.named()).map(([name, schema]) => {
+    const example = examples[name];
+    return [name, example === undefined ? schema : { ...schema, examples: [example] }] as const;
+  });
+  return { ...Object.fromEntries(named), PageLinks, Problem: problemSchema(codesOf(domain)) } as JsonObject;
+};
 
 /** Every problem, for the answers that it stands in. */
-export const problemExamples = (): JsonObject => Object.fromEntries(PROBLEM_CODES.map((code) => [code, { value: exampleOf(code) }]));
+export const problemExamples = (domain: Domain): JsonObject =>
+  Object.fromEntries(codesOf(domain).map((code) => [code, { value: exampleOf(code) }]));
 
-const PROBLEM_CODES = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+/** The kernel's own, and those that follow from the names of the domain. */
+const codesOf = (domain: Domain): readonly ProblemCode[] => {
+  const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+  const derived = Object.keys(domain.kinds).flatMap((kind) => [`${kind}_not_found`, `${kind}_deleted`] as const);
+  return [...new Set([...own, ...derived, ...ofAggregates(domain).flatMap(([, { refusals = [] }]) => refusals)])];
+};
 
 const exampleOf = (code: ProblemCode): JsonObject => {
   const { status, title } = describeProblem(code);
   return { type: `urn:annals:problem:${code}`, title, status, code, requestId: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33' };
-};
-
-const withExample = (name: string, schema: JsonObject): JsonObject => {
-  const example = EXAMPLES[name];
-  return example === undefined ? schema : { ...schema, examples: [example] };
 };
 
 const link: JsonObject = { type: 'object', properties: { href: { type: 'string' } }, required: ['href'], additionalProperties: false };
@@ -55,14 +61,14 @@ const fieldError: JsonObject = {
   required: ['detail'],
 };
 
-const Problem: JsonObject = {
+const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
   type: 'object',
   description: 'What went wrong (RFC 9457). Programs compare `code`, which is stable.',
   properties: {
     type: { type: 'string', format: 'uri' },
     title: { type: 'string', description: 'The same for every problem of this code.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    code: { type: 'string', enum: PROBLEM_CODES },
+    code: { type: 'string', enum: codes },
     detail: { type: 'string', description: 'What is the matter this time.' },
     requestId: { type: 'string', description: 'Names this request in our logs.' },
     errors: { type: 'array', items: fieldError, description: 'All that is wrong with the request.' },
@@ -70,4 +76,4 @@ const Problem: JsonObject = {
   },
   required: ['type', 'title', 'status', 'code', 'requestId'],
   examples: [{ ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] }],
-};
+});

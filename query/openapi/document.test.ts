@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { publishing } from '#domain/publishing.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { DESCRIBED } from '#shared/rest/operations.ts';
+import { DESCRIBED, operation as restOperation } from '../../test/engines/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { openApiDocument } from './document.ts';
-import { EXAMPLES } from './examples.ts';
+import { examplesOf } from './examples.ts';
 import { openApiRoutes } from './routes.ts';
 
 const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
@@ -30,8 +30,8 @@ type Document = {
 };
 
 const documentOf = (options = OPTIONS) => openApiDocument(options) as unknown as Document;
-const operationOf = (id: keyof typeof DESCRIBED, options = OPTIONS): Operation => {
-  const { path, method } = DESCRIBED[id];
+const operationOf = (id: string, options = OPTIONS): Operation => {
+  const { path, method } = restOperation(id);
   const operation = documentOf(options).paths[path]?.[method.toLowerCase()];
   if (operation === undefined) throw new Error(`${id} is not in the document`);
   return operation;
@@ -151,6 +151,7 @@ test('what is sent without a field says what it is then', () => {
   ]);
 });
 
+const EXAMPLES = examplesOf(publishing);
 test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
   expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();
   expect(documentOf().components.schemas[name]?.examples).toEqual([EXAMPLES[name]]);

@@ -1,12 +1,13 @@
+import { capital, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { type DescribedId, describedOf } from '#shared/rest/operations.ts';
+import { type Operations, operationsOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ANSWER_HEADERS, answersOf } from './answers.ts';
 import { componentSchemas, problemExamples } from './components.ts';
-import { INTRODUCTION } from './introduction.ts';
+import { conventionsOf } from './introduction.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
 import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
@@ -22,34 +23,42 @@ export type OpenApiOptions = {
 
 /** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
 export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
-  const context = { domain, policy: policyOf(domain), schemas: createJsonSchemas(), requireIfMatch };
+  const policy = policyOf(domain);
+  const operations = operationsOf(domain);
+  const context = { operations, policy, tags: tagsOf(domain), schemas: createJsonSchemas(), requireIfMatch };
   const paths = pathsOf(context);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Annals',
       version: packageJson.version,
-      summary: 'An event-sourced backend for publishing.',
-      description: INTRODUCTION,
+      summary: `An event-sourced backend for ${domain.name}.`,
+      description: conventionsOf(domain),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: [TAGS.articles, TAGS.comments, TAGS.users, TAGS.events, TAGS.webhooks, TAGS.clients, TAGS.audit, TAGS.operations],
-    paths: { ...paths, ...uploadPaths(context.policy) },
+    tags: Object.values(context.tags).filter(({ description }) => description !== undefined),
+    paths: { ...paths, ...uploadPaths(domain) },
     components: {
-      schemas: componentSchemas(context.schemas),
+      schemas: componentSchemas(domain, context.schemas),
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
-      examples: problemExamples(),
+      examples: problemExamples(domain),
       securitySchemes: securitySchemes(issuerUrl),
     },
   };
 };
 
+type Tag = { readonly name: string; readonly description?: string | undefined };
+
 /** By the part of a path that names what is asked for. */
-const TAGS = {
-  articles: { name: 'Articles', description: 'Drafts and what was published.' },
-  comments: { name: 'Comments', description: 'On published articles.' },
+const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
+  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  const ofKinds = kinds.map(({ plural, says = '' }) => [plural, { name: capital(spaced(plural)), description: says }] as const);
+  return { ...Object.fromEntries(ofKinds), ...KERNEL_TAGS };
+};
+
+const KERNEL_TAGS = {
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
   events: { name: 'Events', description: 'What has happened, and what happens.' },
   webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
@@ -63,20 +72,25 @@ const TAGS = {
   me: { name: 'Users' },
 } as const;
 
-type Context = { readonly domain: Domain; readonly policy: Policy; readonly schemas: JsonSchemas; readonly requireIfMatch: boolean };
+type Context = {
+  readonly operations: Operations;
+  readonly policy: Policy;
+  readonly tags: Readonly<Record<string, Tag>>;
+  readonly schemas: JsonSchemas;
+  readonly requireIfMatch: boolean;
+};
 
 const pathsOf = (context: Context): JsonObject => {
-  const operations = Object.entries(describedOf(context.domain)) as readonly [DescribedId, RestOperation][];
-  const byPath = Map.groupBy(operations, ([, { path }]) => path);
+  const byPath = Map.groupBy(Object.entries(context.operations), ([, { path }]) => path);
   return Object.fromEntries([...byPath].map(([path, ofPath]) => [path, pathItem(ofPath, context)]));
 };
 
-const pathItem = (operations: readonly [DescribedId, RestOperation][], context: Context): JsonObject =>
+const pathItem = (operations: readonly [string, RestOperation][], context: Context): JsonObject =>
   Object.fromEntries(operations.map(([id, operation]) => [operation.method.toLowerCase(), operationObject(id, operation, context)]));
 
-const operationObject = (id: DescribedId, operation: RestOperation, context: Context): JsonObject => ({
+const operationObject = (id: string, operation: RestOperation, context: Context): JsonObject => ({
   operationId: id,
-  tags: [tagOf(operation)],
+  tags: [tagOf(operation, context.tags)],
   summary: operation.summary,
   description: demandOf(context.policy, operation.right),
   parameters: parametersOf(operation, context.schemas, context.requireIfMatch),
@@ -85,8 +99,7 @@ const operationObject = (id: DescribedId, operation: RestOperation, context: Con
   security: securityOf(context.policy, operation.right),
 });
 
-const tagOf = ({ path }: RestOperation): string => {
-  const tags: Readonly<Record<string, { readonly name: string }>> = TAGS;
+const tagOf = ({ path }: RestOperation, tags: Context['tags']): string => {
   const named = path.split('/').findLast((part) => part in tags) ?? '';
   const tag = tags[named];
   if (tag === undefined) throw new Error(`no tag of the OpenAPI document fits ${path}`);

@@ -1,12 +1,13 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { examplesOfKind } from '#kernel/rest/examples.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { OPERATOR_EXAMPLES } from './operator-examples.ts';
 
 const written = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
-const author = { id: 1001, name: 'Ada Lovelace' };
 const EVENT_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const HOOK = {
   description: 'The shop',
-  eventTypes: ['article.*', 'comment.added'],
+  eventTypes: ['user.*', 'webhook.deleted'],
   payload: 'thin',
   ordered: false,
   limits: { ratePerSecond: 50, concurrency: 10 },
@@ -27,8 +28,8 @@ const SERVICE = {
   grantTypes: ['client_credentials'],
   redirectUris: [],
   postLogoutRedirectUris: [],
-  scopes: ['read:articles', 'write:articles'],
-  defaultScopes: ['read:articles', 'write:articles'],
+  scopes: ['read:users', 'write:users'],
+  defaultScopes: ['read:users', 'write:users'],
   firstParty: false,
   requireDpop: false,
   requirePar: false,
@@ -55,44 +56,25 @@ const WITH_SECRET = {
 } as const;
 
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
-export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[]>> = {
+export const examplesOf = (domain: Domain): Examples => {
+  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  return { ...KERNEL_EXAMPLES, ...Object.assign({}, ...kinds.map((kind) => examplesOfKind(domain, kind))) };
+};
+
+type Examples = Readonly<Record<string, JsonObject | readonly JsonObject[]>>;
+
+const KERNEL_EXAMPLES: Examples = {
   User: {
     id: 1001,
     name: 'Ada Lovelace',
     email: 'ada@example.com',
     role: 'author',
     ...written,
-    _links: { self: { href: '/users/1001' }, articles: { href: '/users/1001/articles' }, edit: { href: '/users/1001', method: 'PATCH' } },
+    _links: { self: { href: '/users/1001' }, history: { href: '/users/1001/history' }, edit: { href: '/users/1001', method: 'PATCH' } },
   },
   NewUser: { name: 'Ada Lovelace', email: 'ada@example.com', role: 'author' },
   UserReplacement: { name: 'Ada King', email: 'ada@example.com' },
   UserPatch: { name: 'Ada King' },
-  Article: {
-    id: 8001,
-    title: 'On the Analytical Engine',
-    body: 'It weaves *algebraical* patterns.',
-    tags: ['engines', 'history'],
-    status: 'draft',
-    author,
-    cover: '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png',
-    ...written,
-    publishedAt: null,
-    _links: { self: { href: '/articles/8001' }, publish: { href: '/articles/8001/publish', method: 'POST' } },
-  },
-  NewArticle: { title: 'On the Analytical Engine', body: 'It weaves *algebraical* patterns.', tags: ['engines'], publish: false },
-  ArticleReplacement: { title: 'On the Analytical Engine', body: 'It weaves patterns.', tags: ['engines', 'history'], cover: null },
-  ArticlePatch: { title: 'Notes on the Analytical Engine' },
-  Comment: {
-    id: 9001,
-    articleId: 8001,
-    author,
-    text: 'Well said.',
-    ...written,
-    _links: { self: { href: '/comments/9001' }, article: { href: '/articles/8001' } },
-  },
-  NewComment: { text: 'Well said.' },
-  CommentReplacement: { text: 'Very well said.' },
-  CommentPatch: { text: 'Very well said.' },
   Webhook: {
     id: 6001,
     ownerId: 1001,
@@ -100,7 +82,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     ...HOOK,
     filter: { authorId: 1001 },
     headers: { 'X-Team': '********' },
-    scopes: ['read:articles', 'read:comments', 'manage:webhooks'],
+    scopes: ['read:users', 'manage:webhooks'],
     enabled: true,
     status: 'enabled',
     ...written,
@@ -110,7 +92,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
       disable: { href: '/webhooks/6001/disable', method: 'POST' },
     },
   },
-  NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['article.*', 'comment.added'] },
+  NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['user.*', 'webhook.deleted'] },
   WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
   WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },
   WrittenWithSecret: WITH_SECRET,
@@ -122,17 +104,17 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     name: 'Importer',
     grantTypes: ['client_credentials'],
     tokenEndpointAuthMethod: 'client_secret_basic',
-    scopes: ['read:articles', 'write:articles'],
+    scopes: ['read:users', 'write:users'],
     serviceAccountRole: 'author',
   },
   ClientReplacement: SERVICE,
-  ClientPatch: { scopes: ['read:articles'] },
+  ClientPatch: { scopes: ['read:users'] },
   Delivery: {
     id: EVENT_ID,
     webhookId: 6001,
     eventId: EVENT_ID,
-    type: 'article.published',
-    subject: 'article-8001',
+    type: 'user.updated',
+    subject: 'user-1001',
     cursor: '6f9619ff-1z4',
     state: 'due',
     attempts: 1,
@@ -196,17 +178,17 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
   },
   ...OPERATOR_EXAMPLES,
   EventType: {
-    type: 'article.published',
+    type: 'user.deleted',
     version: 1,
-    description: 'An article was published.',
-    schema: { type: 'object', properties: { articleId: { type: 'integer' }, authorId: { type: 'integer' } } },
-    example: { articleId: 8001, authorId: 1001 },
+    description: 'A user was deleted; the key of the personal data is destroyed after it.',
+    schema: { type: 'object', properties: { userId: { type: 'integer' } } },
+    example: { userId: 1001 },
     personalFields: [],
   },
   HistoryEntry: {
     version: 3,
     id: EVENT_ID,
-    type: 'article.edited',
+    type: 'user.updated',
     at: written.updatedAt,
     cursor: '6f9619ff-1z4',
     actor: 'user:1001',
@@ -214,10 +196,10 @@ export const EXAMPLES: Readonly<Record<string, JsonObject | readonly JsonObject[
     request: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
     correlation: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
     causation: null,
-    changes: [{ field: 'title', from: 'On engines', to: 'On the Analytical Engine' }],
-    _links: { self: { href: '/articles/8001?at=v3' } },
+    changes: [{ field: 'name', from: 'Ada Lovelace', to: 'Ada King' }],
+    _links: { self: { href: '/users/1001?at=v3' } },
   },
   FieldChange: { field: 'body', diff: '@@ -1,1 +1,1 @@\n-It weaves patterns.\n+It weaves *algebraical* patterns.' },
-  JsonPatch: [{ op: 'replace', path: '/title', value: 'Notes on the Analytical Engine' }],
-  Written: { id: 8001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/articles/8001' } } },
+  JsonPatch: [{ op: 'replace', path: '/name', value: 'Ada King' }],
+  Written: { id: 1001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/users/1001' } } },
 };

@@ -1,6 +1,10 @@
+import { capital, spaced } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+
 /** What holds for all operations, in Markdown. */
-export const INTRODUCTION = `
-Users, articles and comments as resources with links. All of it is also under \`/api\`.
+export const conventionsOf = (domain: Domain): string =>
+  `
+${capital(new Intl.ListFormat('en-GB').format(Object.values(domain.kinds).map(({ plural }) => spaced(plural))))} as resources with links. All of it is also under \`/api\`.
 
 **Rights.** Public things can be read without a token. Everything else needs an access token with the scope that the operation names,
 and depends on who the user is: what you may not see is absent (404). \`_links\` says what you may do next with an item.

@@ -22,24 +22,24 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     samples: [{ at: AT, events: 1440, followers: { projector: 0.02 }, parked: 1, due: 4, dead: 0, deliveredPerSecond: 12.3 }],
   },
   ParkedItem: {
-    ...{ stream: 'article-8001', version: 2, type: 'article.engraved', cursor: '6f9619ff-15n', since: AT },
+    ...{ stream: 'user-1001', version: 2, type: 'user.renamed', cursor: '6f9619ff-15n', since: AT },
     reason: 'its type is not known',
     _links: {
-      item: { href: '/articles/8001' },
-      retry: { href: '/operations/parked/article-8001/retry', method: 'POST' },
-      release: { href: '/operations/parked/article-8001/release', method: 'POST' },
+      item: { href: '/users/1001' },
+      retry: { href: '/operations/parked/user-1001/retry', method: 'POST' },
+      release: { href: '/operations/parked/user-1001/release', method: 'POST' },
     },
   },
   ParkedConsequence: {
-    ...{ task: 'end', stream: 'comment-9001', cause: ORDER_ID, reason: 'Others change comment-9001 all the time.', attempts: 3 },
+    ...{ task: 'end', stream: 'webhook-6001', cause: ORDER_ID, reason: 'Others change webhook-6001 all the time.', attempts: 3 },
     ...{ since: AT, nextAt: AT, skippedAt: null },
-    _links: { item: { href: '/comments/9001' }, history: { href: '/comments/9001/history' } },
+    _links: { item: { href: '/webhooks/6001' }, history: { href: '/webhooks/6001/history' } },
   },
   NewRelease: { version: 2 },
   Order: {
-    ...{ id: ORDER_ID, kind: 'release', stream: 'article-8001', version: 2, by: 'user:1001', state: 'done' },
+    ...{ id: ORDER_ID, kind: 'release', stream: 'user-1001', version: 2, by: 'user:1001', state: 'done' },
     ...{ requestedAt: AT, startedAt: AT, finishedAt: AT },
-    outcome: 'Version 2 of article-8001 is left out for good. article-8001 is in the read model again.',
+    outcome: 'Version 2 of user-1001 is left out for good. user-1001 is in the read model again.',
     _links: { self: { href: `/operations/orders/${ORDER_ID}` } },
   },
 };

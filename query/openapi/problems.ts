@@ -1,7 +1,7 @@
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import type { DescribedId } from '#shared/rest/operations.ts';
+import type { KernelOperationId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
@@ -18,20 +18,22 @@ export const ALWAYS = [
   'unavailable',
 ] as const satisfies readonly ProblemCode[];
 
-const ABSENT = {
-  userId: ['user_not_found', 'user_deleted'],
-  articleId: ['article_not_found', 'article_deleted'],
-  commentId: ['comment_not_found', 'comment_deleted'],
-  webhookId: ['webhook_not_found', 'webhook_deleted'],
+/** By the parameter of a path, where it is not the id of an item that can be deleted. */
+const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   deliveryId: ['delivery_not_found'],
   replayId: ['replay_not_found'],
   orderId: ['order_not_found'],
   stream: ['not_parked'],
   clientId: ['client_not_found'],
-} as const satisfies Record<string, readonly ProblemCode[]>;
+};
 
-/** What follows from the rules of the domain rather than from the form of the request. */
-const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
+const absentFor = (parameter: string): readonly ProblemCode[] => {
+  const kind = parameter.replace(/Id$/, '');
+  return ABSENT[parameter] ?? [`${kind}_not_found`, `${kind}_deleted`];
+};
+
+/** What follows from the rules of the kernel rather than from the form of the request; those of a domain stand at its operations. */
+const OF_THE_KERNEL: Partial<Record<KernelOperationId, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
@@ -40,10 +42,6 @@ const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
   exportLog: ['forbidden', 'too_many_streams'],
   getMe: ['user_not_found', 'parked'],
   getErasureOfUser: ['forbidden', 'not_erased'],
-  createArticle: ['user_not_found', 'user_deleted'],
-  addComment: ['user_not_found', 'user_deleted', 'article_not_published'],
-  replaceComment: ['user_deleted'],
-  editComment: ['user_deleted'],
   createWebhook: ['user_not_found', 'user_deleted', 'quota_exceeded'],
   replaceWebhook: ['user_deleted'],
   editWebhook: ['user_deleted'],
@@ -71,18 +69,21 @@ const OF_THE_DOMAIN: Partial<Record<DescribedId, readonly ProblemCode[]>> = {
 
 /** The refusals of an operation by their status. */
 export const problemsOf = (
-  id: DescribedId,
+  id: string,
   operation: RestOperation,
   { requireIfMatch, policy }: { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): ReadonlyMap<number, readonly ProblemCode[]> => {
   const own = isOfLog(operation) ? ofLog(operation, requireIfMatch) : besideLog(operation);
   const unauthenticated: readonly ProblemCode[] = allowsAnonymous(policy, operation.right) ? [] : ['unauthenticated'];
-  const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...(OF_THE_DOMAIN[id] ?? [])]);
+  const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...rulesOf(id, operation)]);
   return Map.groupBy(
     [...codes].toSorted((one, other) => describeProblem(one).status - describeProblem(other).status),
     (code) => describeProblem(code).status,
   );
 };
+
+const rulesOf = (id: string, operation: RestOperation): readonly ProblemCode[] =>
+  operation.refusals ?? OF_THE_KERNEL[id as KernelOperationId] ?? [];
 
 const ofLog = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] =>
   operation.method === 'GET' ? ofRead(operation) : ofWrite(operation, requireIfMatch);
@@ -132,7 +133,7 @@ const isOrder = ({ answer }: RestOperation): boolean => answer.kind === 'order';
 const isNew = (operation: RestOperation): boolean => operation.answer.status === 201 || isOrder(operation);
 
 const absentOf = ({ path }: RestOperation): readonly ProblemCode[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => ABSENT[name as keyof typeof ABSENT]);
+  [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => absentFor(name));
 
 const ofBody = (body: RestOperation['body']): readonly ProblemCode[] => {
   if (body === undefined) return [];

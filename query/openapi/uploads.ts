@@ -1,7 +1,10 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { capital, spaced } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { IMAGE_TYPES } from '#shared/blobs/image-type.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Policy, scopeOf } from '#shared/policy.ts';
-import { IMAGE_TYPES } from '#shared/rest/articles.ts';
+import { policyOf, scopeOf } from '#shared/policy.ts';
 import { headers, refusal } from './answers.ts';
 import { ALWAYS } from './problems.ts';
 
@@ -25,57 +28,66 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
   description: 'Of a signed address.',
 }));
 
-const optionalToken = (policy: Policy) => [{}, { oauth: [scopeOf(policy, 'article.read')] }, { bearer: [] }];
+/** The scopes of what has pictures. */
+const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObject[] => {
+  const scopes = kinds.map((kind) => scopeOf(policyOf(domain), operationOf(kind, 'read')));
+  return [{}, ...scopes.map((scope) => ({ oauth: [scope] })), { bearer: [] }];
+};
 
-/** The pictures, which are read by the address that an article names, and belong to no resource of their own. */
-export const uploadPaths = (policy: Policy): JsonObject => ({
-  '/uploads/{name}': {
-    get: {
-      operationId: 'getUpload',
-      tags: ['Articles'],
-      summary: 'A picture that was uploaded',
-      description:
-        'For whoever may read the article: of a published one for everybody, of a draft with a token, or by a signed address. It may be read in parts, by `Range`.',
-      parameters: [NAME, ...SIGNATURE, { $ref: '#/components/parameters/IfNoneMatch' }],
-      responses: {
-        200: { description: 'The picture.', ...picture },
-        206: { description: 'The part of the picture that `Range` names.', ...picture },
-        304: { description: 'You have it already, as If-None-Match says.', headers: headers('ETag', 'Cache-Control') },
-        ...Object.fromEntries([...BY_STATUS].map(([status, codes]) => [status, refusal(status, codes)])),
+/** The pictures, which are read by the address that an item names, and belong to no resource of their own. */
+export const uploadPaths = (domain: Domain): JsonObject => {
+  const kinds = Object.values(domain.kinds).filter(({ fields }) => Object.values(fields).some(({ kind }) => kind === 'upload'));
+  if (kinds.length === 0) return {};
+  const own = new Intl.ListFormat('en', { type: 'disjunction' }).format(kinds.map(({ name }) => spaced(name)));
+  const tags = kinds.map(({ plural }) => capital(spaced(plural)));
+  const security = optionalToken(domain, kinds);
+  return {
+    '/uploads/{name}': {
+      get: {
+        operationId: 'getUpload',
+        tags,
+        summary: 'A picture that was uploaded',
+        description: `For whoever may read the ${own}: without a token if that is public, else with one or by a signed address. It may be read in parts, by \`Range\`.`,
+        parameters: [NAME, ...SIGNATURE, { $ref: '#/components/parameters/IfNoneMatch' }],
+        responses: {
+          200: { description: 'The picture.', ...picture },
+          206: { description: 'The part of the picture that `Range` names.', ...picture },
+          304: { description: 'You have it already, as If-None-Match says.', headers: headers('ETag', 'Cache-Control') },
+          ...Object.fromEntries([...BY_STATUS].map(([status, codes]) => [status, refusal(status, codes)])),
+        },
+        security,
       },
-      security: optionalToken(policy),
     },
-  },
-  '/uploads/{name}/address': {
-    get: {
-      operationId: 'getUploadAddress',
-      tags: ['Articles'],
-      summary: 'An address of a picture that needs no token',
-      description:
-        'For whoever may read the article, to show its picture where no token can be sent, such as in `<img>`. It is good for five minutes.',
-      parameters: [NAME],
-      responses: {
-        200: {
-          description: 'The address.',
-          content: {
-            'application/json': {
-              schema: {
-                type: 'object',
-                required: ['href', 'expiresAt'],
-                properties: {
-                  href: { type: 'string', description: 'Relative to this server.' },
-                  expiresAt: { type: 'string', format: 'date-time', description: 'When it stops working.' },
+    '/uploads/{name}/address': {
+      get: {
+        operationId: 'getUploadAddress',
+        tags,
+        summary: 'An address of a picture that needs no token',
+        description: `For whoever may read the ${own}, to show its picture where no token can be sent, such as in \`<img>\`. It is good for five minutes.`,
+        parameters: [NAME],
+        responses: {
+          200: {
+            description: 'The address.',
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  required: ['href', 'expiresAt'],
+                  properties: {
+                    href: { type: 'string', description: 'Relative to this server.' },
+                    expiresAt: { type: 'string', format: 'date-time', description: 'When it stops working.' },
+                  },
                 },
               },
             },
+            headers: headers('Cache-Control'),
           },
-          headers: headers('Cache-Control'),
+          ...Object.fromEntries(
+            [...BY_STATUS].filter(([status]) => status !== 416).map(([status, codes]) => [status, refusal(status, codes)]),
+          ),
         },
-        ...Object.fromEntries(
-          [...BY_STATUS].filter(([status]) => status !== 416).map(([status, codes]) => [status, refusal(status, codes)]),
-        ),
+        security,
       },
-      security: optionalToken(policy),
     },
-  },
-});
+  };
+};

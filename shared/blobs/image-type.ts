@@ -1,4 +1,6 @@
-import type { ImageType } from './blob-name.ts';
+/** The pictures that can be uploaded. */
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
+export type ImageType = (typeof IMAGE_TYPES)[number];
 
 /** How much of a file it takes to tell its type. */
 export const HEAD_BYTES = 256;

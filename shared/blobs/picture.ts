@@ -1,7 +1,5 @@
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { IMAGE_TYPES } from '#shared/rest/articles.ts';
-import type { ImageType } from './blob-name.ts';
-import { HEAD_BYTES, imageTypeOf } from './image-type.ts';
+import { HEAD_BYTES, IMAGE_TYPES, type ImageType, imageTypeOf } from './image-type.ts';
 
 export const PICTURE_BYTES_MAX = 10 * 1_048_576;
 

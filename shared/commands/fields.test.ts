@@ -13,7 +13,7 @@ const WRITTEN_SO = ['Ada', 'می\u200cخواهم', '👩\u200d💻', '🏴\u{e00
 /** Each as commands demand it, and as events do. */
 const SCHEMAS = {
   name: [fields.name, events.name],
-  title: [fields.title, events.title],
+  title: [values.demandedLine(200), values.visibleText(200)],
   cover: [values.demandedPicture, values.picture],
 } as const;
 

@@ -1,4 +1,3 @@
 import { demandedLine } from '#kernel/declare/values.ts';
 
 export const name = demandedLine(100);
-export const title = demandedLine(200);

@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { different, text, visibleText } from '#kernel/declare/values.ts';
-import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import { visibleText } from '#kernel/declare/values.ts';
+import type { ArticleId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 
 /** The brand is given here, where the number has just been checked. */
 export const userId = z.int().positive() as unknown as z.ZodType<UserId, number>;
 export const articleId = z.int().positive() as unknown as z.ZodType<ArticleId, number>;
-export const commentId = z.int().positive() as unknown as z.ZodType<CommentId, number>;
 export const webhookId = z.int().positive() as unknown as z.ZodType<WebhookId, number>;
 
 /** A version of a stream; 0 is the version of a stream without events. */
@@ -27,10 +26,3 @@ export const role = z.enum(ROLES);
 export type Role = z.infer<typeof role>;
 
 export const name = visibleText(100);
-export const title = visibleText(200);
-export const body = text(100_000);
-export const commentText = visibleText(5_000);
-
-const TAGS_MAX = 10;
-const tag = z.string().regex(/^[a-z0-9-]{1,40}$/, { error: 'Must be 1 to 40 of a–z, 0–9 and the hyphen.' });
-export const tags = different(tag, TAGS_MAX, 'Must not repeat a tag.');

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
-import type { ItemRead } from './operation.ts';
 
 /** What the representations of all resources have in common. */
 
-const href = z.string().meta({ description: 'A path on this origin.', examples: ['/articles/8001'] });
+const href = z.string().meta({ description: 'A path on this origin.', examples: ['/users/7001'] });
 
 const Link = z.strictObject({
   href,
@@ -40,5 +39,5 @@ export const Written = z
   .meta({ id: 'Written' });
 
 /** How a change of an item is answered, which `item` reads. */
-export const written = (description: string, item?: ItemRead) =>
+export const written = (description: string, item?: string) =>
   ({ status: 200, description, kind: 'written', schema: Written, item }) as const;

@@ -49,7 +49,8 @@ const HistoryEntry = z
   .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = Readonly<z.infer<typeof HistoryEntry>>;
 
-const common = {
+/** Of the history of anything. */
+export const HISTORY = {
   method: 'GET',
   role: 'query',
   right: 'events.read',
@@ -58,16 +59,6 @@ const common = {
 } as const;
 
 export const HISTORY_OPERATIONS = {
-  listUserHistory: { ...common, path: '/users/{userId}/history', summary: 'What has happened to a user, as far as you may know of it' },
-  listArticleHistory: {
-    ...common,
-    path: '/articles/{articleId}/history',
-    summary: 'Who changed what of an article, as far as you may know of it',
-  },
-  listCommentHistory: {
-    ...common,
-    path: '/comments/{commentId}/history',
-    summary: 'Who changed what of a comment, as far as you may know of it',
-  },
-  listWebhookHistory: { ...common, path: '/webhooks/{webhookId}/history', summary: 'Who changed what of a webhook; no secrets' },
+  listUserHistory: { ...HISTORY, path: '/users/{userId}/history', summary: 'What has happened to a user, as far as you may know of it' },
+  listWebhookHistory: { ...HISTORY, path: '/webhooks/{webhookId}/history', summary: 'Who changed what of a webhook; no secrets' },
 } as const satisfies Record<string, RestOperation>;

@@ -2,15 +2,14 @@ import { connect } from 'node:net';
 import { text as read } from 'node:stream/consumers';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { serveRoutes } from '../../test/serve.ts';
-import { apiPrefix } from './api-prefix.ts';
-import { methodRoutes } from './methods.ts';
+import { resourcePaths } from './resource-paths.ts';
 
 /** Two roles that serve the same paths, as in one process. */
 const open = () =>
   serveRoutes(
-    Router().use(apiPrefix),
-    methodRoutes(),
+    resourcePaths(publishing),
     Router()
       .post('/articles', (_request, response) => void response.send('written'))
       .patch('/articles/:articleId', (request, response) => void response.send(`patched ${request.params.articleId}`)),

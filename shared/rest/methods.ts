@@ -1,15 +1,13 @@
 import { type RequestHandler, Router } from 'express';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type RestOperation, routeOf } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
 
 /**
  * What each resource takes, for `OPTIONS` and for methods that it does not take. Mount it before the routes of the roles: the same
  * path may be read in one and written in another, and Express answers `OPTIONS` with the methods of the first that knows the path.
  */
-export const methodRoutes = (): Router => {
+export const methodRoutes = (operations: readonly RestOperation[]): Router => {
   const router = Router();
-  const operations: readonly RestOperation[] = Object.values(OPERATIONS);
   for (const [route, ofPath] of Map.groupBy(operations, routeOf)) router.all(route, answerMethods(ofPath));
   return router;
 };

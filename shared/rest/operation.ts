@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Operation } from '#shared/policy.ts';
+import type { RejectionCode } from '#shared/rejection.ts';
 
 /**
  * One operation of the REST interface. From this come the check of its requests, the `Allow` header, the OpenAPI document,
@@ -7,7 +8,7 @@ import type { Operation } from '#shared/policy.ts';
  */
 export type RestOperation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With its parameters as OpenAPI writes them: `/articles/{articleId}`. */
+  /** With its parameters as OpenAPI writes them: `/users/{userId}`. */
   readonly path: string;
   /** The role that serves it. */
   readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
@@ -19,6 +20,8 @@ export type RestOperation = {
   /** The schema of the body by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
   readonly answer: Answer;
+  /** What it is refused for that follows from what is there, rather than from its form. */
+  readonly refusals?: readonly RejectionCode[];
 };
 
 /** What it answers when it goes well. Its refusals follow from what it takes. */
@@ -31,8 +34,8 @@ export type Answer = {
   readonly schema?: z.ZodType;
   /** Of what was asked for and is carried out later: where it is seen, by the ids of the request and `eventId`, that of its event. */
   readonly location?: { readonly rel: string; readonly path: string };
-  /** Of a write: the read of what was written, which answers instead where `Prefer: return=representation` asks for it. */
-  readonly item?: ItemRead | undefined;
+  /** Of a write: the id of the read of what was written, which answers instead where `Prefer: return=representation` asks for it. */
+  readonly item?: string | undefined;
   /** Whether the items can also be had one by one, as server-sent events. */
   readonly isStreamed?: boolean;
 };
@@ -40,7 +43,5 @@ export type Answer = {
 /** What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON. */
 export const isOfLog = ({ role }: RestOperation): boolean => role !== 'auth';
 
-export type ItemRead = 'getUser' | 'getArticle' | 'getComment' | 'getWebhook';
-
-/** The path as Express writes it: `/articles/:articleId`. */
+/** The path as Express writes it: `/users/:userId`. */
 export const routeOf = ({ path }: RestOperation): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -1,25 +1,22 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { type AggregateOperation, aggregateOperations } from '#kernel/rest/operations.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { ARTICLE_OPERATIONS } from './articles.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
-import { COMMENT_OPERATIONS } from './comments.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { ERASURE_OPERATIONS } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
-import type { RestOperation } from './operation.ts';
+import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
 import { USER_OPERATIONS } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
-/** The REST interface to what is in the log, by operation id. */
-export const OPERATIONS = {
+/** What there is whatever the domain, by operation id. */
+export const KERNEL_OPERATIONS = {
   ...USER_OPERATIONS,
   ...ERASURE_OPERATIONS,
-  ...ARTICLE_OPERATIONS,
-  ...COMMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EVENT_TYPE_OPERATIONS,
   ...HISTORY_OPERATIONS,
@@ -27,16 +24,28 @@ export const OPERATIONS = {
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...OPERATOR_OPERATIONS,
+  ...CLIENT_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;
+export type KernelOperationId = keyof typeof KERNEL_OPERATIONS;
 
-/** With what only the domain says: which types of events there are to ask for. */
-export const operationsOf = (domain: Domain): typeof OPERATIONS => ({ ...OPERATIONS, ...eventOperations(catalogueOf(domain)) });
+/** The REST interface, by operation id: all that `/openapi.json` tells of. */
+export type Operations = Readonly<Record<KernelOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation>>;
 
-export type OperationId = keyof typeof OPERATIONS;
+const made = new WeakMap<Domain, Operations>();
+/** Made once for a domain. */
+export const operationsOf = (domain: Domain): Operations => {
+  const operations = made.get(domain) ?? {
+    ...aggregateOperations(domain),
+    ...KERNEL_OPERATIONS,
+    ...eventOperations(catalogueOf(domain)),
+  };
+  made.set(domain, operations);
+  return operations;
+};
 
-/** All that `/openapi.json` tells of. */
-export const DESCRIBED = { ...OPERATIONS, ...CLIENT_OPERATIONS } as const satisfies Record<string, RestOperation>;
+/** Those to what is in the log; what the authorization server keeps it serves by itself. */
+export const resourcesOf = (domain: Domain): readonly RestOperation[] => Object.values(operationsOf(domain)).filter(isOfLog);
 
-export const describedOf = (domain: Domain): typeof DESCRIBED => ({ ...DESCRIBED, ...eventOperations(catalogueOf(domain)) });
-
-export type DescribedId = keyof typeof DESCRIBED;
+/** Those to the aggregates of the domain. */
+export const ofAggregates = (domain: Domain): readonly (readonly [id: string, operation: AggregateOperation])[] =>
+  Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('use' in operation ? [[id, operation] as const] : []));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { OPERATIONS } from '../../test/engines/operations.ts';
 import type { RestOperation } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
 
 /** Every parameter that takes a time. */
 const TIMES = Object.entries(OPERATIONS as Readonly<Record<string, RestOperation>>).flatMap(([id, { query }]) =>

@@ -4,7 +4,6 @@ import * as demanded from '#shared/commands/fields.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { RegisterUser, UpdateUser } from '#shared/commands/user.ts';
 import { name, role } from '#shared/events/fields.ts';
-import { Article, ArticlesOfAuthor } from './articles.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { createdAt, id, Links, unheeded, updatedAt, Written, written } from './fields.ts';
 import { PAGE, sortBy } from './lists.ts';
@@ -113,14 +112,5 @@ export const USER_OPERATIONS = {
     summary: 'Delete a user, and erase the person',
     right: 'user.delete',
     answer: { status: 204, description: 'The user is gone.', kind: 'nothing' },
-  },
-  listArticlesOfUser: {
-    method: 'GET',
-    path: '/users/{userId}/articles',
-    role: 'query',
-    summary: 'The articles of a user that you may read',
-    right: 'article.read',
-    query: ArticlesOfAuthor,
-    answer: { status: 200, description: 'A page of articles.', kind: 'list', schema: Article },
   },
 } as const satisfies Record<string, RestOperation>;

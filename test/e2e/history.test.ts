@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Article } from '#shared/rest/articles.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import type { Article } from '../engines/representations.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '#shared/rest/operations.ts';
 import { type Echo, startEchoRole } from '../engines/echo-role.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
+import { OPERATIONS } from '../engines/operations.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 
 /** The routing table of DESIGN §1, as a real nginx reads it out of deploy/nginx.conf. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Article } from '#shared/rest/articles.ts';
-import type { Comment } from '#shared/rest/comments.ts';
 import type { User } from '#shared/rest/users.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import type { Article, Comment } from '../engines/representations.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 import { until } from '../engines/until.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Article } from '#shared/rest/articles.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type Person } from '../engines/installation-people.ts';
+import type { Article } from '../engines/representations.ts';
 import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 

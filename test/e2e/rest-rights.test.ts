@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '#shared/policy.ts';
-import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { OPERATIONS } from '../engines/operations.ts';
 import { type Attempt, openRestAttempts } from '../engines/rest-attempts.ts';
 import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 
@@ -156,7 +156,8 @@ const RIGHTS = {
 
   // Last, because then the author and the service are gone.
   deleteUser: { scope: 'write:users', rows: { user: [401, 403, 204, 403, 204, 204, 403] } },
-} as const satisfies { readonly [id in OperationId]: Rights };
+} as const satisfies Readonly<Record<string, Rights>>;
+type OperationId = keyof typeof RIGHTS;
 
 let installation: Installation;
 let attempt: Attempt;

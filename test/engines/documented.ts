@@ -1,7 +1,7 @@
 import { publishing } from '#domain/publishing.ts';
 import type { ProblemCode } from '#shared/http/problem.ts';
-import { DESCRIBED } from '#shared/rest/operations.ts';
 import { openApiDocument } from '../../query/openapi/document.ts';
+import { DESCRIBED } from './operations.ts';
 
 type Problems = {
   readonly content?: { readonly 'application/problem+json'?: { readonly schema: { readonly allOf: readonly unknown[] } } };

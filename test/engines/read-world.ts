@@ -108,8 +108,17 @@ export const createReadWorld = async (
       ...options,
     }),
   );
-  const writes = commandRoutes({ gateway: side, blobs, readWritten: query.readWritten, requireIfMatch: false, bodyBytesMax: 1_000_000 });
-  const { url } = opening.use(await serveRoutes(Router().use(resource.handler, resourcePaths(), writes, query.routes), query.refusals));
+  const writes = commandRoutes({
+    domain: publishing,
+    gateway: side,
+    blobs,
+    readWritten: query.readWritten,
+    requireIfMatch: false,
+    bodyBytesMax: 1_000_000,
+  });
+  const { url } = opening.use(
+    await serveRoutes(Router().use(resource.handler, resourcePaths(publishing), writes, query.routes), query.refusals),
+  );
   const authorization = async (by: Asker | null, claims: object = {}): Promise<Record<string, string>> => {
     if (by === null) return {};
     const scope = (by.scopes ?? SCOPES).join(' ');

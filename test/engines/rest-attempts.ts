@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { OPERATIONS, type OperationId } from '#shared/rest/operations.ts';
 import type { Installation } from './installation.ts';
 import type { TokenHolder } from './installation-people.ts';
+import { operation } from './operations.ts';
 import { PIXEL } from './pixel.ts';
 import { type Reply, restClientOf } from './rest-client.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
 /** Tries an operation as somebody, on something that is there for this one attempt. */
-export type Attempt = (id: OperationId, asked: Asked) => Promise<Reply>;
+export type Attempt = (id: string, asked: Asked) => Promise<Reply>;
 
 export const openRestAttempts = async (installation: Installation): Promise<Attempt> => {
   const ask = restClientOf(installation);
   const sceneOf = await openScenes(installation);
   return async (id, asked) => {
-    const { method, path } = OPERATIONS[id];
+    const { method, path } = operation(id);
     const { holder, ids, more, visible } = await sceneOf(asked);
     const json = asked.situation === 'role of a user' ? more : { ...BODIES[id]?.(asked.caller === 'author' ? holder : undefined), ...more };
     return ask(
@@ -31,7 +31,7 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
 /** To nowhere. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
 
-const BODIES: { readonly [id in OperationId]?: (author: TokenHolder | undefined) => object } = {
+const BODIES: Readonly<Record<string, (author: TokenHolder | undefined) => object>> = {
   createUser: () => ({ name: 'Nadia', email: `${randomUUID()}@example.com` }),
   // An application cannot change the address of its own user.
   replaceUser: (author) => ({ name: 'Augusta', email: author?.email ?? null }),

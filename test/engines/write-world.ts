@@ -74,7 +74,11 @@ export const createWriteWorld = async ({
     loadKeys,
   };
   const resource = opening.use(await openResourceServer(options));
-  const routes = Router().use(admit(resource), resourcePaths(), commandRoutes({ gateway: side, blobs, requireIfMatch, bodyBytesMax }));
+  const routes = Router().use(
+    admit(resource),
+    resourcePaths(publishing),
+    commandRoutes({ domain: publishing, gateway: side, blobs, requireIfMatch, bodyBytesMax }),
+  );
   const handler = createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes: [routes] });
   const { url } = opening.use(await serve(handler, { limits }));
   const person = async (role: Person['role']): Promise<Person> => ({ id: await registerUser(side, { name: `A ${role}`, role }), role });

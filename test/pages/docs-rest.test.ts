@@ -1,9 +1,9 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { DESCRIBED } from '#shared/rest/operations.ts';
 import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
 import { scaled } from '../engines/load.ts';
+import { DESCRIBED } from '../engines/operations.ts';
 import { until } from '../engines/until.ts';
 import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 

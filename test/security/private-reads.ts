@@ -1,4 +1,4 @@
-import { OPERATIONS } from '#shared/rest/operations.ts';
+import { OPERATIONS } from '../engines/operations.ts';
 import type { Ask } from '../engines/rest-client.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '#shared/html.ts';
 import type { OpenApiOptions } from '../../openapi/document.ts';
-import { INTRODUCTION } from '../../openapi/introduction.ts';
+import { conventionsOf } from '../../openapi/introduction.ts';
 import type { Assets } from '../assets.ts';
 import { formOf, isNamed, schemaId } from '../fields/form.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
@@ -51,7 +51,7 @@ const introductionOf = (options: OpenApiOptions): Html => html`<h1>REST</h1>
 <p>Every operation, to read and to try out. Its conventions, in more words, are <a href="${hrefFrom(REST_PATH, guidePath('rest'))}">on one page</a>; programs read
 <a href="${hrefFrom(REST_PATH, '/openapi.json')}">openapi.json</a>.</p>
 <details><summary>What holds for all of them</summary>
-${renderMarkdown(INTRODUCTION, { resolve: () => undefined }).body}
+${renderMarkdown(conventionsOf(options.domain), { resolve: () => undefined }).body}
 </details>
 <details><summary>To try them with a token</summary>
 <p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste one under <b>bearer</b>: it holds for all of them until you leave the page.

@@ -1,5 +1,5 @@
 import { type Picture, pictureTypeOfPart, receivePicture } from '#shared/blobs/picture.ts';
-import { setCover } from '#shared/blobs/set-cover.ts';
+import { setUpload } from '#shared/blobs/set-upload.ts';
 import type { ArticleId } from '#shared/brands.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context } from './context.ts';
@@ -9,9 +9,9 @@ type Cover = { readonly articleId: ArticleId; readonly file: Upload; readonly if
 /** Keeps the picture, and makes it the cover of the article; answers with the id of the article. */
 export const sendCover = async ({ blobs, check, send }: Context, { articleId, file, ifVersion, field }: Cover): Promise<number> => {
   const edit = { type: 'EditArticle', articleId } as const;
-  const { id } = await setCover({
+  const { id } = await setUpload({
     blobs,
-    articleId,
+    id: articleId,
     check: () => check(edit, ifVersion),
     receive: () => receive(file),
     // The name of the picture is another each time, so that no repetition would be the same request.

@@ -1,10 +1,10 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
-import { ArticlePatch, NewArticle } from '#shared/rest/articles.ts';
-import { CommentPatch, NewComment } from '#shared/rest/comments.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { NewUser, UserPatch } from '#shared/rest/users.ts';
 import { tellForm } from '#shared/rest/writes/write-routes.ts';
@@ -17,7 +17,14 @@ import type { Row, TypeName } from './rows.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** What a mutation sends; inputs are held to the schemas of REST. */
-export type ToCommand = (args: Arguments) => Command;
+export type ToCommand = (args: Arguments, domain: Domain) => Command;
+
+/** As the operation of REST takes it. */
+const asSentTo = (domain: Domain, operation: string, input: unknown): object => {
+  const schema = operationsOf(domain)[operation]?.body?.['application/json'];
+  if (schema === undefined) throw new Error(`${operation} takes nothing`);
+  return parseInput(schema, input) as object;
+};
 
 const ABSENT = {
   User: 'user_not_found',
@@ -46,7 +53,7 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
+  context.send(toCommand(args, context.domain), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
 
 /** What is no id is the id of nothing. */
 export const idOf = (type: TypeName, given: unknown): number => {
@@ -70,11 +77,14 @@ export const MUTATION: Readonly<Record<string, Resolver>> = {
   updateUser: changing('User', ({ id, changes }) => ({ type: 'UpdateUser', userId: userId(id), ...parseInput(UserPatch, changes) })),
   deleteUser: deleting(({ id }) => ({ type: 'DeleteUser', userId: userId(id) })),
 
-  createPost: changing('Post', ({ input }) => ({ type: 'DraftArticle', ...parseInput(NewArticle, withAuthorId(input)) })),
-  updatePost: changing('Post', ({ id, changes }) => ({
+  createPost: changing('Post', ({ input }, domain) => ({
+    type: 'DraftArticle',
+    ...asSentTo(domain, 'createArticle', withAuthorId(input)),
+  })),
+  updatePost: changing('Post', ({ id, changes }, domain) => ({
     type: 'EditArticle',
     articleId: articleId(id),
-    ...parseInput(ArticlePatch, changes),
+    ...asSentTo(domain, 'editArticle', changes),
   })),
   publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
   unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
@@ -83,15 +93,15 @@ export const MUTATION: Readonly<Record<string, Resolver>> = {
   removePostCover: changing('Post', ({ id }) => ({ type: 'EditArticle', articleId: articleId(id), cover: null })),
   deletePost: deleting(({ id }) => ({ type: 'DeleteArticle', articleId: articleId(id) })),
 
-  addComment: changing('Comment', ({ postId, input }) => ({
+  addComment: changing('Comment', ({ postId, input }, domain) => ({
     type: 'AddComment',
     articleId: articleId(postId),
-    ...parseInput(NewComment, withAuthorId(input)),
+    ...asSentTo(domain, 'addComment', withAuthorId(input)),
   })),
-  updateComment: changing('Comment', ({ id, text }) => ({
+  updateComment: changing('Comment', ({ id, text }, domain) => ({
     type: 'EditComment',
     commentId: commentId(id),
-    ...parseInput(CommentPatch, { text }),
+    ...asSentTo(domain, 'editComment', { text }),
   })),
   deleteComment: deleting(({ id }) => ({ type: 'DeleteComment', commentId: commentId(id) })),
 };

@@ -9,8 +9,8 @@ import { takeMore } from '#shared/http/limit-rate.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '../admission.ts';
-import { type ItemRead, type RestOperation, routeOf } from '../operation.ts';
-import { OPERATIONS, type OperationId } from '../operations.ts';
+import { type RestOperation, routeOf } from '../operation.ts';
+import { KERNEL_OPERATIONS, type KernelOperationId } from '../operations.ts';
 import type { SendItem } from '../reads/answer.ts';
 import { answerWritten } from './answer.ts';
 import { contextOf } from './context.ts';
@@ -27,14 +27,14 @@ export type WriteDependencies = {
 
 /** What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the write is done. */
 export type ReadWritten = (request: Request, response: Response, written: WrittenItem) => Promise<SendItem | undefined>;
-type WrittenItem = { readonly item: ItemRead; readonly result: CommandResult };
+type WrittenItem = { readonly item: string; readonly result: CommandResult };
 
-/** The operations that come to one command each; uploads are served apart. */
-export type WriteId = {
-  [Id in OperationId]: (typeof OPERATIONS)[Id]['method'] extends 'GET' ? never : Exclude<Id, 'putCover' | 'deleteCover'>;
-}[OperationId];
+/** The operations of the kernel that come to one command each. */
+type WriteId = {
+  [Id in KernelOperationId]: (typeof KERNEL_OPERATIONS)[Id]['method'] extends 'GET' ? never : Id;
+}[KernelOperationId];
 
-type BodyOf<Id extends WriteId> = (typeof OPERATIONS)[Id] extends {
+type BodyOf<Id extends WriteId> = (typeof KERNEL_OPERATIONS)[Id] extends {
   readonly body: infer Bodies extends Readonly<Record<string, z.ZodType>>;
 }
   ? z.output<Bodies[keyof Bodies]>
@@ -42,23 +42,24 @@ type BodyOf<Id extends WriteId> = (typeof OPERATIONS)[Id] extends {
 
 /** The command that each of some operations comes to. */
 type Writes<Id extends WriteId = WriteId> = {
-  readonly [Each in Id]: (item: ItemOf<(typeof OPERATIONS)[Each]['path']>, body: BodyOf<Each>) => Command;
+  readonly [Each in Id]: (item: ItemOf<(typeof KERNEL_OPERATIONS)[Each]['path']>, body: BodyOf<Each>) => Command;
 };
 
 /** The routes of the writes to one kind of item, which lie under `collection`. */
 export const writeRoutes = (dependencies: WriteDependencies, collection: string, writes: Partial<Writes>): Router => {
   const router = Router();
   for (const [id, toCommand] of Object.entries(writes)) {
-    const operation: RestOperation = OPERATIONS[id as WriteId];
     // Each takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
-    const write = { operation, collection, toCommand: toCommand as (item: object, body: unknown) => Command };
-    register(router, operation, stepsOf(dependencies, write));
+    const write = { operation: KERNEL_OPERATIONS[id as WriteId], collection, toCommand: toCommand as Write['toCommand'] };
+    mountWrite(router, dependencies, write);
   }
   return router;
 };
 
-const register = (router: Router, operation: RestOperation, steps: readonly RequestHandler[]): void => {
+export const mountWrite = (router: Router, dependencies: WriteDependencies, write: Write): void => {
+  const { operation } = write;
   const route = router.route(routeOf(operation));
+  const steps = stepsOf(dependencies, write);
   switch (operation.method) {
     case 'POST':
       return void route.post(...steps);
@@ -73,7 +74,7 @@ const register = (router: Router, operation: RestOperation, steps: readonly Requ
   }
 };
 
-type Write = {
+export type Write = {
   readonly operation: RestOperation;
   readonly collection: string;
   readonly toCommand: (item: object, body: unknown) => Command;

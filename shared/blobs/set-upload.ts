@@ -1,29 +1,29 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { ArticleId } from '#shared/brands.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { newBlobName, pathOfBlob } from './blob-name.ts';
 import type { Blobs } from './blobs.ts';
 import type { Picture } from './picture.ts';
 
-type Cover = {
+type NewUpload = {
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
-  readonly articleId: ArticleId;
+  /** Of the item whose it becomes. */
+  readonly id: number;
   /** Changes nothing, and is refused as the change itself would be. */
   check(): Promise<unknown>;
   /** Begins to take in the picture. */
   receive(): Promise<Picture>;
   /** Where its length was said, it must have it. */
   readonly bytes?: number | undefined;
-  /** Makes the path the cover of the article; `digest` is that of the bytes, the same for the same picture. */
+  /** Makes the path that of the item; `digest` is that of the bytes, the same for the same picture. */
   change(path: string, digest: string): Promise<CommandResult>;
 };
 
-/** Keeps a picture and makes it a cover; who may not is refused before a byte is stored, and what was refused is not kept. */
-export const setCover = async (cover: Cover): Promise<CommandResult> => {
-  const { blobs, check, change } = cover;
+/** Keeps a picture and gives it to an item; who may not is refused before a byte is stored, and what was refused is not kept. */
+export const setUpload = async (upload: NewUpload): Promise<CommandResult> => {
+  const { blobs, check, change } = upload;
   await check();
-  const { name, digest } = await store(cover);
+  const { name, digest } = await store(upload);
   // What cannot be removed is in nobody's way.
   const remove = () => blobs.remove(name).catch(() => {});
   try {
@@ -31,15 +31,15 @@ export const setCover = async (cover: Cover): Promise<CommandResult> => {
     if (result.isRepeat) await remove();
     return result;
   } catch (error) {
-    // Only a refusal says for certain that no article names it.
+    // Only a refusal says for certain that no item names it.
     if (error instanceof Rejection) await remove();
     throw error;
   }
 };
 
-const store = async ({ blobs, articleId, receive, bytes }: Omit<Cover, 'check' | 'change'>) => {
+const store = async ({ blobs, id, receive, bytes }: Omit<NewUpload, 'check' | 'change'>) => {
   await using picture = await receive();
-  const name = newBlobName(articleId, picture.type);
+  const name = newBlobName(id, picture.type);
   const hash = createHash('sha256');
   await blobs.put(name, hashed(picture.chunks, hash), { bytes });
   return { name, digest: hash.digest('base64url') };

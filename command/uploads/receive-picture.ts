@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { ImageType } from '#shared/blobs/blob-name.ts';
+import type { ImageType } from '#shared/blobs/image-type.ts';
 import {
   demandPictureType,
   PICTURE_BYTES_MAX,

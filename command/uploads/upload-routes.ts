@@ -1,0 +1,63 @@
+import { type Request, type RequestHandler, Router } from 'express';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import { setUpload } from '#shared/blobs/set-upload.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
+import { answerWritten } from '#shared/rest/writes/answer.ts';
+import { contextOf } from '#shared/rest/writes/context.ts';
+import { itemOf } from '#shared/rest/writes/item.ts';
+import { demandPicture, receiveBody } from './receive-picture.ts';
+
+export type UploadDependencies = {
+  readonly domain: Domain;
+  readonly gateway: CommandGateway;
+  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+  readonly requireIfMatch: boolean;
+};
+
+/** The pictures of items: their bytes go to the blobs, and a command then names where they are. */
+export const uploadRoutes = (dependencies: UploadDependencies): Router => {
+  const { gateway, blobs, requireIfMatch } = dependencies;
+  const router = Router();
+  for (const [, operation] of ofAggregates(dependencies.domain)) {
+    const { use } = operation;
+    if (use.does !== 'putFile' && use.does !== 'removeFile') continue;
+    const { kind, command, field } = use;
+    const type = typeOfCommand(kind, command.name);
+    const idName = `${kind.name}Id`;
+    const idOf = (request: Request) => (itemOf(operation, request) as Readonly<Record<string, number>>)[idName] as number;
+    const put: RequestHandler = async (request, response) => {
+      const id = idOf(request);
+      const context = contextOf(request, operation, { requireIfMatch });
+      const pictureType = demandPicture(request);
+      const length = request.get('Content-Length');
+      // A repetition finds the version that it made itself: with a key, only the keyed command can tell what must not be changed.
+      const { idempotencyKey, ifVersion, unlessVersion, ...first } = context;
+      const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
+      const result = await setUpload({
+        blobs,
+        id,
+        check: () => gateway.send({ type, [idName]: id }, { ...first, ...conditions }),
+        receive: () => receiveBody(request, pictureType),
+        bytes: length === undefined ? undefined : Number(length),
+        // The name of the picture is another each time, so that the key stands for its bytes.
+        change: (path, digest) => gateway.send({ type, [idName]: id, [field]: path }, { ...context, content: `${field} ${id} ${digest}` }),
+        // What is not wanted any more is let go by, so that the client comes to reading the answer.
+      }).finally(() => request.resume());
+      answerWritten(request, response, { operation, result, self: `/${kind.plural}/${result.id}` });
+    };
+    const remove: RequestHandler = async (request, response) => {
+      const context = contextOf(request, operation, { requireIfMatch });
+      const result = await gateway.send({ type, [idName]: idOf(request), [field]: null }, context);
+      answerWritten(request, response, { operation, result, self: `/${kind.plural}/${result.id}` });
+    };
+    const route = router.route(routeOf(operation));
+    if (use.does === 'putFile') route.put(demandAdmission(operation), put);
+    else route.delete(demandAdmission(operation), remove);
+  }
+  return router;
+};

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { instant, integer, line, picture, prose, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import { examplesOfKind } from './examples.ts';
+import { aggregateOperations } from './operations.ts';
+
+const base = domain({ name: 'expenses', roles: ['employee'] });
+const { aggregate, user } = base;
+
+const claim = aggregate('claim', {
+  owner: 'employee',
+  fields: {
+    employee: ref(user),
+    title: line(200),
+    amount: integer(1, 100).filter().sort(),
+    photo: picture().optional(),
+    reason: prose(500).optional(),
+    status: states('open', 'rejected').filter(),
+    decidedAt: instant().optional(),
+  },
+  events: {
+    made: { creates: ['title', 'amount', 'photo'] },
+    changed: { changes: ['title', 'amount', 'photo'] },
+    rejected: { changes: ['reason'], sets: { status: 'rejected', decidedAt: 'now' } },
+    withdrawn: { ends: true },
+  },
+  commands: {
+    make: { emits: 'made' },
+    change: { emits: 'changed', when: 'open' },
+    reject: { emits: 'rejected', when: 'open' },
+    withdraw: { emits: 'withdrawn' },
+  },
+  rights: { read: { employee: 'own' }, write: { employee: 'own' } },
+});
+const note = aggregate('fieldNote', {
+  names: { plural: 'fieldNotes' },
+  parent: 'claim',
+  order: 'oldest',
+  fields: { claim: ref(claim), text: prose(100), photo: picture().optional() },
+  events: { left: { creates: ['text', 'photo'] }, put: { changes: ['text', 'photo'] } },
+  commands: { leave: { emits: 'left', when: { claim: 'open' } }, put: { emits: 'put' } },
+  rights: { read: { as: 'claim' }, write: { employee: true } },
+});
+const expenses = assemble(base, [claim, note]);
+const operations = aggregateOperations(expenses);
+
+test('of any aggregate there are reads, a write for each command, and uploads', () => {
+  expect(Object.entries(operations).map(([id, { method, path, summary }]) => `${id} ${method} ${path}: ${summary}`)).toEqual([
+    'listClaims GET /claims: The claims that you may read',
+    'listClaimsOfUser GET /users/{userId}/claims: The claims of a user that you may read',
+    'getClaim GET /claims/{claimId}: A claim',
+    'listClaimHistory GET /claims/{claimId}/history: Who changed what of a claim, as far as you may know of it',
+    'createClaim POST /claims: Make a claim',
+    'replaceClaim PUT /claims/{claimId}: Replace what can be changed of a claim',
+    'changeClaim PATCH /claims/{claimId}: Change a claim',
+    'rejectClaim POST /claims/{claimId}/reject: Reject a claim',
+    'withdrawClaim DELETE /claims/{claimId}: Withdraw a claim',
+    'putPhoto PUT /claims/{claimId}/photo: Give a claim a photo',
+    'deletePhoto DELETE /claims/{claimId}/photo: Take the photo from a claim',
+    'listFieldNotes GET /claims/{claimId}/fieldNotes: The field notes of a claim',
+    'getFieldNote GET /fieldNotes/{fieldNoteId}: A field note',
+    'listFieldNoteHistory GET /fieldNotes/{fieldNoteId}/history: Who changed what of a field note, as far as you may know of it',
+    'leaveFieldNote POST /claims/{claimId}/fieldNotes: Leave a field note',
+    'replaceFieldNote PUT /fieldNotes/{fieldNoteId}: Replace what can be changed of a field note',
+    'putFieldNote PATCH /fieldNotes/{fieldNoteId}: Put a field note',
+    'putFieldNotePhoto PUT /fieldNotes/{fieldNoteId}/photo: Give a field note a photo',
+    'deleteFieldNotePhoto DELETE /fieldNotes/{fieldNoteId}/photo: Take the photo from a field note',
+  ]);
+});
+
+test('a command is refused for what its guard asks', () => {
+  expect(operations.createClaim?.refusals).toEqual(['user_not_found', 'user_deleted']);
+  expect(operations.rejectClaim?.refusals).toEqual(['claim_not_open']);
+  expect(operations.leaveFieldNote?.refusals).toEqual(['claim_not_found', 'claim_deleted', 'claim_not_open']);
+});
+
+test('lists are narrowed and ordered by what fields declare', () => {
+  const accepts = (asked: object) => operations.listClaims?.query?.safeParse(asked).success;
+  for (const asked of [{ status: 'open' }, { amount: '5' }, { sort: '-amount' }, { employee: '7' }, { sort: 'createdAt' }])
+    expect(accepts(asked)).toBe(true);
+  for (const asked of [{ title: 'x' }, { sort: 'title' }, { status: 'shut' }, { amount: '101' }, { amount: 'x' }, { q: 'x' }])
+    expect(accepts(asked)).toBe(false);
+});
+
+test('a replacement names everything that can be changed, and may have in it what was read', () => {
+  const schema = operations.replaceClaim?.body?.['application/json'];
+  const whole = { title: 'A train', amount: 5, photo: null };
+  expect(schema?.parse({ ...whole, id: 7, status: 'open', employee: { id: 1 }, _links: {} })).toEqual(whole);
+  expect(schema?.safeParse({ title: 'A train', amount: 5 }).success).toBe(false);
+  expect(schema?.safeParse({ ...whole, extra: 1 }).success).toBe(false);
+});
+
+test('the examples are what their schemas accept', () => {
+  for (const kind of Object.values(expenses.kinds).slice(1)) {
+    const examples = examplesOfKind(expenses, kind);
+    const item = Object.values(operations).find(({ use }) => use.kind === kind && use.does === 'read');
+    expect(() => item?.answer.schema?.parse(Object.values(examples)[0])).not.toThrow();
+  }
+});
+
+test('two operations of one path are refused by name', () => {
+  const twice = aggregate('claims', { ...claimsOf, names: { plural: 'claims' } });
+  expect(() => aggregateOperations(assemble(base, [claim, twice]))).toThrow('There are two operations');
+});
+
+const claimsOf = {
+  fields: { title: line(9) },
+  events: { made: { creates: ['title'] } },
+  commands: { make: { emits: 'made' } },
+  rights: { read: { anyone: true } },
+} as const;

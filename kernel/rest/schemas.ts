@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { createdAt, id, Links, unheeded, updatedAt } from '#shared/rest/fields.ts';
+import { demandedOf, formShape } from '../decide/forms.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { capital, targetOf, wire } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+
+/** An aggregate as everybody sees it who may read it. */
+export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
+  const written = new Set(Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)));
+  const fields = Object.entries(kind.fields).map(([name, def]) => {
+    const schema = shownSchema(domain, def);
+    const meta = { ...(!written.has(name) && { readOnly: true }), ...(def.says !== undefined && { description: def.says }) };
+    return [shownName(domain, name, def), schema.meta(meta)] as const;
+  });
+  return z.strictObject({ id, ...Object.fromEntries(fields), createdAt, updatedAt, _links: Links }).meta({ id: capital(kind.name) });
+};
+
+/** What a reference leads to is shown with its label, if it has one. */
+export const labelOf = (domain: Domain, def: FieldDef): string | undefined =>
+  def.kind === 'ref' ? domain.kinds[targetOf(def)]?.label : undefined;
+
+export const shownName = (domain: Domain, name: string, def: FieldDef): string =>
+  labelOf(domain, def) === undefined ? wire(name, def) : name;
+
+const shownSchema = (domain: Domain, def: FieldDef): z.ZodType => {
+  const label = labelOf(domain, def);
+  const labelled = label === undefined ? undefined : domain.kinds[targetOf(def)]?.fields[label];
+  const schema =
+    label !== undefined && labelled ? z.strictObject({ id, [label]: labelled.recorded }) : def.kind === 'ref' ? id : def.recorded;
+  // What was erased with a person is nothing, unless there is a word for it.
+  const isNullable = def.optional || (def.personal !== undefined && def.personal.erased === undefined);
+  return isNullable ? schema.nullable() : schema;
+};
+
+export const newSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
+  z.strictObject(formShape(kind, command)).meta({ id: `New${capital(kind.name)}` });
+
+export const patchSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
+  z.strictObject(formShape(kind, command)).meta({ id: `${capital(kind.name)}Patch` });
+
+/** Of an action that takes something. */
+export const actionSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
+  z.strictObject(formShape(kind, command)).meta({ id: `${capital(command.name)}${capital(kind.name)}` });
+
+/** The whole of what an edit can change; what cannot be changed may be left in it as it was got. */
+export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandInfo): z.ZodType => {
+  const shown = Object.entries(kind.fields).filter(([name]) => !form.includes(name));
+  const others = ['id', ...shown.map(([name, def]) => shownName(domain, name, def)), 'createdAt', 'updatedAt', '_links'];
+  const content = form.map((name) => [wire(name, kind.fields[name]), demandedOf(kind.fields[name] as FieldDef)] as const);
+  const names = content.map(([name]) => name);
+  return z
+    .strictObject({ ...Object.fromEntries(content), ...Object.fromEntries(others.map((name) => [name, unheeded])) })
+    .transform((whole: Readonly<Record<string, unknown>>) => Object.fromEntries(names.map((name) => [name, whole[name]])))
+    .meta({ id: `${capital(kind.name)}Replacement`, ...(form.length > 1 && { description: replacementText(kind, form) }) });
+};
+
+const replacementText = (kind: Kind, form: readonly string[]): string => {
+  const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
+  const optional = form.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
+  const removals = [...sets, ...optional].map(([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`);
+  const how = removals.length === 0 ? '' : `: ${removals.join(', ')}`;
+  return `The whole ${kind.name}. Every field that can be changed must be there${how}.`;
+};
