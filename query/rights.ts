@@ -1,37 +1,66 @@
-import type { Expression } from '#kernel/conditions/expression.ts';
+import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
+import { conditionSql } from '#kernel/conditions/sql.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
+import { writerFor } from './condition-text.ts';
+import type { Source } from './sources.ts';
+import type { Parameters } from './statement.ts';
 
-/** Articles of one status, of one author or of all: what an index holds together, in the order of lists. */
-export type ArticlePart = { readonly status: ArticleStatus; readonly authorId?: number };
+/** A part of what a caller may read, as conditions on the row t. */
+export type ReadablePart = (parameters: Parameters) => readonly string[];
 
-export type ArticleStatus = 'draft' | 'published';
-
-type ArticleFilter = { readonly status?: ArticleStatus | undefined; readonly authorId?: number | undefined };
+/** What a list is narrowed to anyway: columns that must have a value, and states of which only these are asked for. */
+type Narrowed = { readonly equal?: Readonly<Record<string, number>>; readonly states?: readonly string[] | undefined };
 
 /**
- * The articles that a caller may read and a filter leaves, as parts that have nothing in common. A list takes a page of each
- * and merges them, so that it reads no row that it would have to leave out again, however few of all articles the caller may read.
+ * What a caller may read of a kind, as parts that have nothing in common, each of which one index holds in the order of lists. A list
+ * takes a page of each and merges them, so that it reads no row that it would have to leave out again, however few of all rows the
+ * caller may read.
  */
-export const readableArticles = (caller: Caller, { status, authorId }: ArticleFilter): readonly ArticlePart[] =>
-  partsOf(caller)
-    .filter((part) => status === undefined || part.status === status)
-    .filter((part) => authorId === undefined || part.authorId === undefined || part.authorId === authorId)
-    .map((part) => (authorId === undefined ? part : { ...part, authorId }));
-
-const partsOf = (caller: Caller): readonly ArticlePart[] => {
-  if (caller.kind === 'system') return [{ status: 'published' }, { status: 'draft' }];
-  const right = caller.policy.rights.get('article.read');
-  const userId = caller.kind === 'user' ? caller.userId : undefined;
-  return right === undefined
-    ? []
-    : partsIn(right, reachOf(caller, 'article.read')).flatMap(({ state, left }) => partOf(state, left, userId));
+export const readableParts = (caller: Caller, source: Source, { equal = {}, states }: Narrowed = {}): readonly ReadablePart[] => {
+  const reach = reachOf(caller, source.right);
+  if (reach.size === 0) return [];
+  const narrowed: ReadablePart = (parameters) => [
+    ...(source.staysWhenEnded ? ['t.deleted_at is null'] : []),
+    ...Object.entries(equal).map(([column, value]) => `t.${column} = ${parameters.add(value)}::bigint`),
+  ];
+  const state = source.members.find(({ def }) => def.kind === 'states');
+  if (!state) {
+    if (reach.has(always) || isReadAsParent(source)) return [narrowed];
+    return [
+      (parameters) => [...narrowed(parameters), `(${[...reach].map((each) => textOf(caller, source, each, parameters)).join(' or ')})`],
+    ];
+  }
+  return partsOf(caller, source).flatMap(({ state: value, left }) => {
+    if (states !== undefined && !states.includes(value)) return [];
+    // As it stands, because some indexes are of one state only.
+    const isState = `t.${state.column} = '${value}'`;
+    const only = left.op === 'caller' ? equal[source.members.find(({ name }) => name === left.field)?.column ?? ''] : undefined;
+    if (left === always || (only !== undefined && only === idOf(caller))) return [(parameters) => [isState, ...narrowed(parameters)]];
+    return only === undefined ? [(parameters) => [isState, textOf(caller, source, left, parameters), ...narrowed(parameters)]] : [];
+  });
 };
 
-/** What is asked of an article of a state is nothing, or that the caller wrote it. */
-const partOf = (state: string, left: Expression, userId: number | undefined): readonly ArticlePart[] => {
-  const status = state as ArticleStatus;
-  if (left.op === 'const') return [{ status }];
-  if (left.op !== 'caller') throw new Error(`No index holds the articles of which ${JSON.stringify(left)} is true`);
-  return userId === undefined ? [] : [{ status, authorId: userId }];
+/** Whatever is as visible as its parent is asked for under one that the caller may read. */
+export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && kind.rights.read?.as === parent.name;
+
+const idOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
+
+const partsOf = (
+  caller: Caller,
+  { right: operation, members }: Source,
+): readonly { readonly state: string; readonly left: Expression }[] => {
+  if (caller.kind !== 'system') {
+    const right = caller.policy.rights.get(operation);
+    return right === undefined ? [] : partsIn(right, reachOf(caller, operation));
+  }
+  const states = members.find(({ def }) => def.kind === 'states')?.def.values ?? [];
+  return states.map((state) => ({ state, left: always }));
+};
+
+const textOf = (caller: Caller, { kind }: Source, condition: Expression, parameters: Parameters): string => {
+  if (caller.kind === 'system') return 'true';
+  // PostgreSQL refuses a value that no condition names.
+  const writer = writerFor(() => `${parameters.add(idOf(caller))}::bigint`);
+  return conditionSql(writer, condition, { domain: caller.policy.domain, kind, row: 't' });
 };

@@ -167,8 +167,8 @@ const createReads = (
 ): Omit<Reads, 'listEvents' | 'getErasureOfUser'> => {
   const findArticle = createArticleFinder(pool);
   const now = {
-    ...userReads({ pool, searches, findUser: createUserFinder(pool) }),
-    ...articleReads({ pool, searches, findArticle }),
+    ...userReads({ domain: past.domain, pool, searches, findUser: createUserFinder(pool) }),
+    ...articleReads({ domain: past.domain, pool, searches, findArticle }),
     ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
     ...webhookReads({ domain: past.domain, pool, identity: past.eventLog.identity }),
   };

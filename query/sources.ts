@@ -1,11 +1,12 @@
-import { type FactAt, factsIn } from '#kernel/conditions/facts.ts';
+import { type FactAt, factsIn } from '#kernel/conditions/expression.ts';
+import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import type { Operation } from '#shared/policy.ts';
+import type { Operation, Resource } from '#shared/policy.ts';
 
 /** A field of an aggregate, and the column that has it. */
 export type Member = {
@@ -36,14 +37,19 @@ export type Sort = {
 };
 
 /** Aggregates that are listed under another: as its children, or as what a user owns. */
-type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
+export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
-/** What a right depends on: facts of the aggregate itself by the columns that have them, and of what it refers to. */
-type FactTree = {
-  readonly own: readonly (readonly [key: string, column: string])[];
-  readonly behind: readonly Behind[];
+/** What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go too. */
+type Needs = {
+  readonly fields: readonly (readonly [name: string, column: string])[];
+  readonly behind: readonly {
+    readonly reference: string;
+    readonly column: string;
+    readonly kind: Kind;
+    readonly isParent: boolean;
+    readonly needs: Needs;
+  }[];
 };
-type Behind = { readonly reference: string; readonly column: string; readonly kind: Kind; readonly facts: FactTree };
 
 /** How the aggregates of one kind are read, by whatever reads them: what follows from the declaration, once. */
 export type Source = {
@@ -62,7 +68,7 @@ export type Source = {
   readonly parent: Member | undefined;
   readonly owner: Member | undefined;
   readonly children: readonly Child[];
-  readonly facts: FactTree;
+  readonly needs: Needs;
 };
 
 export type Sources = {
@@ -112,7 +118,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     parent: members.find(({ name }) => name === kind.parent),
     owner: members.find(({ name }) => name === kind.owner),
     children: childrenOf(domain, kind),
-    facts: treeOf(domain, kind, factsOf(domain, kind)),
+    needs: needsOf(domain, kind, factsOf(domain, kind)),
   };
 };
 
@@ -149,29 +155,52 @@ const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
 /** Of all rights to it; whose it is matters to those of the kernel too. */
 const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   const rights = [...rightsOf(domain).values()].filter((right) => right.kind === kind);
-  const at = { domain, kind, path: [] };
-  const owner = kind.name === 'user' ? 'id' : kind.owner;
-  const all = [
-    ...(owner === undefined ? [] : [{ key: 'ownerId', field: owner, path: [] }]),
-    ...rights.flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each, at))),
-  ];
-  return [...new Map(all.map((fact) => [fact.key, fact])).values()];
+  const facts = rights.flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each)));
+  return kind.owner === undefined ? facts : [{ field: kind.owner, path: [] }, ...facts];
 };
 
-const treeOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): FactTree => {
-  const own = facts.filter(({ path }) => path.length === 0);
-  const behind = Map.groupBy(
-    facts.filter(({ path }) => path.length > 0),
-    ({ path }) => path[0] as string,
-  );
+const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): Needs => {
+  const own = facts.flatMap(({ field, path }) => (path.length === 0 ? [field] : []));
+  const references = new Set([...(kind.parent === undefined ? [] : [kind.parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
   return {
-    own: own.map(({ key, field }) => [key, column(field, kind.fields[field])]),
-    behind: [...behind].flatMap(([reference, further]) => {
+    fields: [...new Set(['id', ...own, ...references])].map((field) => [field, column(field, kind.fields[field])]),
+    behind: [...references].flatMap((reference) => {
       const def = kind.fields[reference];
       const target = def && domain.kinds[targetOf(def)];
       if (!def || !target) return [];
-      const there = further.map(({ path, ...fact }) => ({ ...fact, path: path.slice(1) }));
-      return [{ reference, column: column(reference, def), kind: target, facts: treeOf(domain, target, there) }];
+      const there = facts.filter(({ path }) => path[0] === reference).map(({ field, path }) => ({ field, path: path.slice(1) }));
+      const isParent = reference === kind.parent;
+      // Whoever reads it is told of its parent as well, by the rights to that.
+      const asked = isParent ? [...there, ...factsOf(domain, target)] : there;
+      return [{ reference, column: column(reference, def), kind: target, isParent, needs: needsOf(domain, target, asked) }];
     }),
   };
+};
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The fields of a row as rights ask for them. */
+const fieldsIn = ({ fields }: Needs, row: Row): State =>
+  Object.fromEntries(fields.map(([name, each]) => [name, row[each] instanceof Date ? row[each].toISOString() : row[each]]));
+
+/** What rights to a row are asked of; nothing if what it stands under is not there. */
+export const resourceOf = async (
+  { needs }: Source,
+  row: Row,
+  find: (kind: Kind, id: number) => Promise<Row | undefined>,
+): Promise<Resource | undefined> => {
+  const found = new Map<string, State>();
+  const follow = async (from: Needs, at: Row): Promise<boolean> => {
+    for (const { column: reference, kind, isParent, needs: further } of from.behind) {
+      const id = at[reference];
+      const other = typeof id === 'number' ? await find(kind, id) : undefined;
+      if (!other && isParent) return false;
+      if (!other) continue;
+      found.set(`${kind.name} ${id}`, fieldsIn(further, other));
+      if (!(await follow(further, other))) return false;
+    }
+    return true;
+  };
+  if (!(await follow(needs, row))) return undefined;
+  return { fields: fieldsIn(needs, row), find: (kind, id) => found.get(`${kind} ${id}`) };
 };

@@ -101,3 +101,43 @@ export const knowing = (expression: Expression, field: string, value: unknown): 
       return expression;
   }
 };
+
+/** A field that a condition asks, behind which references. */
+export type FactAt = { readonly field: string; readonly path: readonly string[] };
+
+/** What a condition depends on. */
+export const factsIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => factsIn(each, path));
+    case 'not':
+      return factsIn(expression.of, path);
+    case 'at':
+      return factsIn(expression.of, [...path, expression.field]);
+    case 'const':
+    case 'some':
+      return [];
+    default:
+      return [{ field: expression.field, path }];
+  }
+};
+
+/** The fields by which it asks who the caller is. */
+export const callersIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => callersIn(each, path));
+    case 'not':
+      return callersIn(expression.of, path);
+    case 'at':
+      return callersIn(expression.of, [...path, expression.field]);
+    case 'some':
+      return callersIn(expression.of, [...path, expression.list]);
+    case 'caller':
+      return [{ field: expression.field, path }];
+    default:
+      return [];
+  }
+};

@@ -59,27 +59,6 @@ export const checkOf = (expression: Expression, at: At): Check => {
   }
 };
 
-/** A fact: under which key, in which field, and behind which references, from the aggregate whose right it is. */
-export type FactAt = { readonly key: string; readonly field: string; readonly path: readonly string[] };
-
-/** What a condition depends on. */
-export const factsIn = (expression: Expression, at: At): readonly FactAt[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => factsIn(each, at));
-    case 'not':
-      return factsIn(expression.of, at);
-    case 'at':
-      return factsIn(expression.of, { domain: at.domain, kind: at.domain.kinds[expression.kind], path: [...at.path, expression.field] });
-    case 'const':
-    case 'some':
-      return [];
-    default:
-      return [{ key: keyOf(at, expression.field), field: expression.field, path: at.path }];
-  }
-};
-
 /** Nothing is true of what is not there: of that, no fact is known. */
 const behind = ({ field, kind, of }: Extract<Expression, { op: 'at' }>, { domain, path }: At): Check => {
   const there: At = { domain, kind: domain.kinds[kind], path: [...path, field] };

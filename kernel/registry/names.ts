@@ -10,4 +10,5 @@ export const targetOf = (def: FieldDef): string => (typeof def.target === 'strin
 export const itemDefs = (def: FieldDef): Defs => Object.fromEntries(Object.entries(def.item ?? {}).map(([name, { def }]) => [name, def]));
 /** As people read it: `lineItem` is “line item”. */
 export const spaced = (name: string): string => name.replaceAll(/[A-Z_]/g, (letter) => ` ${letter === '_' ? '' : letter.toLowerCase()}`);
-export const oneOf = (name: string): string => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${spaced(name)}`;
+/** `an article`, but `a user`. */
+export const oneOf = (name: string): string => `${/^(?!u[sn])[aeiou]/.test(name) ? 'an' : 'a'} ${spaced(name)}`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
@@ -100,7 +101,11 @@ type Asked = Parameters<typeof readArticleList>[2]['asked'];
 const thereAndBack = async (caller: Caller, asked: Asked, authorId?: number) => {
   const { pool: counted, counted: result } = counting('articles');
   const read = (place: Asked) =>
-    readArticleList(counted, caller, { path: '/articles', asked: { ...asked, ...place, limit: LIMIT }, authorId });
+    readArticleList({ domain: publishing, pool: counted }, caller, {
+      path: '/articles',
+      asked: { ...asked, ...place, limit: LIMIT },
+      authorId,
+    });
   const most = { rows: 0, plan: '' };
   const note = () => {
     if (result.rows > most.rows) Object.assign(most, result);

@@ -1,20 +1,26 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
 import type { Reads } from '../read-routes.ts';
-import { type ArticleStatus, readableArticles } from '../rights.ts';
+import { readableParts } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
+import { demandSource, sourcesOf } from '../sources.ts';
 import type { FindArticle } from './find-article.ts';
 import { articleResource, mayWrite, representArticle } from './representation.ts';
 import { listArticles } from './statements.ts';
 
-type ArticleReads = ReadConnections & { readonly findArticle: FindArticle };
+type ArticleReads = ReadConnections & { readonly domain: Domain; readonly findArticle: FindArticle };
 
-export const articleReads = ({ findArticle, ...connections }: ArticleReads): Reads<'listArticles' | 'getArticle'> => ({
+export const articleReads = ({ domain, findArticle, ...connections }: ArticleReads): Reads<'listArticles' | 'getArticle'> => ({
   async listArticles({ caller }, asked) {
-    const list = await readArticleList(await poolFor(connections, asked.q), caller, { path: '/articles', asked, authorId: asked.author });
+    const list = await readArticleList({ domain, pool: await poolFor(connections, asked.q) }, caller, {
+      path: '/articles',
+      asked,
+      authorId: asked.author,
+    });
     return { ...list, create: mayWrite(caller) ? { href: '/articles', method: 'POST' } : undefined };
   },
 
@@ -38,17 +44,22 @@ type ArticleList = {
 };
 
 /** A list of articles, wherever it stands. */
-export const readArticleList = (pool: Pool, caller: Caller, { path, asked, authorId }: ArticleList): Promise<ListAnswer> => {
+export const readArticleList = (
+  { domain, pool }: { readonly domain: Domain; readonly pool: Pool },
+  caller: Caller,
+  { path, asked, authorId }: ArticleList,
+): Promise<ListAnswer> => {
   const order = ORDERS[asked.sort ?? '-createdAt'];
-  const parts = readableArticles(caller, { status: asked.status, authorId });
+  const source = demandSource(sourcesOf(domain), 'article');
+  const states = ['published', 'draft'].filter(
+    (each) => (asked.status ?? each) === each && (order.column === 'created_at' || each === 'published'),
+  );
+  const parts = readableParts(caller, source, { states, equal: authorId === undefined ? {} : { author_id: authorId } });
   return readList({
     path,
     asked,
     order,
-    read: (walk) =>
-      listArticles(pool, { parts: order.column === 'published_at' ? parts.filter(isPublished) : parts, tag: asked.tag, q: asked.q }, walk),
+    read: (walk) => listArticles(pool, { parts, tag: asked.tag, q: asked.q }, walk),
     represent: (row) => representArticle(row, caller),
   });
 };
-
-const isPublished = ({ status }: { readonly status: ArticleStatus }): boolean => status === 'published';

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { clausesOf, type Walk } from '../lists/walk.ts';
-import type { ArticlePart } from '../rights.ts';
+import type { ReadablePart } from '../rights.ts';
 import { createFinder, Parameters, runPlannedAnew, runShared } from '../statement.ts';
 import type { ArticleRow } from './representation.ts';
 
@@ -24,7 +24,7 @@ type ArticleFilter = { readonly tag?: string | undefined; readonly q?: string | 
  */
 export const listArticles = async (
   pool: Pool,
-  { parts, tag, q }: ArticleFilter & { readonly parts: readonly ArticlePart[] },
+  { parts, tag, q }: ArticleFilter & { readonly parts: readonly ReadablePart[] },
   walk: Walk<'created_at' | 'published_at'>,
 ): Promise<readonly ArticleRow[]> => {
   if (parts.length === 0) return [];
@@ -36,16 +36,10 @@ export const listArticles = async (
     ...(q === undefined ? [] : [`t.search @@ websearch_to_tsquery('simple', ${parameters.add(q)})`]),
   ];
   const selects = parts.map((part) => {
-    const all = [...partConditions(part, parameters), ...conditions].join(' and ');
+    const all = [...part(parameters), ...conditions].join(' and ');
     return `(select ${COLUMNS} from read_model.articles t join read_model.users u on u.id = t.author_id where ${all} ${order})`;
   });
   const text = `select * from (${selects.join(' union all ')}) as page ${order}`;
   const run = tag === undefined && q === undefined ? runShared : runPlannedAnew;
   return run<ArticleRow>(pool, text, parameters.values);
 };
-
-const partConditions = ({ status, authorId }: ArticlePart, parameters: Parameters): readonly string[] => [
-  // As it stands, because some indexes are of one status only.
-  `t.status = '${status}'`,
-  ...(authorId === undefined ? [] : [`t.author_id = ${parameters.add(authorId)}`]),
-];

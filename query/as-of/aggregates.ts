@@ -1,7 +1,11 @@
+import type { Operation } from '#shared/policy.ts';
 import type { Table } from '#shared/read-model/change.ts';
 
 /** What has a stream of its own and a row in the read model. */
-export type Kind = 'user' | 'article' | 'comment' | 'webhook';
+export type Kind = string;
+
+/** What reading it takes. */
+export const readingOf = (kind: Kind): Operation => (kind === 'webhook' ? 'webhook.manage' : `${kind}.read`);
 
 /** A row as PostgreSQL would give it; what no event has set is null. */
 export const rowOf = ({ columns }: Pick<Table, 'columns'>, values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>

@@ -1,16 +1,16 @@
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { admitByScope, type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { admitByScope, type Caller, may, mayAlways } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Reader } from '../read-routes.ts';
-import type { Kind } from './aggregates.ts';
+import { type Kind, readingOf } from './aggregates.ts';
 import { linksThen } from './links.ts';
 import type { FindMoment } from './moment.ts';
 import type { OpenPast, Past } from './past.ts';
-import { PRESENT } from './present.ts';
+import { demandPresent } from './present.ts';
 
 export type ItemThen = {
   readonly kind: Kind;
@@ -18,17 +18,9 @@ export type ItemThen = {
   now(reader: Reader): Promise<unknown>;
 };
 
-/** What reading it takes. */
-export const READING = {
-  user: 'user.read',
-  article: 'article.read',
-  comment: 'comment.read',
-  webhook: 'webhook.manage',
-} as const satisfies Record<Kind, Operation>;
-
 /** Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to read any more. */
 export const isAuditor = (caller: Caller, kind: Kind): boolean =>
-  admitByScope(caller, READING[kind]) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, READING[kind]);
+  admitByScope(caller, readingOf(kind)) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, readingOf(kind));
 
 /** One thing as it was: for those who may read it now and might have then, and for auditors. */
 export const createItemReader =
@@ -38,7 +30,7 @@ export const createItemReader =
     const isAuditing = isAuditor(caller, kind);
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
-    if (id === undefined) throw new Rejection(NOT_FOUND[kind]);
+    if (id === undefined) throw new Rejection(`${kind}_not_found`);
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
     const { shown, changedAt } = await demandThen(past, { kind, id, caller, isAuditing });
     const { version, item } = shown;
@@ -73,23 +65,9 @@ const demandThen = async (past: Past, { kind, id, caller, isAuditing }: Wanted) 
   const { state, row, changedAt = 0 } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  const shown = row && (await PRESENT[kind](past, row, caller));
+  const shown = row && (await demandPresent(kind)(past, row, caller));
   // What is there now was not gone then, so that only auditors come here.
-  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? DELETED[kind] : NOT_FOUND[kind]);
-  if (!isAuditing && !may(caller, READING[kind], shown.resource)) throw new Rejection(NOT_FOUND[kind]);
+  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? `${kind}_deleted` : `${kind}_not_found`);
+  if (!isAuditing && !may(caller, readingOf(kind), shown.resource)) throw new Rejection(`${kind}_not_found`);
   return { shown, changedAt };
 };
-
-export const NOT_FOUND = {
-  user: 'user_not_found',
-  article: 'article_not_found',
-  comment: 'comment_not_found',
-  webhook: 'webhook_not_found',
-} as const satisfies Record<Kind, RejectionCode>;
-
-export const DELETED = {
-  user: 'user_deleted',
-  article: 'article_deleted',
-  comment: 'comment_deleted',
-  webhook: 'webhook_deleted',
-} as const satisfies Record<Kind, RejectionCode>;

@@ -1,75 +1,109 @@
+import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { articleResource } from '../articles/representation.ts';
-import { readableArticles } from '../rights.ts';
+import { isReadAsParent, readableParts } from '../rights.ts';
+import { type Filter, type Row, resourceOf, type Source } from '../sources.ts';
 import { webhookResource } from '../webhooks/representation.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
-import { articleParts, commentParts, DEPARTED_PARTS, removedParts, USER_PARTS, webhookParts } from './parts.ts';
 import type { Past } from './past.ts';
-import type { ArticleThen, CommentThen, UserThen, WebhookThen } from './present.ts';
+import type { WebhookThen } from './present.ts';
 
 /** What lists held then: where to look for it, and which of what was there a caller may see. */
 
-type ArticleFilter = {
-  readonly status?: string | null | undefined;
-  readonly tag?: string | null | undefined;
-  readonly author?: number | null | undefined;
+type Listed<Found> = { readonly parts: readonly Part[]; look(candidate: Candidate): Promise<Found | undefined> };
+
+type Wanted = {
+  readonly source: Source;
+  /** The column of what they are listed under, and its id. */
+  readonly under: { readonly column: string; readonly id: number } | undefined;
+  /** By the names of filters; words are looked for in what is there now. */
+  readonly filter: Readonly<Record<string, unknown>>;
 };
-type WebhookFilter = { readonly owner?: number | null | undefined; readonly enabled?: boolean | null | undefined };
 
-type Listed<Row> = { readonly parts: readonly Part[]; look(candidate: Candidate): Promise<Row | undefined> };
+type Then = Row & { readonly id: number; readonly created_at: Date };
 
-/** What stood still then was in no list. */
-const rowOf = async <Row>(
-  past: Past,
-  kind: Parameters<Past['find']>[0],
-  id: number,
-): Promise<(Row & { readonly id: number }) | undefined> => (await past.find(kind, id)).row as (Row & { readonly id: number }) | undefined;
-
-/** Without an author, who stood still then, nothing of theirs was. */
-const isWritten = async (past: Past, authorId: number): Promise<boolean> => (await past.find('user', authorId)).row !== undefined;
-
-export const articlesThen = (past: Past, caller: Caller, { status, tag, author }: ArticleFilter): Listed<ArticleThen> => {
-  const isAuditing = isAuditor(caller, 'article');
-  const authorId = author ?? undefined;
+export const listedThen = (past: Past, caller: Caller, { source, under, filter }: Wanted): Listed<Then> => {
+  const { kind, right, owner, filters, staysWhenEnded } = source;
+  const isAuditing = isAuditor(caller, kind.name);
+  const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
+  const equal = equalIn(asked, filter, under);
+  const fits = (row: Row): boolean =>
+    asked.every(({ name, column, by }) =>
+      by === 'element' ? (row[column] as readonly unknown[]).includes(filter[name]) : row[column] === filter[name],
+    );
   return {
-    parts: [...articleParts(readableArticles(caller, { authorId })), ...(isAuditing ? removedParts('articles', authorId) : [])],
+    parts: equal === undefined ? [] : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
     async look({ id }) {
-      const row = await rowOf<ArticleThen>(past, 'article', id);
-      if (!row || ((status ?? null) !== null && row.status !== status)) return undefined;
-      if (typeof tag === 'string' && !row.tags.includes(tag)) return undefined;
-      if (!isAuditing && !may(caller, 'article.read', articleResource(row))) return undefined;
-      return (await isWritten(past, row.author_id)) ? row : undefined;
+      const row = (await past.find(kind.name, id)).row as Then | undefined;
+      // What stood still then was in no list.
+      if (!row || (staysWhenEnded && row.deleted_at !== null) || !fits(row)) return undefined;
+      if (!isAuditing && !isReadAsParent(source)) {
+        const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
+        if (resource === undefined || !may(caller, right, resource)) return undefined;
+      }
+      return owner === undefined || (await isThere(past, row[owner.column])) ? row : undefined;
     },
   };
 };
 
-export const usersThen = (past: Past, caller: Caller): Listed<UserThen> => ({
-  parts: may(caller, 'user.read', {}) ? [...USER_PARTS, ...(isAuditor(caller, 'user') ? DEPARTED_PARTS : [])] : [],
-  async look({ id }) {
-    const row = await rowOf<UserThen>(past, 'user', id);
-    return row?.deleted_at === null ? row : undefined;
-  },
-});
+/** Without its owner, who stood still then, nothing of theirs was. */
+const isThere = async (past: Past, owner: unknown): Promise<boolean> =>
+  typeof owner === 'number' && (await past.find('user', owner)).row !== undefined;
 
-/** Whether the caller might read the comments on it is for those to ask who list them. */
-export const commentsThen = (past: Past, caller: Caller, articleId: number): Listed<CommentThen> => ({
-  parts: [...commentParts(articleId), ...(isAuditor(caller, 'comment') ? removedParts('comments', articleId) : [])],
-  async look({ id }) {
-    const row = await rowOf<CommentThen>(past, 'comment', id);
-    return row && (await isWritten(past, row.author_id)) ? row : undefined;
-  },
-});
+type Equal = Readonly<Record<string, number>>;
+
+/** Nothing can be of two owners. */
+const equalIn = (asked: readonly Filter[], filter: Wanted['filter'], under: Wanted['under']): Equal | undefined => {
+  const equal: Record<string, number> = under ? { [under.column]: under.id } : {};
+  for (const { name, column, by } of asked) {
+    if (by !== 'id') continue;
+    const id = Number(filter[name]);
+    if ((equal[column] ?? id) !== id) return undefined;
+    equal[column] = id;
+  }
+  return equal;
+};
+
+/** Whose it is and what it stands under never changes; what else it refers to may have been another then. */
+const lasting = ({ parent, owner }: Source, equal: Equal): Equal =>
+  Object.fromEntries(Object.entries(equal).filter(([column]) => column === parent?.column || column === owner?.column));
+
+const partsNow = (caller: Caller, source: Source, equal: Equal): readonly Part[] =>
+  readableParts(caller, source, { equal: lasting(source, equal) }).map((part) => (parameters) => ({
+    table: source.kind.plural,
+    conditions: part(parameters),
+  }));
+
+/** Where a row goes that is not there any more, or stays without being listed. */
+const partsGone = (source: Source, equal: Equal): readonly Part[] => {
+  const { kind, staysWhenEnded } = source;
+  if (staysWhenEnded) return [() => ({ table: kind.plural, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
+  const { parent } = tableOf(kind);
+  const parentId = parent === null ? undefined : equal[parent];
+  return [removedPart(kind.plural, parentId)];
+};
+
+const removedPart =
+  (table: string, parentId: number | undefined): Part =>
+  (parameters) => ({
+    table: 'removed',
+    isRemoved: true,
+    conditions: [`t.kind = '${table}'`, ...(parentId === undefined ? [] : [`t.parent_id = ${parameters.add(parentId)}::bigint`])],
+  });
+
+type WebhookFilter = { readonly owner?: number | undefined; readonly enabled?: boolean | undefined };
 
 export const webhooksThen = (past: Past, caller: Caller, { owner, enabled }: WebhookFilter): Listed<WebhookThen> => {
-  const isAuditing = isAuditor(caller, 'webhook');
-  const ownerId = owner ?? undefined;
+  const now: Part = (parameters) => ({
+    table: 'webhooks',
+    conditions: owner === undefined ? [] : [`t.owner_id = ${parameters.add(owner)}::bigint`],
+  });
   return {
-    parts: [...webhookParts(ownerId), ...(isAuditing ? removedParts('webhooks', ownerId) : [])],
+    parts: [now, ...(isAuditor(caller, 'webhook') ? [removedPart('webhooks', owner)] : [])],
     async look({ id }) {
-      const row = await rowOf<WebhookThen>(past, 'webhook', id);
+      const row = (await past.find('webhook', id)).row as WebhookThen | undefined;
       if (!row || row.url === null || !may(caller, 'webhook.manage', webhookResource(row))) return undefined;
-      return (enabled ?? null) === null || row.is_enabled === enabled ? row : undefined;
+      return enabled === undefined || row.is_enabled === enabled ? row : undefined;
     },
   };
 };

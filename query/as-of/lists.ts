@@ -11,11 +11,11 @@ import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
 import type { Reader } from '../read-routes.ts';
 import type { Kind } from './aggregates.ts';
 import { type Candidate, findThen, type Part } from './candidates.ts';
-import { DELETED, isAuditor, NOT_FOUND } from './items.ts';
+import { isAuditor } from './items.ts';
 import { linksThen } from './links.ts';
 import { refused } from './moment.ts';
 import type { Past } from './past.ts';
-import { type ArticleThen, PRESENT, type UserThen } from './present.ts';
+import { type ArticleThen, demandPresent, type UserThen } from './present.ts';
 
 type Asked = {
   readonly limit?: number | undefined;
@@ -42,7 +42,7 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
 ): Promise<ListAnswer> => {
   const show = async (candidate: Candidate): Promise<Found | undefined> => {
     const row = await look(candidate);
-    const shown = row && (await PRESENT[kind](past, row as never, reader.caller));
+    const shown = row && (await demandPresent(kind)(past, row as never, reader.caller));
     if (!shown) return undefined;
     const latest = candidate.is_removed ? undefined : `/${kind}s/${candidate.id}`;
     return { id: row.id, created_at: row.created_at, item: { ...shown.item, _links: linksThen(shown.item._links, past.cursor, latest) } };
@@ -51,7 +51,7 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
     const { found, stoppedAt } = await findThen({ pool, past, parts, stretch: beginningOf(walk), wanted: walk.limit + 1, look: show });
     return { rows: found, stoppedAt: stoppedAt && { ...stoppedAt, item: {} } };
   };
-  const order: Order<'created_at'> = { column: 'created_at', descending: (asked.sort ?? SORTED[kind]).startsWith('-') };
+  const order: Order<'created_at'> = { column: 'created_at', descending: (asked.sort ?? SORTED[kind] ?? '-createdAt').startsWith('-') };
   const list = await readListUpTo<'created_at', Found>({
     path,
     asked: { ...asked, at: past.cursor },
@@ -63,10 +63,7 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
 };
 
 /** As the lists of what is there now are, where nothing is said. */
-const SORTED = { user: '-createdAt', article: '-createdAt', comment: 'createdAt', webhook: '-createdAt' } as const satisfies Record<
-  Kind,
-  string
->;
+const SORTED: Readonly<Record<Kind, string>> = { comment: 'createdAt' };
 
 /** Of what was recorded there is no index of words, nor one of times of publication. */
 export const demandCreationOrder = ({ q, sort }: Asked): void => {
@@ -84,8 +81,8 @@ export const demandParent = async ({ kind, past, reader }: Parent): Promise<numb
   const { state, row } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(DELETED[kind]);
+  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(`${kind}_deleted`);
   const isSeen = kind === 'user' || isAuditor(caller, 'comment') || may(caller, 'comment.read', commentsResource(row as ArticleThen));
-  if (!isSeen) throw new Rejection(NOT_FOUND[kind]);
+  if (!isSeen) throw new Rejection(`${kind}_not_found`);
   return id;
 };

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
@@ -5,6 +6,7 @@ import type { MomentOptions } from './moment.ts';
 
 /** What it takes to answer as of then. */
 export type PastOptions = MomentOptions & {
+  readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly tables: Tables;

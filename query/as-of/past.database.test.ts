@@ -3,7 +3,7 @@ import type { StreamName } from '#shared/brands.ts';
 import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { createPastOpener } from './past.ts';
-import { PRESENT } from './present.ts';
+import { demandPresent } from './present.ts';
 
 let world: ReadWorld;
 let author: Asker;
@@ -34,7 +34,7 @@ test('the article of several comments is read once, as is their author', async (
   const past = openPast(await side.eventLog.head(), async () => {});
   for (const id of comments) {
     const row = (await past.row<object>('comment', id)) as Readonly<Record<string, unknown>>;
-    expect(await PRESENT.comment(past, row, as(author.id, author.role))).toBeDefined();
+    expect(await demandPresent('comment')(past, row, as(author.id, author.role))).toBeDefined();
   }
   expect(read.toSorted()).toEqual([`article-${articleId}`, ...comments.map((id) => `comment-${id}`), `user-${author.id}`].toSorted());
 });

@@ -25,7 +25,7 @@ export type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | 
 export type UserThen = Omit<UserRow, 'name'> & { readonly name: string | null; readonly deleted_at: Date | null };
 export type ArticleThen = Omit<ArticleRow, 'author_name'>;
 export type WebhookThen = Omit<WebhookRow, 'url'> & { readonly url: string | null };
-export type CommentThen = Omit<CommentRow, 'author_name'>;
+type CommentThen = Omit<CommentRow, 'author_name'>;
 
 const presentUser: Present = async (_past, row, caller) => {
   const user = row as UserThen;
@@ -60,9 +60,15 @@ const presentWebhook: Present = async ({ identity }, row, caller) => {
   return { version: webhook.version, item: representWebhook(webhook, { caller, identity }), resource: webhookResource(webhook) };
 };
 
-export const PRESENT: Readonly<Record<Kind, Present>> = {
+const PRESENT: Readonly<Record<Kind, Present>> = {
   user: presentUser,
   article: presentArticle,
   comment: presentComment,
   webhook: presentWebhook,
+};
+
+export const demandPresent = (kind: Kind): Present => {
+  const present = PRESENT[kind];
+  if (!present) throw new RangeError(`Nothing says how a ${kind} is shown`);
+  return present;
 };

@@ -3,10 +3,11 @@ import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
+import { demandSource, type Source, sourcesOf } from '../sources.ts';
 import { webhookOwnerFor } from '../webhooks/reads.ts';
 import type { Kind } from './aggregates.ts';
-import { createItemReader, isAuditor, mayReadNow, NOT_FOUND } from './items.ts';
-import { articlesThen, commentsThen, usersThen, webhooksThen } from './listed.ts';
+import { createItemReader, isAuditor, mayReadNow } from './items.ts';
+import { listedThen, webhooksThen } from './listed.ts';
 import { demandCreationOrder, demandParent, readListThen } from './lists.ts';
 import { createMomentFinder } from './moment.ts';
 import type { PastOptions } from './options.ts';
@@ -64,21 +65,31 @@ const createReadsThen = (now: ReadsThen, options: PastOptions): Then => {
     getArticle: itemOf('article', (reader) => now.getArticle(reader, {})),
     getComment: itemOf('comment', (reader) => now.getComment(reader, {})),
     getWebhook: itemOf('webhook', (reader) => now.getWebhook(reader, {})),
-    ...createListsThen(now, { pool: options.pool, open: async ({ charge }, at) => openPast(await findMoment(at, charge), charge) }),
+    ...createListsThen(now, {
+      pool: options.pool,
+      of: (kind) => demandSource(sourcesOf(options.domain), kind),
+      open: async ({ charge }, at) => openPast(await findMoment(at, charge), charge),
+    }),
   };
 };
 
-type Opened = { readonly pool: Pool; open(reader: Reader, at: string): Promise<Past> };
+type Opened = { readonly pool: Pool; of(kind: Kind): Source; open(reader: Reader, at: string): Promise<Past> };
 
-const createListsThen = (now: ReadsThen, { pool, open }: Opened): Omit<Then, 'getUser' | 'getArticle' | 'getComment' | 'getWebhook'> => ({
+const createListsThen = (
+  now: ReadsThen,
+  { pool, of, open }: Opened,
+): Omit<Then, 'getUser' | 'getArticle' | 'getComment' | 'getWebhook'> => ({
   async listUsers(reader, asked) {
     const past = await open(reader, asked.at);
-    return readListThen({ pool, past, reader }, { kind: 'user', path: '/users', asked, ...usersThen(past, reader.caller) });
+    return readListThen(
+      { pool, past, reader },
+      { kind: 'user', path: '/users', asked, ...listedThen(past, reader.caller, { source: of('user'), under: undefined, filter: {} }) },
+    );
   },
   async listArticles(reader, asked) {
     demandCreationOrder(asked);
     const past = await open(reader, asked.at);
-    const listed = articlesThen(past, reader.caller, asked);
+    const listed = listedThen(past, reader.caller, { source: of('article'), under: undefined, filter: asked });
     return readListThen({ pool, past, reader }, { kind: 'article', path: '/articles', asked, ...listed });
   },
   async listArticlesOfUser(reader, asked) {
@@ -86,14 +97,14 @@ const createListsThen = (now: ReadsThen, { pool, open }: Opened): Omit<Then, 'ge
     await demandNow('user', reader, () => now.listArticlesOfUser(reader, { limit: 1 }));
     const past = await open(reader, asked.at);
     const author = await demandParent({ kind: 'user', past, reader });
-    const listed = articlesThen(past, reader.caller, { ...asked, author });
+    const listed = listedThen(past, reader.caller, { source: of('article'), under: { column: 'author_id', id: author }, filter: asked });
     return readListThen({ pool, past, reader }, { kind: 'article', path: `/users/${author}/articles`, asked, ...listed });
   },
   async listComments(reader, asked) {
     await demandNow('article', reader, () => now.listComments(reader, { limit: 1 }));
     const past = await open(reader, asked.at);
     const articleId = await demandParent({ kind: 'article', past, reader });
-    const listed = commentsThen(past, reader.caller, articleId);
+    const listed = listedThen(past, reader.caller, { source: of('comment'), under: { column: 'article_id', id: articleId }, filter: {} });
     return readListThen({ pool, past, reader }, { kind: 'comment', path: `/articles/${articleId}/comments`, asked, ...listed });
   },
   async listWebhooks(reader, asked) {
@@ -109,5 +120,5 @@ const NOBODY = 0;
 /** Of what is not there now, only auditors are told. */
 const demandNow = async (kind: Kind, reader: Reader, read: () => Promise<unknown>): Promise<void> => {
   const isThere = await mayReadNow(read, isAuditor(reader.caller, kind));
-  if (!isThere && pathId(reader.id) === undefined) throw new Rejection(NOT_FOUND[kind]);
+  if (!isThere && pathId(reader.id) === undefined) throw new Rejection(`${kind}_not_found`);
 };

@@ -15,7 +15,7 @@ export type CommentRow = {
 };
 
 /** What stands for the text that went with its author. */
-export const ERASED_TEXT = '[deleted]';
+const ERASED_TEXT = '[deleted]';
 
 /** Where a comment stands, as far as rights depend on it. */
 export type CommentPlace = { readonly article_author_id: number; readonly article_status: 'draft' | 'published' };

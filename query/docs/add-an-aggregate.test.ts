@@ -24,7 +24,7 @@ test('every path that the guide names is there', () => {
 
 test('every piece of code in the guide stands in its file, in the same order', () => {
   const pieces = blocks.filter(({ language }) => language !== 'sh');
-  expect(pieces.length).toBeGreaterThan(3);
+  expect(pieces.length).toBeGreaterThan(2);
   for (const { file, text } of pieces) {
     const source = read(file);
     let from = 0;
@@ -43,7 +43,7 @@ test('the guide names every file that is told of comments by importing something
   })
     .filter((path) => /from '[^']*\bcomments?(?:\.ts|\/)[^']*'/.test(read(path)))
     .filter((path) => !/\bcomments?(?:\.ts|\/)/.test(path));
-  expect(importers.length).toBeGreaterThan(2);
+  expect(importers.length).toBeGreaterThan(0);
   expect(importers.filter((path) => !namedPaths.has(path))).toEqual([]);
 });
 

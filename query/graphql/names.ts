@@ -1,5 +1,5 @@
 import { capital, targetOf } from '#kernel/registry/names.ts';
-import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
+import type { CommandInfo, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Member, Sort } from '../sources.ts';
 
 /** What GraphQL calls what the domain declares. */
@@ -10,6 +10,11 @@ export const listsOf = ({ name, plural, field }: Kind): string => (plural === `$
 /** A reference that is named after its aggregate has the name that the aggregate has here. */
 export const memberName = ({ name, def, target }: Pick<Member, 'name' | 'def' | 'target'>): string =>
   target && name === targetOf(def) ? target.field : name;
+
+/** The id of it in arguments: `postId`. */
+export const idArgument = (member: Pick<Member, 'name' | 'def' | 'target'>): string => `${memberName(member)}Id`;
+
+export const enumName = ({ type }: Kind, { name, def }: Pick<Member, 'name' | 'def'>): string => def.enumName ?? `${type}${capital(name)}`;
 
 /** As the enumerations of orders name it: `PUBLISHED_AT_DESC`. */
 export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
@@ -33,3 +38,9 @@ export const uploadMutations = ({ type }: Kind, field: string) =>
 
 /** What subscriptions tell: `ArticleChange`. */
 export const changeType = ({ name }: Kind): string => `${capital(name)}Change`;
+
+/** The subscription to everything that happens to one aggregate: `articleChanged`. */
+export const changedName = ({ name }: Kind): string => `${name}Changed`;
+
+/** The subscription to one event: `commentAdded`. */
+export const eventName = ({ name }: Kind, event: EventInfo): string => `${name}${capital(event.name)}`;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { instant } from '#shared/instant.ts';
+import { domainSdl } from './domain-sdl.ts';
 import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';
 
@@ -28,13 +29,14 @@ const demandText = (value: unknown): string => {
 
 const takeAny = (value: unknown): unknown => value;
 
-const readTypes = (): DocumentNode =>
-  concatAST(
-    readdirSync(FOLDER)
+const readTypes = (domain: Domain): DocumentNode =>
+  concatAST([
+    ...readdirSync(FOLDER)
       .filter((name) => name.endsWith('.graphql'))
       .sort()
       .map((name) => parse(readFileSync(new URL(name, FOLDER), 'utf8'))),
-  );
+    parse(domainSdl(domain)),
+  ]);
 
 /** Every custom scalar that the files name needs its rule, which SDL cannot say. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
@@ -63,7 +65,7 @@ const made = new WeakMap<Domain, Made>();
 const madeOf = (domain: Domain): Made => {
   const known = made.get(domain);
   if (known) return known;
-  const types = readTypes();
+  const types = readTypes(domain);
   const making = { types, schema: buildSchema(types) };
   made.set(domain, making);
   return making;

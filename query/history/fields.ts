@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   },
 };
 
-export const fieldOf = (kind: Kind, column: string): string | undefined => FIELDS[kind][column];
+export const fieldOf = (kind: Kind, column: string): string | undefined => FIELDS[kind]?.[column];
 
 /** What an event has set of those columns; a place in the log is told together with the log that it is of. */
 export const valuesIn = (kind: Kind, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>

@@ -15,7 +15,6 @@ import { Rejection } from '#shared/rejection.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { createExceptionsFinder } from '../as-of/exceptions.ts';
-import { NOT_FOUND } from '../as-of/items.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { PastOptions } from '../as-of/options.ts';
 import { runPrepared } from '../statement.ts';
@@ -73,7 +72,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const reached = (await readReached(pool, eventLog)) ?? 0;
     const source = { eventLog: metered, stream, upTo: Math.min(upTo, reached) as Position };
     const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, kind, id));
-    if (end === 0) throw new Rejection(NOT_FOUND[kind]);
+    if (end === 0) throw new Rejection(`${kind}_not_found`);
     const stretch: Stretch = { below: Math.min(below ?? end + 1, end + 1), above, isUpward, limit };
     const { changes, ...found } = await findEntries(
       { source, reader: createChangeReader({ ...options, eventLog: metered }), caller },

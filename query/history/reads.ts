@@ -4,7 +4,7 @@ import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import type { Kind } from '../as-of/aggregates.ts';
-import { isAuditor, mayReadNow, NOT_FOUND } from '../as-of/items.ts';
+import { isAuditor, mayReadNow } from '../as-of/items.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { createHistory, type HistoryOptions, type HistoryPage } from './history.ts';
 
@@ -23,7 +23,7 @@ export const historyReads = (
       const { caller, charge } = reader;
       await mayReadNow(() => read(reader), isAuditor(caller, kind));
       const id = pathId(reader.id);
-      if (id === undefined) throw new Rejection(NOT_FOUND[kind]);
+      if (id === undefined) throw new Rejection(`${kind}_not_found`);
       const path = `/${kind}s/${id}/history`;
       const { after, before, limit = LIMIT_DEFAULT } = asked;
       const placeAt = (text: string | undefined) => (text === undefined ? undefined : parseKey<number>(path, 'number', text));

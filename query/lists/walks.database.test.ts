@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
@@ -69,7 +70,11 @@ type Page = { readonly items: readonly Seen[]; readonly links: { readonly prev?:
 
 const read = async ({ caller, limit, sort, status }: Scenario, place: Record<string, string> = {}): Promise<Page> => {
   const asked = { limit, sort, status, ...place } as Parameters<typeof readArticleList>[2]['asked'];
-  return (await readArticleList(pool, caller, { path: '/articles', asked, authorId: undefined })) as unknown as Page;
+  return (await readArticleList({ domain: publishing, pool }, caller, {
+    path: '/articles',
+    asked,
+    authorId: undefined,
+  })) as unknown as Page;
 };
 
 const placeIn = (link: string, name: 'after' | 'before') => ({ [name]: new URL(link, 'http://x').searchParams.get(name) ?? '' });

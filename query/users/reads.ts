@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
@@ -12,7 +13,12 @@ import { listUsers } from './statements.ts';
 
 type UserReads = Reads<'listUsers' | 'getMe' | 'getUser' | 'listArticlesOfUser'>;
 
-export const userReads = ({ pool, searches, findUser }: ReadConnections & { readonly findUser: FindUser }): UserReads => ({
+export const userReads = ({
+  domain,
+  pool,
+  searches,
+  findUser,
+}: ReadConnections & { readonly domain: Domain; readonly findUser: FindUser }): UserReads => ({
   listUsers: ({ caller }, asked) =>
     readList({
       path: '/users',
@@ -33,7 +39,7 @@ export const userReads = ({ pool, searches, findUser }: ReadConnections & { read
 
   async listArticlesOfUser({ caller, id }, asked) {
     const author = await findUser(pathId(id));
-    const connections = await poolFor({ pool, searches }, asked.q);
+    const connections = { domain, pool: await poolFor({ pool, searches }, asked.q) };
     return readArticleList(connections, caller, { path: `/users/${author.id}/articles`, asked, authorId: author.id });
   },
 });

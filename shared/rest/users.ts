@@ -26,7 +26,7 @@ export type User = Readonly<z.infer<typeof User>>;
 /** What stands for the name of an author who was deleted. */
 export const DELETED_USER = 'Deleted user';
 
-export const NewUser = RegisterUser.omit({ type: true }).meta({ id: 'NewUser' });
+const NewUser = RegisterUser.omit({ type: true }).meta({ id: 'NewUser' });
 
 /** An absent role stays as it is, because most may not change it; an address goes only where `null` says so. */
 const UserReplacement = z
@@ -45,7 +45,7 @@ const UserReplacement = z
     description: 'The whole user. `null` removes the e-mail address, which must be there; without `role`, the role stays as it is.',
   });
 
-export const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id: 'UserPatch' });
+const UserPatch = UpdateUser.omit({ type: true, userId: true }).meta({ id: 'UserPatch' });
 
 const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
 

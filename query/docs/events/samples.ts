@@ -31,7 +31,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const event = await represent(change, administratorOf(policy));
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });
-  const { kind, subjectId } = happeningOf(change, cursor);
+  const { kind, subjectId } = happeningOf(policy.domain, change, cursor);
   // What is gone is shown to nobody.
   const item = kind !== undefined && !type.endsWith('.deleted') ? ITEMS[kind] : undefined;
   return {

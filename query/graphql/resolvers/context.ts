@@ -10,7 +10,6 @@ import type { Searches } from '../../searches.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 import type { Loaders } from './loaders.ts';
-import type { TypeName } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
 
 /** What the resolvers of one request share. */
@@ -26,7 +25,7 @@ export type Context = {
   /** What is read as of then, where it is not as of now. */
   readonly past: Past | undefined;
   /** The same context, as of then; `type` and `id` are of the item whose version may be named. */
-  at(moment: string, item?: { readonly type: TypeName; readonly id: unknown }): Promise<Context>;
+  at(moment: string, item?: { readonly type: string; readonly id: unknown }): Promise<Context>;
   readonly readHistory: ReadHistory;
   /** Whether something has happened, rather than been asked for. */
   readonly isSubscription: boolean;

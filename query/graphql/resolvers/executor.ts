@@ -1,35 +1,43 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type { PastOptions } from '../../as-of/options.ts';
 import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
+import { sourcesOf } from '../../sources.ts';
 import { separateErrors } from '../composition/separate-errors.ts';
 import type { Execute } from '../execute.ts';
-import { FEDERATION } from '../federation/entities.ts';
-import { SUBSCRIPTION } from '../subscriptions/resolvers.ts';
+import { federationOf } from '../federation/entities.ts';
+import { subscriptionOf } from '../subscriptions/resolvers.ts';
 import { createCommits } from './commits.ts';
 import type { Context, Resolver } from './context.ts';
 import { asksForCursor, readCursor } from './cursor.ts';
+import { resolversOf } from './kinds.ts';
 import { createLoaders } from './loaders.ts';
 import { createMoments } from './moments.ts';
-import { MUTATION } from './mutations.ts';
-import { COMMENT, POST, QUERY, USER } from './reads.ts';
+import { mutationOf } from './mutations.ts';
+import { queryOf } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
 import { WEBHOOK_MUTATION } from './webhook-mutations.ts';
-import { WEBHOOKS } from './webhooks.ts';
+import { WEBHOOKS, WEBHOOKS_OF_USER } from './webhooks.ts';
+
+type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
 /** What has no resolver here is a member of what its parent was resolved to. */
-const RESOLVERS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Query: { ...QUERY, ...FEDERATION },
-  Mutation: { ...MUTATION, ...WEBHOOK_MUTATION },
-  ...SUBSCRIPTION,
-  User: USER,
-  Post: POST,
-  Comment: COMMENT,
-  ...WEBHOOKS,
+const resolversFor = (domain: Domain): Resolvers => {
+  const sources = sourcesOf(domain);
+  const types: Resolvers = Object.fromEntries(sources.all.map((source) => [source.kind.type, resolversOf(sources, source)]));
+  return {
+    Query: { ...queryOf(domain), ...federationOf(domain) },
+    Mutation: { ...mutationOf(domain), ...WEBHOOK_MUTATION },
+    ...subscriptionOf(domain),
+    ...types,
+    User: { ...types.User, ...WEBHOOKS_OF_USER },
+    ...WEBHOOKS,
+  };
 };
 
 const ERRORS_MAX = 50;
@@ -48,6 +56,8 @@ export type ExecutorOptions = CommandsOptions &
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
+  const resolvers = resolversFor(domain);
+  const fieldResolver = fieldResolverOf(resolvers);
   const momentsOf = createMoments({ ...options, ...folding });
   const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {
@@ -60,7 +70,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       send: createSendCommand(options, { caller, facts, commits }),
       commits,
     };
-    const loaders = createLoaders({ pool, searches }, caller);
+    const loaders = createLoaders({ domain, pool, searches }, caller);
     const shared = {
       domain,
       pool,
@@ -92,16 +102,18 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
   };
 };
 
-const fieldResolver: GraphQLFieldResolver<unknown, Context> = (parent, args, context, { parentType, fieldName, path }) => {
-  const resolver = RESOLVERS[parentType.name]?.[fieldName];
-  // Whatever was resolved to be of a type is what the resolvers of that type take.
-  if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
-  if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
-  const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
-  return typeof member === 'function' ? member() : member;
-};
+const fieldResolverOf =
+  (resolvers: Resolvers): GraphQLFieldResolver<unknown, Context> =>
+  (parent, args, context, { parentType, fieldName, path }) => {
+    const resolver = resolvers[parentType.name]?.[fieldName];
+    // Whatever was resolved to be of a type is what the resolvers of that type take.
+    if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
+    if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
+    const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
+    return typeof member === 'function' ? member() : member;
+  };
 
 /** Whatever is asked of what was, is asked as of then. */
 const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<Row> | undefined)?.asOf ?? context;
 
-const typeResolver: GraphQLTypeResolver<Row, Context> = ({ type }) => type;
+const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;

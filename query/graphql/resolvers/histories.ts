@@ -2,25 +2,24 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
-import { isAuditor, NOT_FOUND } from '../../as-of/items.ts';
+import { isAuditor } from '../../as-of/items.ts';
 import type { Context, Resolver } from './context.ts';
 import { pageSize } from './lists.ts';
-import { KINDS } from './past-loaders.ts';
-import type { Row } from './rows.ts';
+import { listingsOf, type Row } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** A connection (GraphQL Cursor Connections Specification) of what has happened to something, up to the moment that it stands for. */
 export const history = async (row: Row, args: Arguments, context: Context) => {
-  const { caller, loaders, past, readHistory, facts, isSubscription } = context;
+  const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
-  const kind = KINDS[row.type];
+  const { kind } = listingsOf(domain).of(row.__typename);
   if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
   // Authors who were deleted stay as authors, and the rest of them is nobody's to read.
-  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(NOT_FOUND[kind]);
+  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(`${kind}_not_found`);
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
-  const list = `history of ${row.type} ${id}`;
+  const list = `history of ${row.__typename} ${id}`;
   const keyAt = (name: string) => (has(name) ? parseKey<number>(list, 'number', String(args[name])) : undefined);
   const isUpward = has('last');
   const places = { below: keyAt('after'), above: keyAt('before'), isUpward, limit: pageSize(args.first ?? args.last) };

@@ -2,23 +2,26 @@ import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { UNANSWERABLE } from '../../searches.ts';
+import type { Filter } from '../../sources.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
+import { orderName } from '../names.ts';
 import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText } from '../planner/values.ts';
 import type { Context } from './context.ts';
-import type { Asked, ListOf, ParentColumn, Place, Row, RowFilter, TypeName } from './rows.ts';
+import { type Asked, type Listing, type ListOf, listingsOf, type Place, type Row, type RowFilter } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Of whom a field lists: rows of a type, by the column that names the parent. */
-export type Listed = { readonly type: TypeName; readonly parent: ParentColumn; readonly parentId: number };
+export type Listed = { readonly type: string; readonly parent: string | undefined; readonly parentId: number };
 
 export const readPlainList = async (context: Context, listed: Listed, args: Arguments): Promise<readonly Row[]> => {
   const { type, parent, parentId } = listed;
   const rowsMax = pageSize(args.limit);
-  const filter = await filterOf(context, args.filter);
-  return context.loaders.list({ type, parent, asked: { ...orderOf(type, args.sort), filter, ...NO_PLACES, rowsMax } }, parentId);
+  const listing = listingsOf(context.domain).of(type);
+  const filter = await filterOf(context, listing, args.filter);
+  return context.loaders.list({ type, parent, asked: { ...orderOf(listing, args.sort), filter, ...NO_PLACES, rowsMax } }, parentId);
 };
 
 /** What a list costs was counted before, so that this is only for those who do not count. */
@@ -39,13 +42,14 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
   const size = pageSize(args.first ?? args.last);
-  const order = orderOf(type, args.sort);
+  const listing = listingsOf(context.domain).of(type);
+  const order = orderOf(listing, args.sort);
   const place = (side: 'after' | 'before'): Place | undefined =>
     has(side) ? orRefuse(() => placeOf(type, orderFor(order), args[side]), 'unknown_cursor') : undefined;
   const isBackward = has('last');
   const places = { after: place('after'), before: place('before'), isBackward };
-  const filter = await filterOf(context, args.filter);
-  const of: ListOf<TypeName> = { type, parent, asked: { ...order, filter, ...places, rowsMax: size + 1 } };
+  const filter = await filterOf(context, listing, args.filter);
+  const of: ListOf = { type, parent, asked: { ...order, filter, ...places, rowsMax: size + 1 } };
   const page = async () => {
     const read = await loaders.list(of, parentId);
     const nearest = read.slice(0, size);
@@ -71,35 +75,38 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
 };
 
 const timeOf = (row: Row, { column }: Order): number => {
-  const at = column === 'published_at' && row.type === 'Post' ? row.published_at : row.created_at;
-  return at?.getTime() ?? 0;
+  const at = row[column];
+  return at instanceof Date ? at.getTime() : 0;
 };
 
 type Order = Pick<Asked, 'column' | 'descending'>;
 
 const orderFor = ({ column, descending }: Order): Order => ({ column, descending });
 
-const orderOf = (type: TypeName, sort: unknown): Order => {
-  const name = typeof sort === 'string' ? sort : type === 'Comment' ? 'CREATED_AT_ASC' : 'CREATED_AT_DESC';
-  return { column: name.startsWith('PUBLISHED') ? 'published_at' : 'created_at', descending: name.endsWith('DESC') };
+const orderOf = ({ sorts, isNewestFirst }: Listing, given: unknown): Order => {
+  const orders = sorts.flatMap((sort) => [isNewestFirst, !isNewestFirst].map((descending) => ({ ...sort, descending })));
+  const order = typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
+  if (!order) throw new RangeError(`There is no order ${String(given)}`);
+  return orderFor(order);
 };
 
 /** What is no id is nobody's. */
-const filterOf = async ({ searches }: Context, given: unknown): Promise<RowFilter> => {
-  const { status, tag, author, search, owner, enabled } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  const filter: RowFilter = orRefuse(
-    () => ({
-      ...(isGiven(status) && { status: storableText(status) }),
-      ...(isGiven(tag) && { tag: storableText(tag) }),
-      ...(isGiven(author) && { author: pathId(String(author)) ?? -1 }),
-      ...(isGiven(search) && { search: searchText(search) }),
-      ...(isGiven(owner) && { owner: pathId(String(owner)) ?? -1 }),
-      ...(typeof enabled === 'boolean' && { enabled }),
-    }),
-    'invalid_parameter',
-  );
-  if (typeof filter.search !== 'string' || (await searches.isAnswerable(filter.search))) return filter;
-  throw new HttpProblem('invalid_parameter', { detail: UNANSWERABLE });
+const filterOf = async ({ searches }: Context, { filters }: Listing, given: unknown): Promise<RowFilter> => {
+  const values = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const asked = filters.filter(({ name }) => isGiven(values[name]));
+  const read = (): RowFilter => Object.fromEntries(asked.map(({ name, by }) => [name, READ[by](values[name])]));
+  const filter = orRefuse(read, 'invalid_parameter');
+  for (const { name, by } of asked)
+    if (by === 'words' && !(await searches.isAnswerable(String(filter[name]))))
+      throw new HttpProblem('invalid_parameter', { detail: UNANSWERABLE });
+  return filter;
+};
+
+const READ: Readonly<Record<Filter['by'], (value: unknown) => string | number | boolean>> = {
+  value: (value) => (typeof value === 'boolean' ? value : storableText(value)),
+  element: storableText,
+  id: (value) => pathId(String(value)) ?? -1,
+  words: searchText,
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

@@ -1,111 +1,85 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { ReadConnections } from '../../searches.ts';
+import { resourceOf } from '../../sources.ts';
 import { webhookResource } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
-import {
-  type CommentRow,
-  countRows,
-  findBodies,
-  findRows,
-  type ListOf,
-  listRows,
-  type PostRow,
-  type Row,
-  type TypeName,
-  type UserRow,
-} from './rows.ts';
+import { countRows, findRows, findTexts, type Listing, type ListOf, listingsOf, listRows, type Row, type WebhookRow } from './rows.ts';
 
 /** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
 export type Loaders = {
-  find(type: TypeName, id: number): Promise<Row | undefined>;
-  /** The text of a post; refuses where all that are asked for make too much. */
-  body(post: PostRow): Promise<string>;
-  list(of: ListOf<TypeName>, parent: number): Promise<readonly Row[]>;
-  count(of: ListOf<TypeName>, parent: number): Promise<number>;
+  find(type: string, id: number): Promise<Row | undefined>;
+  /** A long text of a row; refuses where all that are asked for make too much. */
+  text(row: Row, column: string): Promise<string>;
+  list(of: ListOf, parent: number): Promise<readonly Row[]>;
+  count(of: ListOf, parent: number): Promise<number>;
   /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
   together<Parent extends number | string, Value>(
     asked: string,
     parent: Parent,
     loadMany: LoadMany<Parent, Value>,
   ): Promise<Value | undefined>;
+  /** What rights to it are asked of; nothing of what is no more than a name for others, or about to go. */
+  resourceOf(row: Row): Promise<Resource | undefined>;
   /** Whether the caller may read it by its id. */
   isReadable(row: Row): Promise<boolean>;
 };
 
 type LoadMany<Parent, Value> = (parents: readonly Parent[]) => Promise<ReadonlyMap<Parent, Value>>;
 
-export const createLoaders = ({ pool, searches }: ReadConnections, caller: Caller): Loaders => {
-  const finders = {
-    User: coalesce<number, Row>((ids) => findRows(pool, 'User', ids)),
-    Post: coalesce<number, Row>((ids) => findRows(pool, 'Post', ids)),
-    Comment: coalesce<number, Row>((ids) => findRows(pool, 'Comment', ids)),
-    Webhook: coalesce<number, Row>((ids) => findRows(pool, 'Webhook', ids)),
+export const createLoaders = ({ domain, pool, searches }: ReadConnections & { readonly domain: Domain }, caller: Caller): Loaders => {
+  const listings = listingsOf(domain);
+  const loads = new Map<string, (parent: never) => Promise<unknown>>();
+  /** What is asked for tells of which kind the parents and the values are. */
+  const together: Loaders['together'] = <Parent extends number | string, Value>(
+    asked: string,
+    parent: Parent,
+    loadMany: LoadMany<Parent, Value>,
+  ) => {
+    const load = (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ?? coalesce(loadMany);
+    loads.set(asked, load);
+    return load(parent);
   };
-  const lists = new Map<string, (parent: number) => Promise<readonly Row[] | undefined>>();
-  const counts = new Map<string, (parent: number) => Promise<number | undefined>>();
-  const others = new Map<string, (parent: never) => Promise<unknown>>();
-  const ofKey = <Load>(loads: Map<string, Load>, of: ListOf<TypeName>, make: () => Load): Load => {
-    const key = JSON.stringify(of);
-    const load = loads.get(key) ?? make();
-    loads.set(key, load);
-    return load;
+  const reading = ({ type, asked }: ListOf) => {
+    const listing = listings.of(type);
+    const isSearch = listing.filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined);
+    return { pool: isSearch ? searches.pool : pool, listing, caller };
   };
-  const poolFor = ({ asked }: ListOf<TypeName>) => (typeof asked.filter.search === 'string' ? searches.pool : pool);
-  const find: Loaders['find'] = (type, id) => finders[type](id);
-  const bodies = coalesce<number, string | null>((ids) => findBodies(pool, ids));
+  const find: Loaders['find'] = (type, id) => together(`find ${type}`, id, (ids) => findRows(pool, listings.of(type), ids));
+  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
   let bytesLeft = ANSWER_BYTES_MAX;
   return {
     find,
-    async body({ id }) {
-      const body = await bodies(id);
-      // It was deleted after the post itself was read.
-      if (body === undefined) throw new Rejection('article_not_found');
+    async text({ __typename, id }, column) {
+      const listing = listings.of(__typename);
+      const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) => findTexts(pool, listing, column, ids));
+      // It was deleted after the item itself was read.
+      if (text === undefined) throw new Rejection(`${listing.kind}_not_found`);
       // In the answer it stands as often as it is asked for.
-      bytesLeft -= body?.length ?? 0;
-      if (body === null || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
-      return body;
+      bytesLeft -= text?.length ?? 0;
+      if (text === null || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
+      return text;
     },
     async list(of, parent) {
-      const load = ofKey(lists, of, () =>
-        coalesce<number, readonly Row[]>((parents) => listRows({ pool: poolFor(of), caller }, of, parents)),
-      );
-      return (await load(parent)) ?? [];
+      return (await together(`list ${JSON.stringify(of)}`, parent, (parents) => listRows(reading(of), of, parents))) ?? [];
     },
     async count(of, parent) {
-      const load = ofKey(counts, of, () => coalesce<number, number>((parents) => countRows({ pool: poolFor(of), caller }, of, parents)));
-      return (await load(parent)) ?? 0;
+      return (await together(`count ${JSON.stringify(of)}`, parent, (parents) => countRows(reading(of), of, parents))) ?? 0;
     },
-    together<Parent extends number | string, Value>(asked: string, parent: Parent, loadMany: LoadMany<Parent, Value>) {
-      // What is asked for tells of which kind the parents and the values are.
-      const load = (others.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ?? coalesce(loadMany);
-      others.set(asked, load);
-      return load(parent);
-    },
+    together,
+    resourceOf: readResource,
     async isReadable(row) {
-      switch (row.type) {
-        case 'User':
-          return row.deleted_at === null && may(caller, 'user.read', userResource(row));
-        case 'Post':
-          return may(caller, 'article.read', postResource(row));
-        case 'Comment': {
-          const post = await find('Post', row.article_id);
-          return post?.type === 'Post' && may(caller, 'comment.read', commentResource(post, row));
-        }
-        case 'Webhook':
-          return row.url !== null && may(caller, 'webhook.manage', webhookResource(row));
-      }
+      const resource = await readResource(row);
+      return resource !== undefined && may(caller, listings.of(row.__typename).right, resource);
     },
   };
 };
 
-export const userResource = ({ id }: UserRow): Resource => ({ fields: { id } });
-
-export const postResource = ({ author_id, status }: PostRow): Resource => ({ fields: { author: author_id, status } });
-
-/** Of a comment, or of all that stand on a post. */
-export const commentResource = (post: PostRow, comment?: CommentRow): Resource => ({
-  fields: { author: comment?.author_id },
-  find: () => ({ author: post.author_id, status: post.status }),
-});
+/** What rights to a row are asked of; nothing if it is there for others only. */
+export const resourceOfRow = async ({ source }: Listing, row: Row, find: Loaders['find']): Promise<Resource | undefined> => {
+  if (!source) return (row as unknown as WebhookRow).url === null ? undefined : webhookResource(row as unknown as WebhookRow);
+  if (source.staysWhenEnded && row.deleted_at !== null) return undefined;
+  return resourceOf(source, row, ({ type }, id) => find(type, id));
+};

@@ -4,7 +4,8 @@ import { createMomentFinder } from '../../as-of/moment.ts';
 import type { PastOptions } from '../../as-of/options.ts';
 import { createPastOpener } from '../../as-of/past.ts';
 import type { Context } from './context.ts';
-import { createPastLoaders, KINDS } from './past-loaders.ts';
+import { createPastLoaders } from './past-loaders.ts';
+import { listingsOf } from './rows.ts';
 
 type Moments = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
@@ -18,9 +19,16 @@ export const createMoments = (options: PastOptions): Moments => {
       // What is no id is the id of nothing, and has no versions.
       const id = item && (pathId(String(item.id)) ?? 0);
       const { charge } = context.facts;
-      const position = await findMoment(moment, charge, item && streamName(KINDS[item.type], id ?? 0));
+      const position = await findMoment(moment, charge, item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0));
       const past = openPast(position, charge);
-      const loaders = createPastLoaders({ pool: context.pool, past, caller: context.caller, now: context.loaders, asOf: () => asOf });
+      const loaders = createPastLoaders({
+        domain: context.domain,
+        pool: context.pool,
+        past,
+        caller: context.caller,
+        now: context.loaders,
+        asOf: () => asOf,
+      });
       const asOf: Context = { ...context, at, past, loaders };
       return asOf;
     };

@@ -1,48 +1,37 @@
-import type { Domain } from '#kernel/registry/registry.ts';
-import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
+import * as z from 'zod';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { editOf, formShape } from '#kernel/decide/forms.ts';
+import { wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
-import { operationsOf } from '#shared/rest/operations.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { NewUser, UserPatch } from '#shared/rest/users.ts';
 import { tellForm } from '#shared/rest/writes/write-routes.ts';
+import { type Member, type Source, sourcesOf } from '../../sources.ts';
+import { idArgument, memberName, mutationName, uploadMutations } from '../names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
-import { sendCover } from './covers.ts';
 import { readById } from './reads.ts';
-import type { Row, TypeName } from './rows.ts';
+import { listingsOf, type Row } from './rows.ts';
+import { sendPicture } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a mutation sends; inputs are held to the schemas of REST. */
-export type ToCommand = (args: Arguments, domain: Domain) => Command;
-
-/** As the operation of REST takes it. */
-const asSentTo = (domain: Domain, operation: string, input: unknown): object => {
-  const schema = operationsOf(domain)[operation]?.body?.['application/json'];
-  if (schema === undefined) throw new Error(`${operation} takes nothing`);
-  return parseInput(schema, input) as object;
-};
-
-const ABSENT = {
-  User: 'user_not_found',
-  Post: 'article_not_found',
-  Comment: 'comment_not_found',
-  Webhook: 'webhook_not_found',
-} as const satisfies Record<TypeName, RejectionCode>;
+/** What a mutation sends; inputs are held to the forms of commands. */
+export type ToCommand = (args: Arguments) => Command;
 
 /** Sends the command, and answers with what it changed as it is then. */
 export const changing =
-  (type: TypeName, toCommand: ToCommand): Resolver =>
+  (type: string, toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key): Promise<Row> =>
     readChanged(context, type, (await sendMutation(toCommand, { args, context, key })).id);
 
-export const readChanged = async (context: Context, type: TypeName, id: number): Promise<Row> => {
+export const readChanged = async (context: Context, type: string, id: number): Promise<Row> => {
   const row = await readById(context, type, id);
   if (row) return row;
-  throw new Rejection(ABSENT[type]);
+  throw new Rejection(`${listingsOf(context.domain).of(type).kind}_not_found`);
 };
 
 export const deleting =
@@ -53,59 +42,85 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args, context.domain), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
+  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
 
 /** What is no id is the id of nothing. */
-export const idOf = (type: TypeName, given: unknown): number => {
+export const idOf = (kind: string, given: unknown): number => {
   const id = pathId(String(given));
-  if (id === undefined) throw new Rejection(ABSENT[type]);
+  if (id === undefined) throw new Rejection(`${kind}_not_found`);
   return id;
 };
 
-const userId = (given: unknown): UserId => idOf('User', given) as UserId;
-const articleId = (given: unknown): ArticleId => idOf('Post', given) as ArticleId;
-const commentId = (given: unknown): CommentId => idOf('Comment', given) as CommentId;
+/** Every command of the domain that clients may give, and what is uploaded. */
+export const mutationOf = (domain: Domain): Readonly<Record<string, Resolver>> =>
+  Object.fromEntries(
+    sourcesOf(domain).all.flatMap((source) => [
+      ...Object.values(source.kind.commands).flatMap((command) =>
+        command.internal ? [] : [[mutationName(source.kind, command), resolverOf(source, command)] as const],
+      ),
+      ...uploadsOf(source),
+    ]),
+  );
 
-/** The author of what is new has another name in REST. */
-const withAuthorId = (input: unknown): unknown => {
-  const { author, ...rest } = input as Arguments;
-  return { ...rest, ...((author ?? null) !== null && { authorId: userId(author) }) };
+const resolverOf = (source: Source, command: CommandInfo): Resolver =>
+  command.kind === 'end' ? deleting(toCommandOf(source, command)) : changing(source.kind.type, toCommandOf(source, command));
+
+const toCommandOf = (source: Source, command: CommandInfo): ToCommand => {
+  const { kind, parent } = source;
+  const type = typeOfCommand(kind, command.name);
+  const form = z.strictObject(formShape(kind, command));
+  const read = formReader(source, command);
+  if (command.kind !== 'create')
+    return (args) => ({
+      type,
+      [`${kind.name}Id`]: idOf(kind.name, args.id),
+      ...parseInput(form, read((args.changes ?? args) as Arguments)),
+    });
+  return (args) => ({
+    type,
+    ...(parent?.target && { [wire(parent.name, parent.def)]: idOf(parent.target.name, args[idArgument(parent)]) }),
+    ...parseInput(form, read(args.input as Arguments)),
+  });
 };
 
-export const MUTATION: Readonly<Record<string, Resolver>> = {
-  createUser: changing('User', ({ input }) => ({ type: 'RegisterUser', ...parseInput(NewUser, withoutNulls(input, 'role')) })),
-  updateUser: changing('User', ({ id, changes }) => ({ type: 'UpdateUser', userId: userId(id), ...parseInput(UserPatch, changes) })),
-  deleteUser: deleting(({ id }) => ({ type: 'DeleteUser', userId: userId(id) })),
-
-  createPost: changing('Post', ({ input }, domain) => ({
-    type: 'DraftArticle',
-    ...asSentTo(domain, 'createArticle', withAuthorId(input)),
-  })),
-  updatePost: changing('Post', ({ id, changes }, domain) => ({
-    type: 'EditArticle',
-    articleId: articleId(id),
-    ...asSentTo(domain, 'editArticle', changes),
-  })),
-  publishPost: changing('Post', ({ id }) => ({ type: 'PublishArticle', articleId: articleId(id) })),
-  unpublishPost: changing('Post', ({ id }) => ({ type: 'UnpublishArticle', articleId: articleId(id) })),
-  setPostCover: async (_mutation, { id, file, ifVersion }, context, field) =>
-    readChanged(context, 'Post', await sendCover(context, { articleId: articleId(id), file: file as Upload, ifVersion, field })),
-  removePostCover: changing('Post', ({ id }) => ({ type: 'EditArticle', articleId: articleId(id), cover: null })),
-  deletePost: deleting(({ id }) => ({ type: 'DeleteArticle', articleId: articleId(id) })),
-
-  addComment: changing('Comment', ({ postId, input }, domain) => ({
-    type: 'AddComment',
-    articleId: articleId(postId),
-    ...asSentTo(domain, 'addComment', withAuthorId(input)),
-  })),
-  updateComment: changing('Comment', ({ id, text }, domain) => ({
-    type: 'EditComment',
-    commentId: commentId(id),
-    ...asSentTo(domain, 'editComment', { text }),
-  })),
-  deleteComment: deleting(({ id }) => ({ type: 'DeleteComment', commentId: commentId(id) })),
+/** The form as commands name it: references by the ids of what they lead to. What is null where only absence has a meaning says nothing. */
+const formReader = ({ kind, members, owner }: Source, { kind: what, form, next }: CommandInfo) => {
+  const isCreation = what === 'create';
+  const names = new Set([...form, ...(isCreation && owner ? [owner.name] : [])]);
+  const given = members.filter(({ name }) => names.has(name));
+  const mayBeAbsent = ({ name, def }: Member): boolean => name === kind.owner || (!def.optional && def.initial !== undefined);
+  return (input: Arguments): Arguments => ({
+    ...Object.fromEntries(
+      given.flatMap((member) => {
+        const { name, def, target } = member;
+        const value = input[target ? memberName(member) : name];
+        if (value === undefined || (isCreation && value === null && mayBeAbsent(member))) return [];
+        return [[wire(name, def), target && value !== null ? idOf(target.name, value) : value]];
+      }),
+    ),
+    ...(isCreation && Object.fromEntries(next.flatMap((each) => (each in input ? [[each, input[each]]] : [])))),
+  });
 };
 
-/** An input that says null where only absence has a meaning says nothing. */
-const withoutNulls = (input: unknown, ...names: readonly string[]): unknown =>
-  Object.fromEntries(Object.entries(input as Arguments).filter(([name, value]) => value !== null || !names.includes(name)));
+const uploadsOf = ({ kind, members }: Source): readonly (readonly [string, Resolver])[] => {
+  const edit = editOf(kind);
+  if (!edit) return [];
+  return members
+    .filter(({ def }) => def.publicFile)
+    .flatMap(({ name }) => {
+      const { set, remove } = uploadMutations(kind, name);
+      const setting: Resolver = async (_mutation, { id, file, ifVersion }, context, field) => {
+        const picturing = { kind, edit, name, id: idOf(kind.name, id), file: file as Upload, ifVersion, field };
+        return readChanged(context, kind.type, await sendPicture(context, picturing));
+      };
+      const removing = changing(kind.type, ({ id }) => ({
+        type: typeOfCommand(kind, edit.name),
+        [`${kind.name}Id`]: idOf(kind.name, id),
+        [name]: null,
+      }));
+      return [
+        [set, setting],
+        [remove, removing],
+      ];
+    });
+};

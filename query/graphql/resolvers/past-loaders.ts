@@ -1,22 +1,19 @@
 import { GraphQLError } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { type Caller, may, type Resource } from '#shared/policy.ts';
-import type { Kind } from '../../as-of/aggregates.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { findThen, type Stretch } from '../../as-of/candidates.ts';
-import { isAuditor, READING } from '../../as-of/items.ts';
-import { articlesThen, commentsThen, usersThen, webhooksThen } from '../../as-of/listed.ts';
+import { isAuditor } from '../../as-of/items.ts';
+import { listedThen, webhooksThen } from '../../as-of/listed.ts';
 import type { Past } from '../../as-of/past.ts';
-import { webhookResource } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import type { Context } from './context.ts';
-import { commentResource, type Loaders, postResource, userResource } from './loaders.ts';
-import type { Asked, ListOf, Row, TypeName } from './rows.ts';
-
-/** The kind of thing that each type is. */
-export const KINDS = { User: 'user', Post: 'article', Comment: 'comment', Webhook: 'webhook' } as const satisfies Record<TypeName, Kind>;
+import { type Loaders, resourceOfRow } from './loaders.ts';
+import { type Asked, type ListOf, listingsOf, type Row } from './rows.ts';
 
 type Options = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly past: Past;
   readonly caller: Caller;
@@ -27,79 +24,61 @@ type Options = {
 };
 
 /** Reads as of then, for one request: each thing out of its own stream. */
-export const createPastLoaders = ({ pool, past, caller, now, asOf }: Options): Loaders => {
+export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Options): Loaders => {
+  const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
-  const rowOf = (type: TypeName, row: object): Row => ({ ...row, type, asOf: asOf() }) as unknown as Row;
+  const rowOf = (type: string, row: object): Row => ({ ...row, __typename: type, asOf: asOf() }) as unknown as Row;
   const find: Loaders['find'] = async (type, id) => {
-    const row = await past.row<object>(KINDS[type], id);
+    const row = await past.row<object>(listings.of(type).kind, id);
     return row && rowOf(type, row);
   };
-  const resourceOf = async (row: Row): Promise<Resource | undefined> => {
-    switch (row.type) {
-      case 'User':
-        return row.deleted_at === null ? userResource(row) : undefined;
-      case 'Post':
-        return postResource(row);
-      case 'Comment': {
-        const post = await find('Post', row.article_id);
-        return post?.type === 'Post' ? commentResource(post, row) : undefined;
-      }
-      case 'Webhook':
-        return row.url === null ? undefined : webhookResource(row);
-    }
-  };
-  const isReadableNow = async ({ type, id }: Row): Promise<boolean> => {
-    const row = await now.find(type, id);
+  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
+  const isReadableNow = async ({ __typename, id }: Row): Promise<boolean> => {
+    const row = await now.find(__typename, id);
     return row !== undefined && now.isReadable(row);
+  };
+  const listed = ({ type, parent, asked }: ListOf, parentId: number) => {
+    const { filters, sorts, source } = listings.of(type);
+    if (sorts[0]?.column !== asked.column) throw refused('A list as of then is ordered by creation.');
+    if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
+      throw refused('Words are looked for in what is there now.');
+    const under = parent === undefined ? undefined : { column: parent, id: parentId };
+    if (source) return listedThen(past, caller, { source, under, filter: asked.filter });
+    const { owner, enabled } = asked.filter;
+    return webhooksThen(past, caller, { owner: both(under?.id, owner as number | undefined), enabled: enabled as boolean | undefined });
   };
   return {
     find,
-    async body(post) {
-      const { body } = post as unknown as { readonly body: string };
-      bytesLeft -= body.length;
+    async text(row, column) {
+      const text = String(row[column]);
+      bytesLeft -= text.length;
       if (bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
-      return body;
+      return text;
     },
     async list(of, parentId) {
       const { asked, type } = of;
-      const { parts, look } = listedThen({ past, caller }, of, parentId);
+      const { parts, look } = listed(of, parentId);
       const { found, stoppedAt } = await findThen<object>({ pool, past, parts, stretch: stretchOf(asked), wanted: asked.rowsMax, look });
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
+    resourceOf: readResource,
     async isReadable(row) {
-      const kind = KINDS[row.type];
-      const resource = await resourceOf(row);
+      const { kind, right } = listings.of(row.__typename);
+      const resource = await readResource(row);
       if (resource === undefined) return false;
-      return isAuditor(caller, kind) || (may(caller, READING[kind], resource) && (await isReadableNow(row)));
+      return isAuditor(caller, kind) || (may(caller, right, resource) && (await isReadableNow(row)));
     },
   };
-};
-
-const listedThen = ({ past, caller }: Pick<Options, 'past' | 'caller'>, { type, parent, asked }: ListOf<TypeName>, parentId: number) => {
-  const { filter, column } = asked;
-  if (column === 'published_at') throw refused('A list as of then is ordered by creation.');
-  if ((filter.search ?? null) !== null) throw refused('Words are looked for in what is there now.');
-  const ofParent = parent === undefined ? null : parentId;
-  switch (type) {
-    case 'User':
-      return usersThen(past, caller);
-    case 'Post':
-      return articlesThen(past, caller, { ...filter, author: both(ofParent, filter.author) });
-    case 'Comment':
-      return commentsThen(past, caller, parentId);
-    case 'Webhook':
-      return webhooksThen(past, caller, { ...filter, owner: both(ofParent, filter.owner) });
-  }
 };
 
 const NOBODY = -1;
 
 /** Whose they must be, where two may say so. */
-const both = (one: number | null, other: number | null | undefined): number | null =>
-  one !== null && (other ?? one) !== one ? NOBODY : (one ?? other ?? null);
+const both = (one: number | undefined, other: number | undefined): number | undefined =>
+  one !== undefined && (other ?? one) !== one ? NOBODY : (one ?? other);
 
 const stretchOf = ({ descending, isBackward, after, before }: Asked): Stretch => ({
   isDownward: descending !== isBackward,

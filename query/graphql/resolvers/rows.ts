@@ -1,9 +1,11 @@
 import { always } from '#kernel/conditions/expression.ts';
 import { conditionSql } from '#kernel/conditions/sql.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
 import { writerFor } from '../../condition-text.ts';
+import { isReadAsParent } from '../../rights.ts';
+import { type Filter, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { WEBHOOK_COLUMNS } from '../../webhooks/statements.ts';
@@ -13,6 +15,8 @@ import type { Context } from './context.ts';
 /** The rows that fields are resolved from, read for many parents by one statement. */
 
 type Common = {
+  /** Of GraphQL. */
+  readonly __typename: string;
   readonly id: number;
   readonly version: number;
   readonly created_at: Date;
@@ -20,68 +24,115 @@ type Common = {
   /** Of a row as of then: in which what it leads to is read. */
   readonly asOf?: Context;
 };
-export type UserRow = Common & {
-  readonly type: 'User';
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly role: Role;
-  readonly deleted_at: Date | null;
-};
-export type PostRow = Common & {
-  readonly type: 'Post';
-  readonly author_id: number;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly cover: string | null;
-  readonly status: 'draft' | 'published';
-  readonly published_at: Date | null;
-};
-export type CommentRow = Common & {
-  readonly type: 'Comment';
-  readonly article_id: number;
-  readonly author_id: number;
-  readonly text: string | null;
-};
-export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly type: 'Webhook'; readonly url: string | null };
-export type Row = UserRow | PostRow | CommentRow | WebhookRow;
+export type Row = Common & Readonly<Record<string, unknown>>;
+export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly url: string | null };
 
-const COMMON = 't.id, t.version, t.created_at, t.updated_at';
-const TABLES = {
-  User: { name: 'read_model.users', columns: `'User' as type, ${COMMON}, t.name, t.email, t.role, t.deleted_at` },
-  Post: {
-    name: 'read_model.articles',
-    columns: `'Post' as type, ${COMMON}, t.author_id, t.title, t.tags, t.cover, t.status, t.published_at`,
-  },
-  Comment: { name: 'read_model.comments', columns: `'Comment' as type, ${COMMON}, t.article_id, t.author_id, t.text` },
-  Webhook: { name: 'read_model.webhooks', columns: `'Webhook' as type, ${WEBHOOK_COLUMNS}` },
-} as const;
-type Rows = { readonly User: UserRow; readonly Post: PostRow; readonly Comment: CommentRow; readonly Webhook: WebhookRow };
-export type TypeName = keyof Rows;
+/** The rows of one type: where they are, and by what lists of them can be narrowed and ordered. */
+export type Listing = {
+  readonly type: string;
+  /** The kind of the streams whose states they are. */
+  readonly kind: string;
+  readonly source: Source | undefined;
+  readonly table: string;
+  /** All but long texts. */
+  readonly columns: string;
+  readonly right: Operation;
+  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by'>[];
+  readonly sorts: readonly Sort[];
+  readonly isNewestFirst: boolean;
+  /** Of a row that is more than a name for others. */
+  readonly isThere: string | undefined;
+};
 
-export const findRows = async <Type extends TypeName>(
+export type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
+
+const made = new WeakMap<Domain, Listings>();
+
+export const listingsOf = (domain: Domain): Listings => {
+  const listings = made.get(domain) ?? makeListings(domain);
+  made.set(domain, listings);
+  return listings;
+};
+
+const makeListings = (domain: Domain): Listings => {
+  const all = [...sourcesOf(domain).all.map(listingOf), WEBHOOK];
+  const byType = new Map(all.map((listing) => [listing.type, listing]));
+  return {
+    all,
+    of(type) {
+      const listing = byType.get(type);
+      if (!listing) throw new RangeError(`No rows are of the type ${type}`);
+      return listing;
+    },
+  };
+};
+
+const COMMON = ['id', 'version', 'created_at', 'updated_at'];
+
+const listingOf = (source: Source): Listing => {
+  const { kind, members, staysWhenEnded } = source;
+  const columns = [...COMMON, ...members.filter((member) => !isLong(member)).map(({ column }) => column)];
+  return {
+    ...source,
+    type: kind.type,
+    kind: kind.name,
+    source,
+    columns: [...columns, ...(staysWhenEnded ? ['deleted_at'] : [])].map((each) => `t.${each}`).join(', '),
+    isThere: staysWhenEnded ? 't.deleted_at is null' : undefined,
+  };
+};
+
+const LONG_CHARACTERS = 10_000;
+
+/** Texts that are long are read for those alone of whom they are asked. */
+export const isLong = ({ def }: Pick<Source['members'][number], 'def'>): boolean =>
+  def.kind === 'text' && ((def.recorded.meta()?.maxLength as number | undefined) ?? 0) > LONG_CHARACTERS;
+
+/** Webhooks are the kernel's own. */
+const WEBHOOK: Listing = {
+  type: 'Webhook',
+  kind: 'webhook',
+  source: undefined,
+  table: 'read_model.webhooks',
+  columns: WEBHOOK_COLUMNS,
+  right: 'webhook.manage',
+  filters: [
+    { name: 'owner', column: 'owner_id', by: 'id' },
+    { name: 'enabled', column: 'is_enabled', by: 'value' },
+  ],
+  sorts: [{ name: 'createdAt', column: 'created_at', state: undefined }],
+  isNewestFirst: true,
+  // One without an address is about to go with its owner.
+  isThere: 't.url is not null',
+};
+
+const columnsWithType = ({ type, columns }: Listing): string => `'${type}' as "__typename", ${columns}`;
+
+export const findRows = async (pool: Pool, listing: Listing, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> => {
+  const text = `select ${columnsWithType(listing)} from ${listing.table} t where t.id = any($1::bigint[])`;
+  return new Map((await runPrepared<Row>(pool, text, [ids])).map((row) => [row.id, row]));
+};
+
+/** Null where all of the texts together are too long. */
+export const findTexts = async (
   pool: Pool,
-  type: Type,
+  { table }: Listing,
+  column: string,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, Rows[Type]>> => {
-  const { name, columns } = TABLES[type];
-  const rows = await runPrepared<Rows[Type]>(pool, `select ${columns} from ${name} t where t.id = any($1::bigint[])`, [ids]);
-  return new Map(rows.map((row) => [row.id, row]));
-};
-
-/** Texts are long, so that they are read for those alone of whom they are asked; null where all of them together are too long. */
-export const findBodies = async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, string | null>> => {
-  const rows = await runPrepared<{ readonly id: number; readonly body: string | null }>(
+): Promise<ReadonlyMap<number, string | null>> => {
+  const rows = await runPrepared<{ readonly id: number; readonly text: string | null }>(
     pool,
-    `select id, case when sum(octet_length(body)) over () <= $2::bigint then body end as body from read_model.articles where id = any($1::bigint[])`,
+    `select id, case when sum(octet_length(${column})) over () <= $2::bigint then ${column} end as text from ${table} where id = any($1::bigint[])`,
     [ids, ANSWER_BYTES_MAX],
   );
-  return new Map(rows.map(({ id, body }) => [id, body]));
+  return new Map(rows.map(({ id, text }) => [id, text]));
 };
 
 /** Which rows of a type a field asks for, and in which order. */
 export type Asked = {
+  /** By the names of filters. */
   readonly filter: RowFilter;
-  readonly column: 'created_at' | 'published_at';
+  readonly column: string;
   readonly descending: boolean;
   /** Nothing beyond these places, which are left out themselves. */
   readonly after: Place | undefined;
@@ -92,110 +143,97 @@ export type Asked = {
 };
 
 export type Place = { readonly at: string; readonly id: number };
+export type RowFilter = Readonly<Record<string, string | number | boolean>>;
 
-/** Of posts or of webhooks. */
-export type RowFilter = {
-  readonly status?: string | null;
-  readonly tag?: string | null;
-  readonly author?: number | null;
-  readonly search?: string | null;
-  readonly owner?: number | null;
-  readonly enabled?: boolean | null;
-};
-
-/** The column by which rows belong to their parents; without it, all rows belong to the query itself, under the id 0. */
-export type ParentColumn = 'author_id' | 'article_id' | 'owner_id' | undefined;
+/** Without a parent, all rows belong to the query itself, under the id 0. */
 export const NO_PARENT = 0;
 
-export type ListOf<Type extends TypeName> = { readonly type: Type; readonly parent: ParentColumn; readonly asked: Asked };
+export type ListOf = {
+  readonly type: string;
+  /** The column by which rows belong to their parents. */
+  readonly parent: string | undefined;
+  readonly asked: Asked;
+};
+
+type Reading = { readonly pool: Pool; readonly listing: Listing; readonly caller: Caller };
 
 /** The rows of each parent, in the order in which they were asked for: from the end, where the end was asked for. */
-export const listRows = async <Type extends TypeName>(
-  { pool, caller }: { readonly pool: Pool; readonly caller: Caller },
-  { type, parent, asked }: ListOf<Type>,
+export const listRows = async (
+  { pool, listing, caller }: Reading,
+  { parent, asked }: ListOf,
   parents: readonly number[],
-): Promise<ReadonlyMap<number, readonly Rows[Type][]>> => {
-  const { columns } = TABLES[type];
+): Promise<ReadonlyMap<number, readonly Row[]>> => {
   const parameters = new Parameters();
   const ids = parameters.add(parents);
   const { column, descending, isBackward, rowsMax } = asked;
   const direction = descending !== isBackward ? 'desc' : 'asc';
-  const from = fromWhere({ type, parent, caller, parameters }, asked);
+  const from = fromWhere({ listing, parent, caller, parameters }, asked);
   const places = [placeCondition(asked, 'after', parameters), placeCondition(asked, 'before', parameters)].join('');
   const text = `select p.id as parent, x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
-    select ${columns} ${from}${places} order by t.${column} ${direction}, t.id ${direction} limit ${parameters.add(rowsMax)}::bigint) x
+    select ${columnsWithType(listing)} ${from}${places} order by t.${column} ${direction}, t.id ${direction} limit ${parameters.add(rowsMax)}::bigint) x
     order by x.${column} ${direction}, x.id ${direction}`;
-  const rows = await runPlannedAnew<Rows[Type] & { parent: number }>(pool, text, parameters.values);
+  const rows = await runPlannedAnew<Row & { parent: number }>(pool, text, parameters.values);
   return Map.groupBy(rows, (row) => row.parent);
 };
 
-export const countRows = async <Type extends TypeName>(
-  { pool, caller }: { readonly pool: Pool; readonly caller: Caller },
-  { type, parent, asked }: ListOf<Type>,
+export const countRows = async (
+  { pool, listing, caller }: Reading,
+  { parent, asked }: ListOf,
   parents: readonly number[],
 ): Promise<ReadonlyMap<number, number>> => {
   const parameters = new Parameters();
   const ids = parameters.add(parents);
-  const from = fromWhere({ type, parent, caller, parameters }, asked);
+  const from = fromWhere({ listing, parent, caller, parameters }, asked);
   const text = `select p.id, (select count(*) ${from})::integer as count from unnest(${ids}::bigint[]) as p (id)`;
   const rows = await runPlannedAnew<{ id: number; count: number }>(pool, text, parameters.values);
   return new Map(rows.map(({ id, count }) => [id, count]));
 };
 
-type Source = { readonly type: TypeName; readonly parent: ParentColumn; readonly caller: Caller; readonly parameters: Parameters };
+type From = {
+  readonly listing: Listing;
+  readonly parent: string | undefined;
+  readonly caller: Caller;
+  readonly parameters: Parameters;
+};
 
-/** What somebody wrote must have its author to stand in a list, who is not there while they are parked. */
-const fromWhere = ({ type, parent, caller, parameters }: Source, { filter, column }: Asked): string => {
+/** What somebody owns must have its owner to stand in a list, who is not there while they are parked. */
+const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, column }: Asked): string => {
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
-  const conditions = [...belongs, ...readable(type, caller, parameters), ...filtered(type, filter, parameters)];
-  const ordered = column === 'published_at' ? [`t.status = 'published'`] : [];
-  const author = type === 'Post' || type === 'Comment' ? ' join read_model.users u on u.id = t.author_id' : '';
-  return `from ${TABLES[type].name} t${author} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
+  const conditions = [...belongs, ...readable(listing, caller, parameters), ...filtered(listing, filter, parameters)];
+  const { source } = listing;
+  const state = listing.sorts.find((sort) => sort.column === column)?.state;
+  const stateColumn = source?.members.find(({ def }) => def.kind === 'states')?.column;
+  const ordered = state === undefined ? [] : [`t.${stateColumn} = '${state}'`];
+  const owner = source?.owner ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
+  return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
 };
 
-const READING = { User: 'user.read', Post: 'article.read', Comment: 'comment.read', Webhook: 'webhook.manage' } as const satisfies Record<
-  TypeName,
-  Operation
->;
-
-const ALIVE: Readonly<Record<TypeName, readonly string[]>> = {
-  User: ['t.deleted_at is null'],
-  Post: [],
-  Comment: [],
-  // One without an address is about to go with its owner.
-  Webhook: ['t.url is not null'],
-};
-
-/** Rights to comments depend on the article alone, and whoever resolves that has asked for them. */
-const readable = (type: TypeName, caller: Caller, parameters: Parameters): readonly string[] => {
-  const alive = ALIVE[type];
-  const reach = reachOf(caller, READING[type]);
+/** Of what is as visible as its parent, whoever resolves that has asked for the right. */
+const readable = ({ source, right, isThere }: Listing, caller: Caller, parameters: Parameters): readonly string[] => {
+  const there = isThere === undefined ? [] : [isThere];
+  const reach = reachOf(caller, right);
   if (reach.size === 0) return ['false'];
-  if (caller.kind === 'system' || reach.has(always) || !(type === 'Post' || type === 'Webhook')) return alive;
-  if (type === 'Webhook') return [...alive, caller.kind === 'user' ? `t.owner_id = ${parameters.add(caller.userId)}::bigint` : 'false'];
-  const { domain, rights } = caller.policy;
-  const kind = rights.get(READING[type])?.kind;
-  if (kind === undefined) return ['false'];
+  if (caller.kind === 'system' || reach.has(always) || (source && isReadAsParent(source))) return there;
+  const viewer = () => `${parameters.add(caller.kind === 'user' ? caller.userId : null)}::bigint`;
+  if (!source) return [...there, `t.owner_id = ${viewer()}`];
+  const { domain } = caller.policy;
   // PostgreSQL refuses a value that no condition names.
-  const writer = writerFor(() => `${parameters.add(caller.kind === 'user' ? caller.userId : null)}::bigint`);
-  const conditions = [...reach].map((each) => conditionSql(writer, each, { domain, kind, row: 't' }));
-  return [...alive, `(${conditions.join(' or ')})`];
+  const writer = writerFor(viewer);
+  const conditions = [...reach].map((each) => conditionSql(writer, each, { domain, kind: source.kind, row: 't' }));
+  return [...there, `(${conditions.join(' or ')})`];
 };
 
-const filtered = (type: TypeName, filter: RowFilter, parameters: Parameters): readonly string[] => {
-  const { status, tag, author, search, owner, enabled } = filter;
-  if (type === 'Webhook')
-    return [
-      ...((owner ?? null) === null ? [] : [`t.owner_id = ${parameters.add(owner)}::bigint`]),
-      ...((enabled ?? null) === null ? [] : [`t.is_enabled = ${parameters.add(enabled)}`]),
-    ];
-  if (type !== 'Post') return [];
-  return [
-    ...((status ?? null) === null ? [] : [`t.status = ${parameters.add(status)}`]),
-    ...((tag ?? null) === null ? [] : [`t.tags @> array[${parameters.add(tag)}]`]),
-    ...((author ?? null) === null ? [] : [`t.author_id = ${parameters.add(author)}::bigint`]),
-    ...((search ?? null) === null ? [] : [`t.search @@ websearch_to_tsquery('simple', ${parameters.add(search)})`]),
-  ];
+const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameters): readonly string[] =>
+  filters.flatMap(({ name, column, by }) => {
+    const value = filter[name];
+    return value === undefined ? [] : [CONDITIONS[by](`t.${column}`, parameters.add(value))];
+  });
+
+const CONDITIONS: Readonly<Record<Filter['by'], (column: string, given: string) => string>> = {
+  value: (column, given) => `${column} = ${given}`,
+  id: (column, given) => `${column} = ${given}::bigint`,
+  element: (column, given) => `${column} @> array[${given}]`,
+  words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
 };
 
 const placeCondition = ({ column, descending, ...places }: Asked, side: 'after' | 'before', parameters: Parameters): string => {

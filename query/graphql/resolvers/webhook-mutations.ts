@@ -14,7 +14,7 @@ import type { Row } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-const webhookId = (given: unknown): WebhookId => idOf('Webhook', given) as WebhookId;
+const webhookId = (given: unknown): WebhookId => idOf('webhook', given) as WebhookId;
 
 type Secret = { readonly webhook: Row; readonly secret: string };
 

@@ -1,4 +1,5 @@
 import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { Role } from '#shared/events/fields.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import {
@@ -21,8 +22,9 @@ import { missedSince } from '../../webhooks/representation.ts';
 import type { Context, Resolver } from './context.ts';
 import { onlyNow } from './histories.ts';
 import { orUnavailable, readKeyedConnection } from './keyed-connection.ts';
-import { common, dated, demandRow } from './reads.ts';
-import type { WebhookRow } from './rows.ts';
+import { type Listed, readConnection, readPlainList } from './lists.ts';
+import { common, dated, demandRow, listed } from './reads.ts';
+import type { Row, WebhookRow } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -47,7 +49,8 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
   withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
     const owner = await loaders.find('User', owner_id);
-    return owner?.type === 'User' && owner.deleted_at === null ? withheldOf(domain, { eventTypes: event_types, scopes }, owner.role) : null;
+    if (!owner || owner.deleted_at !== null) return null;
+    return withheldOf(domain, { eventTypes: event_types, scopes }, owner.role as Role);
   }),
   health: onlyNow(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>
@@ -124,6 +127,14 @@ const ATTEMPT: Readonly<Record<string, Resolver>> = {
 
 const ANSWER: Readonly<Record<string, Resolver>> = {
   headers: ({ headers }: NonNullable<Attempt['answer']>) => headersOf(headers),
+};
+
+const webhooksOf = ({ id }: Row): Listed => ({ type: 'Webhook', parent: 'owner_id', parentId: id });
+
+/** Of whose owner they are. */
+export const WEBHOOKS_OF_USER: Readonly<Record<string, Resolver>> = {
+  webhooks: listed(webhooksOf, readPlainList),
+  webhooksConnection: listed(webhooksOf, readConnection),
 };
 
 /** By type. */

@@ -1,11 +1,14 @@
-import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind, type SelectionSetNode } from 'graphql';
+import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind as NodeKind, type SelectionSetNode } from 'graphql';
+import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Catalogue } from '#shared/events/catalogue.ts';
+import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Topic } from '../../changes/topics.ts';
 import { topicsOfTypes } from '../../events/filter.ts';
+import { sourcesOf } from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
+import { changedName, eventName } from '../names.ts';
 import { Refused, type Runnable } from '../run.ts';
 
 /** Which changes a subscription asks for. */
@@ -22,17 +25,35 @@ export type AskedChanges = {
 type Arguments = Readonly<Record<string, unknown>>;
 type Asked = Pick<AskedChanges, 'topics'> & Partial<Pick<AskedChanges, 'wants'>>;
 
-const FIELDS: Readonly<Record<string, (args: Arguments, catalogue: Catalogue) => Asked>> = {
-  articlePublished: () => ({ topics: ['type:article.published'] }),
-  articleChanged: ({ id }) => ({ topics: [`article:${demandId(id)}`] }),
-  commentAdded: ({ articleId }) => ({ topics: [`comments:${demandId(articleId)}`], wants: ({ type }) => type === 'comment.added' }),
-  userChanged: ({ id }) => ({ topics: [`user:${demandId(id)}`] }),
-  changes: ({ types }, catalogue) => ({ topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'] }),
+type Read = (args: Arguments) => Asked;
+
+const made = new WeakMap<Domain, ReadonlyMap<string, Read>>();
+
+const fieldsOf = (domain: Domain): ReadonlyMap<string, Read> => {
+  const fields = made.get(domain) ?? makeFields(domain);
+  made.set(domain, fields);
+  return fields;
+};
+
+const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
+  const catalogue = catalogueOf(domain);
+  const ofKinds = sourcesOf(domain).all.flatMap(({ kind }) => [
+    [changedName(kind), ({ id }: Arguments) => ({ topics: [`${kind.name}:${demandId(id)}` as Topic] })] as const,
+    ...Object.values(kind.events).map((event) => [eventName(kind, event), toldOf(kind, event)] as const),
+  ]);
+  const changes: Read = ({ types }) => ({ topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'] });
+  return new Map<string, Read>([...ofKinds, ['changes', changes]]);
+};
+
+/** One type of event: of all, or of those under one parent. */
+const toldOf = ({ plural, parent }: Kind, event: EventInfo): Read => {
+  if (parent === undefined) return () => ({ topics: [`type:${event.type}`] });
+  return (args) => ({ topics: [`${plural}:${demandId(args[`${parent}Id`])}` as Topic], wants: ({ type }) => type === event.type });
 };
 
 /** Refuses what can never come. */
 export const askedChangesOf = (
-  catalogue: Catalogue,
+  domain: Domain,
   { prepared: { schema, document }, operation: { node }, variables }: Runnable,
 ): AskedChanges => {
   const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
@@ -40,13 +61,13 @@ export const askedChangesOf = (
   if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
   const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
   const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
-  const read = FIELDS[field.name.value];
+  const read = fieldsOf(domain).get(field.name.value);
   if (!definition || !read) throw new Error(`nobody knows which changes ${field.name.value} asks for`);
   const args = readArguments(() => getArgumentValues(definition, field, variableValues));
   const cursors = new Set(namesOfCursors(node));
   return {
     wants: () => true,
-    ...read(args, catalogue),
+    ...read(args),
     after: (args.after ?? null) === null ? undefined : String(args.after),
     variables: Object.fromEntries(Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name))),
   };
@@ -55,8 +76,8 @@ export const askedChangesOf = (
 /** Validation sees to it that there is one, however often it is written. */
 const rootFieldIn = ({ selections }: SelectionSetNode, fragments: ReturnType<typeof fragmentsOf>): FieldNode => {
   const [first] = selections;
-  if (first?.kind === Kind.FIELD) return first;
-  const inner = first?.kind === Kind.FRAGMENT_SPREAD ? fragments.get(first.name.value)?.selectionSet : first?.selectionSet;
+  if (first?.kind === NodeKind.FIELD) return first;
+  const inner = first?.kind === NodeKind.FRAGMENT_SPREAD ? fragments.get(first.name.value)?.selectionSet : first?.selectionSet;
   if (inner === undefined) throw new Error('a subscription without a field is not valid');
   return rootFieldIn(inner, fragments);
 };
@@ -77,8 +98,8 @@ const withCode = (error: GraphQLError): GraphQLError =>
 const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['node']): readonly string[] =>
   variableDefinitions
     .filter(({ type }) => {
-      const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-      return named.kind === Kind.NAMED_TYPE && named.name.value === 'Cursor';
+      const named = type.kind === NodeKind.NON_NULL_TYPE ? type.type : type;
+      return named.kind === NodeKind.NAMED_TYPE && named.name.value === 'Cursor';
     })
     .map(({ variable }) => variable.name.value);
 

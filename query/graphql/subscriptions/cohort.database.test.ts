@@ -3,7 +3,6 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
@@ -39,7 +38,10 @@ const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<s
   const { pool } = opened;
   const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
-  return createCohorts({ identity, execute, log: pino({ level: 'silent' }) })(runnable, askedChangesOf(catalogueOf(publishing), runnable));
+  return createCohorts({ domain: publishing, identity, execute, log: pino({ level: 'silent' }) })(
+    runnable,
+    askedChangesOf(publishing, runnable),
+  );
 };
 const PUBLISHED: Change = {
   position: 36 as Position,

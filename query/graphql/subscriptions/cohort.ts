@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { mayKnow } from '#shared/change-stream/may-know.ts';
@@ -17,13 +18,13 @@ import type { AskedChanges } from './asked-changes.ts';
 import { dependsOnViewer } from './depends-on-viewer.ts';
 import { happeningOf } from './happening.ts';
 
-type Options = { readonly identity: LogIdentity; readonly execute: Execute; readonly log: Log };
+type Options = { readonly domain: Domain; readonly identity: LogIdentity; readonly execute: Execute; readonly log: Log };
 
 /** Those who have asked for the same and are shown the same. */
 export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
 
 /** A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for `Last-Event-ID`. */
-export const createCohorts = ({ identity, execute, log }: Options): CohortOf => {
+export const createCohorts = ({ domain, identity, execute, log }: Options): CohortOf => {
   const cohortOf = createSharedCohorts();
   return (runnable, { topics, wants, variables }) => {
     const { prepared, operation, caller: viewer } = runnable;
@@ -39,7 +40,7 @@ export const createCohorts = ({ identity, execute, log }: Options): CohortOf => 
         const caller = isOwn ? viewer : concerned;
         if (!wants(change) || !mayKnow(caller, change)) return undefined;
         const cursor = formatCursor(identity, change.position);
-        const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happeningOf(change, cursor));
+        const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happeningOf(domain, change, cursor));
         if (errors) demandLasting(errors);
         const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
         return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });

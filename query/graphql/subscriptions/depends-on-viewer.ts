@@ -11,8 +11,14 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { callersIn } from '#kernel/conditions/expression.ts';
+import { rightsOf } from '#kernel/conditions/rights.ts';
+import { targetOf } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
+import { type Child, demandSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
+import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 
 /**
  * Whom the value of a field is the same for, among viewers of one role and the same scopes who may read what it is a field of:
@@ -59,70 +65,95 @@ const OF_HISTORIES = Object.fromEntries(
   }).map(([type, fields]) => [type, Object.fromEntries(fields.split(' ').map((field) => [field, 'all' as const]))]),
 );
 
+type Fields = Readonly<Record<string, SameFor | undefined>>;
+type SameInTypes = Readonly<Record<string, Fields>>;
+
 /** A field that is not here counts as different for everybody; a test holds this to the schema. */
-const SAME_FOR: Readonly<Record<string, Readonly<Record<string, SameFor>>>> = {
-  Subscription: { articlePublished: 'all', articleChanged: 'all', commentAdded: 'all', userChanged: 'all', changes: 'all' },
-  ArticleChange: { ...IN_PAYLOAD, article: 'all' },
-  CommentChange: { ...IN_PAYLOAD, comment: 'all' },
-  UserChange: { ...IN_PAYLOAD, user: 'all' },
-  Change: { ...IN_PAYLOAD, article: 'all', comment: 'all', user: 'all', webhook: 'all' },
+const OF_KERNEL: SameInTypes = {
   Node: { id: 'all' },
-  User: {
-    id: 'all',
-    name: 'all',
-    version: 'all',
-    email: 'all_but_its_own',
-    role: 'all_but_its_own',
-    createdAt: 'all_but_its_own',
-    updatedAt: 'all_but_its_own',
-    // Their drafts are among them.
-    posts: 'all_but_its_own',
-    postsConnection: 'all_but_its_own',
-    webhooks: 'all_but_its_own',
-    webhooksConnection: 'all_but_its_own',
-    asOf: 'all',
-    history: 'all',
-  },
-  Post: {
-    id: 'all',
-    title: 'all',
-    body: 'all',
-    tags: 'all',
-    status: 'all',
-    author: 'all',
-    cover: 'all',
-    coverAddress: 'all',
-    createdAt: 'all',
-    updatedAt: 'all',
-    publishedAt: 'all',
-    version: 'all',
-    comments: 'all_and_leads_to_others',
-    commentsConnection: 'all_and_leads_to_others',
-    asOf: 'all',
-    history: 'all',
-  },
   SignedAddress: { href: 'all', expiresAt: 'all' },
-  Comment: {
-    id: 'all',
-    text: 'all',
-    author: 'all',
-    post: 'all',
-    createdAt: 'all',
-    updatedAt: 'all',
-    version: 'all',
-    asOf: 'all',
-    history: 'all',
-  },
+  PageInfo: { hasNextPage: 'all', hasPreviousPage: 'all', startCursor: 'all', endCursor: 'all' },
   ...OF_WEBHOOKS,
   ...OF_HISTORIES,
-  PostConnection: IN_CONNECTION,
-  PostEdge: IN_EDGE,
-  CommentConnection: IN_CONNECTION,
-  CommentEdge: IN_EDGE,
-  PageInfo: { hasNextPage: 'all', hasPreviousPage: 'all', startCursor: 'all', endCursor: 'all' },
 };
 
-export const sameFor = (type: string, field: string): SameFor | undefined => SAME_FOR[type]?.[field];
+const made = new WeakMap<Domain, SameInTypes>();
+
+export const sameFor = (domain: Domain, type: string, field: string): SameFor | undefined => {
+  const types = made.get(domain) ?? makeTypes(domain);
+  made.set(domain, types);
+  return types[type]?.[field];
+};
+
+const makeTypes = (domain: Domain): SameInTypes => {
+  const sources = sourcesOf(domain);
+  const kinds = sources.all.map(({ kind }) => kind);
+  const roots = kinds.flatMap((kind) => [changedName(kind), ...Object.values(kind.events).map((event) => eventName(kind, event))]);
+  const user = { webhooks: 'all_but_its_own', webhooksConnection: 'all_but_its_own' } as const;
+  const types = sources.all.flatMap((source): readonly (readonly [string, Fields])[] => {
+    const { type, name } = source.kind;
+    return [
+      [type, { ...sameInType(domain, sources, source), ...(name === 'user' && user) }],
+      [`${type}Connection`, IN_CONNECTION],
+      [`${type}Edge`, IN_EDGE],
+      [changeType(source.kind), { ...IN_PAYLOAD, [name]: 'all' }],
+    ];
+  });
+  return {
+    ...OF_KERNEL,
+    ...Object.fromEntries(types),
+    Subscription: { ...Object.fromEntries(roots.map((root) => [root, 'all'])), changes: 'all' },
+    Change: { ...IN_PAYLOAD, ...Object.fromEntries(kinds.map(({ name }) => [name, 'all'])), webhook: 'all' },
+  };
+};
+
+const sameInType = (domain: Domain, sources: Sources, source: Source): Fields => {
+  const { members, guards, children } = source;
+  const plain = [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'version',
+    'asOf',
+    'history',
+    ...members.flatMap(({ name, target }) => (target ? [] : [name])),
+  ];
+  const addresses = members.flatMap(({ name, def }) => (def.publicFile ? [[`${name}Address`, 'all'] as const] : []));
+  return {
+    ...Object.fromEntries(plain.map((name) => [name, guards.has(name) ? 'all_but_its_own' : 'all'])),
+    ...Object.fromEntries(addresses),
+    ...Object.fromEntries(members.flatMap((member) => (member.target ? [[memberName(member), sameBehind(domain, source, member)]] : []))),
+    ...Object.fromEntries(
+      children.flatMap((child) => {
+        const same = sameUnder(domain, demandSource(sources, child.kind.name), child);
+        return [listsOf(child.kind), `${listsOf(child.kind)}Connection`].map((name) => [name, same]);
+      }),
+    ),
+  };
+};
+
+/** Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs to others. */
+const sameBehind = (domain: Domain, { parent, owner }: Source, member: Member): SameFor | undefined => {
+  if (member.name === parent?.name || member.name === owner?.name) return 'all';
+  return member.target && askersOf(domain, `${member.target.name}.read`).size > 0 ? undefined : 'all_and_leads_to_others';
+};
+
+/** What somebody owns may be seen by them alone; what stands under something else is as visible as that, or different for everybody. */
+const sameUnder = (domain: Domain, { kind, owner, right }: Source, { reference }: Child): SameFor | undefined => {
+  const askers = askersOf(domain, right);
+  if (reference === owner?.name) return [...askers].every((asker) => asker === reference) ? 'all_but_its_own' : undefined;
+  const parent = kind.fields[reference];
+  const above = parent && domain.kinds[targetOf(parent)]?.owner;
+  return [...askers].every((asker) => asker === `${reference}.${above}`) ? 'all_and_leads_to_others' : undefined;
+};
+
+/** By which fields a right asks who the caller is. */
+const askersOf = (domain: Domain, operation: string): ReadonlySet<string> =>
+  new Set(
+    (rightsOf(domain).get(operation)?.alternatives ?? [])
+      .flatMap((each) => callersIn(each))
+      .map(({ field, path }) => [...path, field].join('.')),
+  );
 
 /**
  * Whether two viewers of one role and the same scopes may be shown different things although the change concerns neither of them.
@@ -137,13 +168,15 @@ export const dependsOnViewer = (
   // Nobody owns anything, and to administrators it makes no difference who does.
   if (caller.kind !== 'user' || caller.role === 'admin') return false;
   const root = schema.getRootType(operation);
-  return root !== undefined && root !== null && createSearch(schema, document)(selectionSet, root, false);
+  return root !== undefined && root !== null && createSearch({ domain: caller.policy.domain, schema, document })(selectionSet, root, false);
 };
 
 /** `ofOthers` is whether it may belong to people whom the change does not concern. */
 type Search = (set: SelectionSetNode, type: GraphQLNamedType, ofOthers: boolean) => boolean;
 
-const createSearch = (schema: GraphQLSchema, document: DocumentNode): Search => {
+type Searched = { readonly domain: Domain; readonly schema: GraphQLSchema; readonly document: DocumentNode };
+
+const createSearch = ({ domain, schema, document }: Searched): Search => {
   const fragments = fragmentsOf(document);
   const visited = new Set<string>();
   const inFragment = (name: string, ofOthers: boolean): boolean => {
@@ -154,7 +187,7 @@ const createSearch = (schema: GraphQLSchema, document: DocumentNode): Search => 
     return search(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value), ofOthers);
   };
   const inField = (set: SelectionSetNode | undefined, type: GraphQLNamedType, at: { field: string; ofOthers: boolean }): boolean => {
-    const same = at.field === '__typename' ? 'all' : sameFor(type.name, at.field);
+    const same = at.field === '__typename' ? 'all' : sameFor(domain, type.name, at.field);
     if (same === undefined || (same === 'all_but_its_own' && at.ofOthers)) return true;
     if (set === undefined || !(isObjectType(type) || isInterfaceType(type))) return false;
     return search(set, getNamedType(type.getFields()[at.field]?.type), at.ofOthers || same === 'all_and_leads_to_others');

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { GraphQLError } from 'graphql';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Catalogue } from '#shared/events/catalogue.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Cohort, Feed, Reader } from '../../changes/feed.ts';
@@ -17,17 +17,17 @@ export type Subscription = { readonly cohort: Cohort; readonly caller: Caller; r
 export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
 
 type Options = {
-  readonly catalogue: Catalogue;
+  readonly domain: Domain;
   readonly feed: Pick<Feed, 'upTo'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly cohortOf: CohortOf;
 };
 
 export const createSubscribe =
-  ({ catalogue, feed, eventLog, cohortOf }: Options): Subscribe =>
+  ({ domain, feed, eventLog, cohortOf }: Options): Subscribe =>
   async (runnable, request) => {
     demandSize(runnable);
-    const asked = askedChangesOf(catalogue, runnable);
+    const asked = askedChangesOf(domain, runnable);
     // Who comes again sends what was asked for at first once more, and in the header how far they have come since.
     const lastEventId = request.get('Last-Event-ID') || undefined;
     const text = lastEventId ?? asked.after;

@@ -1,6 +1,9 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { sourcesOf } from '../../sources.ts';
+import { changedName, changeType, eventName } from '../names.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
-import type { Row, TypeName } from '../resolvers/rows.ts';
+import type { Row } from '../resolvers/rows.ts';
 import type { Happening } from './happening.ts';
 
 /** Each field of the root yields what has happened, as its payload. */
@@ -8,26 +11,18 @@ const happening: Resolver = (event: Happening) => event;
 
 /** What it has happened to, as it is now. */
 const subject =
-  (kind: Happening['kind'], type: TypeName): Resolver =>
+  (kind: string, type: string): Resolver =>
   async (event: Happening, _args, context: Context): Promise<Row | null> =>
     event.kind === kind ? await readById(context, type, event.subjectId) : null;
 
-const article = subject('article', 'Post');
-const comment = subject('comment', 'Comment');
-const user = subject('user', 'User');
-const webhook = subject('webhook', 'Webhook');
-
 /** By type; every other field of a payload is a member of the happening. */
-export const SUBSCRIPTION: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Subscription: {
-    articlePublished: happening,
-    articleChanged: happening,
-    commentAdded: happening,
-    userChanged: happening,
-    changes: happening,
-  },
-  ArticleChange: { article },
-  CommentChange: { comment },
-  UserChange: { user },
-  Change: { article, comment, user, webhook },
+export const subscriptionOf = (domain: Domain): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {
+  const kinds = sourcesOf(domain).all.map(({ kind }) => kind);
+  const roots = kinds.flatMap((kind) => [changedName(kind), ...Object.values(kind.events).map((event) => eventName(kind, event))]);
+  const subjects = kinds.map((kind) => [kind.name, subject(kind.name, kind.type)] as const);
+  return {
+    Subscription: { ...Object.fromEntries(roots.map((root) => [root, happening])), changes: happening },
+    ...Object.fromEntries(kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))])),
+    Change: { ...Object.fromEntries(subjects), webhook: subject('webhook', 'Webhook') },
+  };
 };

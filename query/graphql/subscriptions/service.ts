@@ -1,7 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { preferredType } from '#shared/http/media-type.ts';
@@ -48,7 +47,6 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
   const { feed, streams, eventLog, demandPresentRole } = dependencies;
   const subscribe = createSubscribe({
     ...dependencies,
-    catalogue: catalogueOf(dependencies.domain),
     cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }),
   });
   const connections = openConnections(dependencies);

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, SCOPES } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
@@ -75,7 +74,7 @@ const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer 
 it(`shows each viewer of a cohort what they would be shown alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
   const { pool } = opened;
   const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
-  const cohortOf = createCohorts({ identity: IDENTITY, execute, log: pino({ level: 'silent' }) });
+  const cohortOf = createCohorts({ domain: publishing, identity: IDENTITY, execute, log: pino({ level: 'silent' }) });
   let [compared, together] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (start) => {
@@ -94,7 +93,7 @@ it(`shows each viewer of a cohort what they would be shown alone, for random doc
         const prepared = { hash: text, schema, document, operations: [], introspects: false };
         const cohortFor = (viewer: Caller) => {
           const runnable = { prepared, operation: { node: operation, rights }, variables, caller: viewer, cost: 0 };
-          return cohortOf(runnable, askedChangesOf(catalogueOf(publishing), runnable));
+          return cohortOf(runnable, askedChangesOf(publishing, runnable));
         };
         const viewers = viewersLike(caller, world);
         const cohorts = new Map(viewers.map((viewer) => cohortFor(viewer)).map((cohort) => [cohort.key, cohort]));

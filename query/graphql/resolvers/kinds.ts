@@ -1,0 +1,79 @@
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { blobOfUpload } from '#shared/blobs/blob-name.ts';
+import { may, type Operation } from '#shared/policy.ts';
+import { isReadAsParent } from '../../rights.ts';
+import { type Child, demandSource, type Member, type Source, type Sources } from '../../sources.ts';
+import { signAddress } from '../../uploads/signed-address.ts';
+import { listsOf, memberName } from '../names.ts';
+import type { Context, Resolver } from './context.ts';
+import { type Listed, readConnection, readPlainList } from './lists.ts';
+import { common, dated, demandRow, listed } from './reads.ts';
+import { isLong, type Row } from './rows.ts';
+
+type Resolvers = Readonly<Record<string, Resolver>>;
+
+/** The fields of an aggregate that stand in its row, and what they lead to. */
+export const resolversOf = (sources: Sources, source: Source): Resolvers => ({
+  ...common,
+  ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
+  ...Object.fromEntries(source.members.flatMap((member) => membersOf(source, member))),
+  ...Object.fromEntries(source.children.flatMap((child) => childrenOf(demandSource(sources, child.kind.name), child))),
+});
+
+const membersOf = (source: Source, member: Member): readonly (readonly [string, Resolver])[] => {
+  const { name, column, def, target } = member;
+  if (target) return [[memberName(member), referenceTo(target.type, column)]];
+  const read: Resolver = isLong(member)
+    ? (row: Row, _args, { loaders }) => loaders.text(row, column)
+    : (row: Row) => told(def, row[column]);
+  return [[name, guarded(source, name, read)], ...(def.publicFile ? [[`${name}Address`, addressOf(column)] as const] : [])];
+};
+
+const referenceTo =
+  (type: string, column: string): Resolver =>
+  (row: Row, _args, context) => {
+    const id = row[column];
+    return typeof id === 'number' ? demandRow(context, type, id) : null;
+  };
+
+const told = ({ personal }: FieldDef, value: unknown): unknown =>
+  value instanceof Date ? value.toISOString() : (value ?? personal?.erased ?? null);
+
+/** For those who may; null for others, and of those who were deleted. */
+const guarded = ({ guards }: Source, field: string, read: Resolver): Resolver => {
+  const right: Operation | undefined = guards.get(field);
+  if (right === undefined) return read;
+  return async (row: Row, args, context, key) => {
+    const resource = await context.loaders.resourceOf(row);
+    return resource !== undefined && may(context.caller, right, resource) ? read(row as never, args, context, key) : null;
+  };
+};
+
+/** Whoever may read the item as it is may read the picture that it has, but not one that it had. */
+const addressOf =
+  (column: string): Resolver =>
+  (row: Row, _args, { past, uploadKey }) => {
+    const path = row[column];
+    const name = typeof path !== 'string' || past !== undefined ? undefined : blobOfUpload(row.id, path);
+    return name === undefined ? null : signAddress(uploadKey, name);
+  };
+
+const NOBODY = -1;
+
+const childrenOf = (source: Source, { kind, column }: Child): readonly (readonly [string, Resolver])[] => {
+  const isAsked = isReadAsParent(source);
+  const parentOf = async (row: Row, context: Context): Promise<Listed> => {
+    const parentId = isAsked && !(await mayReadUnder(source, row, context)) ? NOBODY : row.id;
+    return { type: kind.type, parent: column, parentId };
+  };
+  return [
+    [listsOf(kind), listed(parentOf, readPlainList)],
+    [`${listsOf(kind)}Connection`, listed(parentOf, readConnection)],
+  ];
+};
+
+/** What is as visible as what it stands under is readable there, or is not. */
+const mayReadUnder = async ({ right }: Source, parent: Row, { caller, loaders }: Context): Promise<boolean> => {
+  const resource = await loaders.resourceOf(parent);
+  return resource !== undefined && may(caller, right, { find: () => resource.fields });
+};
