@@ -40,6 +40,7 @@ const TASKS: readonly Task[] = [
     text: 'From one process to copies of every role, and what keeps them well.',
     links: [
       [guidePath('deployment'), 'Deployment'],
+      [guidePath('kubernetes'), 'Kubernetes'],
       [guidePath('operations'), 'Operations'],
       ['/docs/settings', 'Every setting'],
     ],

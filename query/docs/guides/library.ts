@@ -11,7 +11,10 @@ const DOCS = new URL('docs/', ROOT);
 /** By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here comes last. */
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'webhooks', 'audit', 'accounts', 'console']],
-  ['Run it', ['deployment', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos']],
+  [
+    'Run it',
+    ['deployment', 'kubernetes', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos'],
+  ],
   ['Understand and extend it', ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'conditions', 'dependencies']],
 ];
 const REST_TITLE = 'More';
