@@ -44,11 +44,11 @@ export const logRenew: Command = {
   },
 };
 
-/** A backup has the leases of the moment that it was made in; nobody renews them, so that they run out. */
 const LEASES_END_WITHIN_MS = 8_000;
 const LOOK_AGAIN_MS = 250;
 
-const untilStopped = async (pool: Pool): Promise<void> => {
+/** A backup has the leases of the moment that it was made in; nobody renews them, so that they run out. */
+export const untilStopped = async (pool: Pool): Promise<void> => {
   for (const deadline = performance.now() + LEASES_END_WITHIN_MS; ; await delay(LOOK_AGAIN_MS)) {
     try {
       return await demandStopped(pool);

@@ -13,6 +13,7 @@ import { demo } from './demo/demo.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
+import { erasureLostKeys } from './erasure-lost-keys.ts';
 import { erasureReport } from './erasure-report.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { helpOn, helpOnCommands } from './help.ts';
@@ -65,6 +66,7 @@ const COMMANDS: readonly Command[] = [
   erasureList,
   erasureReport,
   erasureApply,
+  erasureLostKeys,
   graphqlSchema,
   documentsLoad,
   documentsList,

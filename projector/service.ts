@@ -4,6 +4,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import { tellLostKeys } from '#shared/events/tell-lost-keys.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { NotReady } from '#shared/not-ready.ts';
@@ -44,7 +45,9 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
   const { fingerprint } = await readDefinition(tables);
-  return startFollower({
+  await using resources = new AsyncDisposableStack();
+  const lostKeys = resources.use(tellLostKeys(log, 'Aggregates are parked, because'));
+  const follower = await startFollower({
     name: PROJECTOR,
     restMs: REST_MS,
     isLasting: true,
@@ -60,6 +63,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
       if (rows[0]?.fingerprint !== fingerprint) throw new NotReady('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, tables, joined(ready))) {
         parkings.inc();
+        if (lostKeys.count(parked.reason)) continue;
         log.error(
           { parked, traceId: traceIdIn(events, parked.position) },
           'An event could not be taken into the read model; its aggregate is parked.',
@@ -71,6 +75,8 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
       batches.committed();
     },
   });
+  resources.use(follower);
+  return resources.move();
 };
 
 const traceIdIn = (events: readonly RecordedEvent[], position: Position): string | undefined =>

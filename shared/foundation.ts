@@ -6,6 +6,7 @@ import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
+import { demandKeys } from '#shared/erasure/lost-keys.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
@@ -71,6 +72,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const erasures = openErasureList(config.audit.dir);
+  await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
   const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });

@@ -7,6 +7,7 @@ import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { type Progress, Stopped } from '../../projector/catch-up.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
@@ -107,18 +108,15 @@ const explainKeys = (error: unknown): never => {
 const takeInKeys = async ({ pool, withoutKeys }: Importing, opened: OpenedExport, subjects: ReadonlySet<UserId>): Promise<void> => {
   const without = new Set(subjects);
   for await (const persons of readPersons(opened)) for (const { subject } of persons) without.delete(subject);
-  const { rows } = await pool.query<{ subject: UserId }>(
-    'select subject from unnest($1::bigint[]) subject where not exists (select from public.person_key where person_key.subject = subject.subject)',
-    [[...without]],
-  );
-  if (rows.length > 0 && !withoutKeys)
+  const lost = await selectWithoutKey(pool, [...without]);
+  if (lost.length > 0 && !withoutKeys)
     throw new StartRefused(
-      `The keys of ${rows.length} persons are neither in the export nor in this database, so that what is personal could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
+      `The keys of ${lost.length} persons are neither in the export nor in this database, so that what is personal could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
     );
   for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
   const destroyedAt = new Date().toISOString();
   await takeInPersons(
     pool,
-    rows.map(({ subject }) => ({ subject, wrapped: null, destroyedAt })),
+    lost.map((subject) => ({ subject, wrapped: null, destroyedAt })),
   );
 };

@@ -7,6 +7,7 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { type LostKeys, tellLostKeys } from '#shared/events/tell-lost-keys.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -62,7 +63,11 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   await deleteLeftOfDeleted(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
-  const codec = createCodec(dependencies);
+  const reading = {
+    codec: createCodec(dependencies),
+    log,
+    lostKeys: tellLostKeys(log, 'The directory of persons passes events over, because'),
+  };
   const follower = await startFollower({
     name: DIRECTORY,
     restMs: REST_MS,
@@ -72,7 +77,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     metrics,
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable({ codec, log }, events)) await hear(connection, event, emailHash);
+      for (const event of await readable(reading, events)) await hear(connection, event, emailHash);
     },
   });
   return {
@@ -80,7 +85,10 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     byId: (userId) => selectPersonById(pool, userId),
     register: ({ email, ...person }) =>
       inTransaction(pool, (connection) => writePerson(connection, { ...person, emailHash: email === null ? null : emailHash(email) })),
-    [Symbol.asyncDispose]: () => follower[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await follower[Symbol.asyncDispose]();
+      reading.lostKeys[Symbol.dispose]();
+    },
   };
 };
 
@@ -105,9 +113,11 @@ const endDeleted = async (
 type Followed = 'user.registered' | 'user.updated';
 const isFollowed = ({ type }: RecordedEvent): boolean => type === 'user.registered' || type === 'user.updated';
 
+type Reading = { readonly codec: Codec; readonly log: Log; readonly lostKeys: LostKeys };
+
 /** A damaged event holds up nobody but whom it is about; whoever looks after the system is told. */
 const readable = async (
-  { codec, log }: { codec: Codec; log: Log },
+  { codec, log, lostKeys }: Reading,
   events: readonly RecordedEvent[],
 ): Promise<readonly DecodedEvent<Followed>[]> => {
   const followed = events.filter(isFollowed);
@@ -115,16 +125,16 @@ const readable = async (
   return decode(followed).catch(async (cause: unknown) => {
     if (!(cause instanceof MalformedEvent)) throw cause;
     const decoded: DecodedEvent<Followed>[] = [];
-    for (const event of followed) decoded.push(...(await decode([event]).catch(passOver(log))));
+    for (const event of followed) decoded.push(...(await decode([event]).catch(passOver({ log, lostKeys }))));
     return decoded;
   });
 };
 
 const passOver =
-  (log: Log) =>
+  ({ log, lostKeys }: Omit<Reading, 'codec'>) =>
   (err: unknown): readonly never[] => {
     if (!(err instanceof MalformedEvent)) throw err;
-    log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
+    if (!lostKeys.count(err.message)) log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
     return [];
   };
 

@@ -9,7 +9,7 @@ import type { Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { DecodedEvent } from './codec.ts';
 import type { EventDefinition } from './define-event.ts';
-import { MalformedEvent, UnknownEventType } from './errors.ts';
+import { KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
 import { readMetadata } from './metadata.ts';
 import { eraseFields, openFields, partStored } from './personal.ts';
 import { reasonOf } from './reason.ts';
@@ -50,7 +50,7 @@ export const subjectOf = ({ data }: RecordedEvent): UserId | null => {
 const readData = (definition: EventDefinition, recorded: RecordedEvent, { version, keys }: { version: number; keys: Keys }): JsonObject => {
   const { clear, personal } = partStored(recorded.data);
   const key = personal === null ? undefined : keys.get(personal.subject);
-  if (personal !== null && key === undefined) throw new RangeError('there is no key of its person');
+  if (personal !== null && key === undefined) throw new RangeError(KEY_LOST);
   if (version === definition.version) checkNothingInClear(definition, clear);
   const isErased = key === 'destroyed';
   const opened = personal === null || key === undefined || key === 'destroyed' ? {} : openFields(key, personal, recorded);

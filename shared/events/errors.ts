@@ -1,5 +1,8 @@
 import type { EventId, Position } from '#shared/brands.ts';
 
+/** Of an event that cannot be opened, though its person was not erased. */
+export const KEY_LOST = 'there is no key of its person';
+
 /** The log has an event of a type that this release does not know. */
 export class UnknownEventType extends Error {
   readonly code = 'unknown_event_type';

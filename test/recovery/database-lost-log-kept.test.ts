@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAnnals } from '../annals-process.ts';
 import { callLine } from '../engines/call-line.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
@@ -10,6 +10,7 @@ import { scaled } from '../engines/load.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import { runBlock } from './page.ts';
 
 /** The log is in EventStoreDB and went on; the database is restored to an earlier time. */
 const resources = new AsyncDisposableStack();
@@ -84,15 +85,11 @@ test('whoever was registered since has lost their key: they are parked, and noth
 });
 
 test(
-  'once they are on the erasure list they are erased, and all that follows from that follows',
+  'once they are erased, and all that follows from that follows',
   async () => {
-    const line = { userId: late, at: new Date().toISOString(), event: null };
-    await appendFile(join(operated.environment.AUDIT_DIR, 'erasures.jsonl'), `${JSON.stringify(line)}\n`);
-    const applied = await callLine(settings, ['erasure', 'apply']);
-    expect(applied, applied.complaint).toMatchObject({ exit: 0 });
+    expect(await callLine(settings, ['erasure', 'lost-keys'])).toMatchObject({ exit: 0, lines: [`user ${late}`] });
+    await runBlock('lost-keys', settings);
     await using installation = await startInstallation({ settings, admin });
-    const retried = await callLine(settings, ['projection', 'retry', '--all']);
-    expect(retried, retried.complaint).toMatchObject({ exit: 0 });
     const { ask, token } = await askAs(installation);
     await until(
       () => ask('GET', `/users/${late}`, { token }),
@@ -103,6 +100,34 @@ test(
     expect(status).toBe(200);
     const verified = await callLine(settings, ['audit', 'verify']);
     expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+  },
+  scaled(180_000),
+);
+
+test(
+  'a new database on a log with persons is refused before anything is projected, until these are erased',
+  async () => {
+    await using empty = await createDatabase();
+    await using folder = await temporaryDataDir();
+    const given = { ...settings, DATABASE_URL: empty.url, AUDIT_DIR: folder.path };
+    for (const role of ['main.ts', 'projector/main.ts', 'query/main.ts'])
+      expect(await runAnnals([role], { ...given, DATA_DIR: folder.path })).toEqual({
+        exit: 1,
+        output: expect.stringMatching(/^The event log has personal data of (one person|\d+ persons), and .+`.+lost-keys --erase`.+\n$/),
+      });
+    const { rows } = await inDatabase(empty.url, (client) => client.query(`select to_regnamespace('read_model') as "readModel"`));
+    expect(rows).toEqual([{ readModel: null }]);
+    const erased = await callLine(given, ['erasure', 'lost-keys', '--erase']);
+    expect(erased, erased.complaint).toMatchObject({ exit: 0 });
+    // The id of a client says in the log which user it acts as, and that one is erased.
+    const args = ['--id', 'another', '--service', '--role', 'admin', '--scope', 'read:articles'];
+    const created = await callLine(given, ['client', 'create', 'Another', ...args]);
+    const { secret } = JSON.parse(created.lines.join('\n')) as { secret: string };
+    await using installation = await startInstallation({ settings: given, admin: { clientId: 'another', secret } });
+    const all = [...before, ...since];
+    expect(await titlesOf(await askAs(installation), all, since.at(-1)?.cursor)).toEqual(all.map(({ title }) => title));
+    expect((await callLine(given, ['projection', 'parked'])).lines.join()).not.toContain('user-');
+    expect(await callLine(given, ['erasure', 'lost-keys'])).toMatchObject({ exit: 0, lines: [expect.stringContaining('every person')] });
   },
   scaled(180_000),
 );

@@ -7,7 +7,7 @@ import { systemPostgresBin } from '../engines/system-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = readFileSync(new URL('../../docs/backup.md', import.meta.url), 'utf8');
-const BLOCKS = new Map([...PAGE.matchAll(/^```sh ([\w-]+)\n(.*?)^```$/gms)].map(([, name = '', commands = '']) => [name, commands]));
+const BLOCKS = new Map([...PAGE.matchAll(/^ *```sh ([\w-]+)\n(.*?)^ *```$/gms)].map(([, name = '', commands = '']) => [name, commands]));
 
 /** The one statement that the page has for the database. */
 export const STATEMENT = /^```sql\n(.*?)^```$/ms.exec(PAGE)?.[1] ?? '';

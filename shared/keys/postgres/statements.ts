@@ -62,6 +62,22 @@ export const selectKeyState = async (
   return rows[0];
 };
 
+/** Whether anybody's personal data can be read by this database. */
+export const hasLivingKey = async (pool: Pick<pg.Pool, 'query'>): Promise<boolean> => {
+  const { rows } = await pool.query('select from public.person_key where wrapped is not null limit 1');
+  return rows.length > 0;
+};
+
+/** Those of some persons who have no key here, and whose key was not destroyed either. */
+export const selectWithoutKey = async (pool: Pick<pg.Pool, 'query'>, subjects: readonly UserId[]): Promise<readonly UserId[]> => {
+  const { rows } = await pool.query<{ subject: UserId }>(
+    `select subject from unnest($1::bigint[]) subject
+     where not exists (select from public.person_key where person_key.subject = subject.subject) order by subject`,
+    [subjects],
+  );
+  return rows.map(({ subject }) => subject);
+};
+
 /** The check value of this database: the given one, where there was none yet. */
 export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
   await pool.query('insert into public.master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);

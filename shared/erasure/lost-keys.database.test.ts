@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import { demandKeys, findLostKeys } from './lost-keys.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+beforeEach(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+});
+afterEach(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const signal = AbortSignal.timeout(60_000);
+const lose = (...userIds: readonly UserId[]) => side.pool.query('delete from public.person_key where subject = any($1)', [userIds]);
+
+test('an empty log has lost no keys', async () => {
+  await demandKeys(side, signal);
+  expect(await findLostKeys(side, signal)).toEqual([]);
+});
+
+test('a database without anybody’s key is refused as long as the log has a person who was not erased', async () => {
+  const [one, other] = [await registerUser(side), await registerUser(side)];
+  await demandKeys(side, signal);
+  await lose(one, other);
+  expect(await findLostKeys(side, signal)).toEqual([one, other]);
+  await expect(demandKeys(side, signal)).rejects.toMatchObject({
+    name: 'StartRefused',
+    message: expect.stringMatching(/^The event log has personal data of 2 persons, .+docs\/backup\.md/),
+  });
+  await side.keys.destroy(one);
+  await expect(demandKeys(side, signal)).rejects.toThrow('one person');
+  await side.erasures.note([{ userId: other, at: new Date().toISOString(), event: null }]);
+  await demandKeys(side, signal);
+  expect(await findLostKeys(side, signal)).toEqual([]);
+});
+
+test('where some keys are there, nobody is refused, and whose key is lost is found', async () => {
+  const [one, other] = [await registerUser(side), await registerUser(side)];
+  await lose(one);
+  await demandKeys(side, signal);
+  expect(await findLostKeys(side, signal)).toEqual([one]);
+  expect(other).not.toBe(one);
+});

@@ -1,0 +1,45 @@
+import { readBetween } from '#shared/audit/chain-at.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { subjectOf } from '#shared/events/decode.ts';
+import { hasLivingKey, selectWithoutKey } from '#shared/keys/postgres/statements.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { ErasureList } from './erasure-list.ts';
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'follow' | 'head'>;
+  readonly erasures: Pick<ErasureList, 'read'>;
+};
+
+/**
+ * The persons of whom the log has personal data that nobody can read, though they were not erased: their keys are not in this database. A
+ * key is kept before the first event that is sealed with it is appended, so that nobody is among them who is just being registered.
+ */
+export const findLostKeys = async ({ pool, eventLog, erasures }: Dependencies, signal: AbortSignal): Promise<readonly UserId[]> => {
+  const subjects = new Set<UserId>();
+  for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }, signal))
+    for (const event of events) {
+      const subject = subjectOf(event);
+      if (subject !== null) subjects.add(subject);
+    }
+  signal.throwIfAborted();
+  for (const { userId } of await erasures.read()) subjects.delete(userId);
+  return selectWithoutKey(pool, [...subjects]);
+};
+
+/**
+ * Refuses a start on a database that has nobody's key, though the log has persons: it is new, was emptied, or belongs to another log. All
+ * they have written would be parked.
+ */
+export const demandKeys = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {
+  if ((await dependencies.eventLog.head()) === START || (await hasLivingKey(dependencies.pool))) return;
+  const { length } = await findLostKeys(dependencies, signal);
+  if (length === 0) return;
+  throw new StartRefused(
+    `The event log has personal data of ${length === 1 ? 'one person' : `${length} persons`}, and this database has nobody's key, so that it is new, was emptied, ` +
+      'or belongs to another log: set DATABASE_URL to the one that belongs to EVENT_LOG_URL, or restore its backup, as docs/backup.md says under ' +
+      '“The database is lost, and the log is not”. If the keys are lost for good, `npm run annals -- erasure lost-keys --erase` goes on without these persons.',
+  );
+};

@@ -1,0 +1,33 @@
+import type { Log } from '#shared/log.ts';
+import { KEY_LOST } from './errors.ts';
+
+const TOGETHER_MS = 10_000;
+
+/**
+ * Answers whether an event could not be read because the key of its person is lost. Where a database was lost, that may be so of very many
+ * events: they are counted, and told together.
+ */
+export type LostKeys = Disposable & { count(reason: string): boolean };
+
+export const tellLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys => {
+  let events = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const tell = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (events > 0) log.error({ events }, `${whose} ${ADVICE}`);
+    events = 0;
+  };
+  return {
+    count(reason) {
+      if (!reason.endsWith(KEY_LOST)) return false;
+      events += 1;
+      timer ??= setTimeout(tell, TOGETHER_MS).unref();
+      return true;
+    },
+    [Symbol.dispose]: tell,
+  };
+};
+
+const ADVICE =
+  'the keys of their persons are not in this database: docs/backup.md says what to do, under “The database is lost, and the log is not”.';
