@@ -57,6 +57,16 @@ test('what the server is set to does not change what is read and written', async
   ]);
 });
 
+test.each([
+  ['off', 'on'],
+  ['local', 'local'],
+  ['remote_apply', 'remote_apply'],
+])('what commits is on the disk, and waits for a standby as the operator wants it: %s', async (given, expected) => {
+  await using database = await createDatabase({ settings: { synchronous_commit: given } });
+  await using pool = open(database.url);
+  expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: expected }]);
+});
+
 test('connections carry the name and the statement timeout', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test-name', connectionsMax: 1, statementTimeoutMs: 1_234 });

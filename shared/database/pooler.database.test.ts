@@ -41,6 +41,14 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     expect((await pool.query(`${asked} where $1`, [true])).rows).toEqual(expected);
   });
 
+  test('what commits is on the disk, though the server would not wait for it', async () => {
+    const asked = 'show synchronous_commit';
+    expect(await inDatabase(database.url, async (client) => (await client.query(asked)).rows)).toEqual([{ synchronous_commit: 'off' }]);
+    await using pool = open();
+    expect((await pool.query(asked)).rows).toEqual([{ synchronous_commit: 'on' }]);
+    expect(await inTransaction(pool, async (connection) => (await connection.query(asked)).rows)).toEqual([{ synchronous_commit: 'on' }]);
+  });
+
   test('a statement takes one round trip, settings and all', async () => {
     await using relay = await startRelay(url);
     await using pool = open({ url: relay.url, connectionsMax: 1 });

@@ -36,6 +36,19 @@ const OURS: SessionSettings = {
   lock_timeout: '0',
 };
 
+/** An acknowledgement says that a crash loses nothing. What a server does beyond that, as by waiting for a standby, stays. */
+const DURABLE: SessionSettings = { synchronous_commit: 'on' };
+
+type Settled = { readonly isOurs: boolean; readonly mayLose: boolean };
+
+const SETTLE = `
+  with given as (
+    select name, value from jsonb_each_text($2) as setting (name, value)
+    union all select 'synchronous_commit', 'on' where current_setting('synchronous_commit') = 'off'
+  )
+  select pg_backend_pid() = $1 as "isOurs", current_setting('synchronous_commit') = 'off' as "mayLose",
+    (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`;
+
 /** The class of connections with these settings beside ours, which the pool makes itself. */
 export const clientWith = (settings: SessionSettings) =>
   class extends SessionClient {
@@ -51,13 +64,10 @@ abstract class SessionClient extends pg.Client {
   #setLocally = '';
 
   async settle(): Promise<void> {
-    const ours = await super.query(
-      `select count(set_config(name, value, false)) as number from jsonb_each_text($2) as setting (name, value)
-       where pg_backend_pid() = $1 having pg_backend_pid() = $1`,
-      [processOf(this), JSON.stringify(this.settings)],
-    );
-    if (ours.rowCount !== 0) return;
-    this.#setLocally = Object.entries(this.settings)
+    const { rows } = (await super.query(SETTLE, [processOf(this), JSON.stringify(this.settings)])) as pg.QueryResult<Settled>;
+    if (rows[0]?.isOurs) return;
+    const settings = { ...this.settings, ...(rows[0]?.mayLose && DURABLE) };
+    this.#setLocally = Object.entries(settings)
       .map(([name, value]) => `;set local ${name} = ${listOf(value)}`)
       .join('');
     this.isThroughPooler = true;
