@@ -1,5 +1,5 @@
 import { NotReady } from '#shared/not-ready.ts';
-import { isDiskFull } from './failures.ts';
+import { isDiskFull, isLimitOfTemporaryFiles } from './failures.ts';
 import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -7,10 +7,17 @@ import { inTransaction } from './transaction.ts';
 export const demandWritable = async (pool: Pool, name: string): Promise<void> => {
   const { rows } = await pool.query<{ isReadOnly: boolean }>(`select current_setting('transaction_read_only')::boolean as "isReadOnly"`);
   if (rows[0]?.isReadOnly) throw new NotReady(`The ${name} is read-only.`);
+  if (performance.now() < (roomUntilMs.get(pool) ?? 0)) return;
   await demandRoom(pool).catch((cause: unknown) => {
+    if (isLimitOfTemporaryFiles(cause)) return;
     throw isDiskFull(cause) ? new NotReady(`The disk of the ${name} is full.`, { cause }) : cause;
   });
+  roomUntilMs.set(pool, performance.now() + ROOM_LASTS_MS);
 };
+
+/** Looking for room costs the server a file, and readiness is asked for every few seconds. */
+const ROOM_LASTS_MS = 30_000;
+const roomUntilMs = new WeakMap<Pool, number>();
 
 /** Some 200 KiB: more than the least memory that a statement can be given, so that the server puts them into a file, which it then removes. */
 const ROWS = 8_000;
@@ -20,5 +27,5 @@ const demandRoom = (pool: Pool): Promise<void> =>
   inTransaction(
     pool,
     async (connection) => void (await connection.query(`select count(*) from generate_series(1, ${ROWS})`)),
-    `set local work_mem = '64kB'`,
+    `set local work_mem = '64kB'; set local temp_tablespaces = ''`,
   );

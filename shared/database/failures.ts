@@ -29,6 +29,9 @@ export const isPassing = (error: unknown): boolean => {
 /** Whether the server has no room left for what it was to keep. */
 export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;
 
+/** Whether a statement needed more than `temp_file_limit`, which says nothing of the disk. */
+export const isLimitOfTemporaryFiles = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === LIMIT_EXCEEDED;
+
 /** One sentence about what a server refuses for as long as it is set up as it is; undefined for every other error. */
 export const setupFailure = (error: unknown): string | undefined => {
   const remedy = error instanceof pg.DatabaseError ? REMEDIES[error.code ?? ''] : undefined;
@@ -50,6 +53,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 const DISK_FULL = '53100';
+const LIMIT_EXCEEDED = '53400';
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, '42703']);
 
