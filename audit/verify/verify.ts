@@ -4,7 +4,7 @@ import type { Report } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { findStandstill } from '#shared/follower/standstill.ts';
+import { findStandstills } from '#shared/follower/standstill.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { type Progress, Stopped } from '../../projector/catch-up.ts';
@@ -101,7 +101,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
 
 /** A projector that is behind and moves will have come to what was not compared; one that stands still will not. */
 const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
-  const found = await findStandstill({ name: PROJECTOR, pool, eventLog });
+  const found = (await findStandstills({ pool, eventLog }, [{ name: PROJECTOR }])).get(PROJECTOR);
   if (found === undefined) return;
   const { head, position, seconds } = found;
   findings.add({ kind: 'read_model_stands_still', head, readModel: position, seconds: Math.floor(seconds) });

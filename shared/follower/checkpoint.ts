@@ -26,20 +26,21 @@ export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string
   return rows[0];
 };
 
-/** Where it is, and for how many seconds; nothing for the seconds if an earlier release moved it, or the server's clock was set back since. */
-export const readStillness = async (pool: Pool, follower: string): Promise<Stillness | undefined> => {
+/** Where followers are, and for how many seconds; nothing for the seconds if an earlier release moved it, or the server's clock was set back since. */
+export const readStillness = async (pool: Pool, followers: readonly string[]): Promise<readonly Stillness[]> => {
   const { rows } = await pool.query<Stillness>(
-    `select log, position, case when ${EVENT_POSITION} = position and ${MOVED_AT} <= clock_timestamp()
+    `select follower, position, case when ${MOVED_POSITION} = position and ${MOVED_AT} <= clock_timestamp()
        then extract(epoch from clock_timestamp() - ${MOVED_AT})::float8 end as "stillSeconds"
-     from public.follower_checkpoint where follower = $1`,
-    [follower],
+     from public.follower_checkpoint where follower = any($1)`,
+    [followers],
   );
-  return rows[0];
+  return rows;
 };
 
-export type Stillness = Pick<Checkpoint, 'log' | 'position'> & { readonly stillSeconds: number | null };
+export type Stillness = Pick<Checkpoint, 'position'> & { readonly follower: string; readonly stillSeconds: number | null };
 
 const MOVED_AT = `(to_jsonb(follower_checkpoint)->>'moved_at')::timestamptz`;
+const MOVED_POSITION = `(to_jsonb(follower_checkpoint)->>'moved_position')::bigint`;
 
 /**
  * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a write of the former
@@ -58,8 +59,8 @@ export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number
 export const beginWhere = async (pool: Pool, follower: string, other: string): Promise<void> => {
   await migrateFollowers(pool);
   await pool.query(
-    `insert into public.follower_checkpoint (follower, log, position, epoch, event, event_position, moved_at)
-     select $1, log, position, 0, event, event_position, moved_at from public.follower_checkpoint where follower = $2
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event, event_position, moved_at, moved_position)
+     select $1, log, position, 0, event, event_position, moved_at, moved_position from public.follower_checkpoint where follower = $2
      on conflict do nothing`,
     [follower, other],
   );
@@ -84,10 +85,10 @@ type Move = {
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
 export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
   const { rowCount } = await connection.query(
-    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at)
-       values ($1, $2, $4, $5, $6, $4, clock_timestamp())
+    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)
+       values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4)
      on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
-         moved_at = excluded.moved_at
+         moved_at = excluded.moved_at, moved_position = excluded.moved_position
        where held.log = $2 and held.position = $3 and held.epoch <= $5`,
     [follower, log, from, to, epoch, event ?? null],
   );

@@ -6,7 +6,7 @@ import { NotReady } from '#shared/not-ready.ts';
 import { secondsSince } from './behind.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import type { FollowerOptions } from './follower.ts';
-import { findStandstill } from './standstill.ts';
+import { findStandstills, type Standstill } from './standstill.ts';
 
 const BEHIND = 'annals_follower_behind';
 const BEHIND_SECONDS = 'annals_follower_behind_seconds';
@@ -51,18 +51,21 @@ const failuresIn = (metrics: Registry): Counter<'follower'> => {
 /** Throws if a follower that this process is to keep up stands still, in whichever process it does. */
 export const demandMoving = async (metrics: Registry, which: { readonly isRequired: boolean }): Promise<void> => {
   const asked = observersIn(metrics).filter(({ isRequired = true }) => isRequired === which.isRequired);
-  const told = await Promise.all(asked.map(standstillOf));
-  const reasons = told.filter((reason) => reason !== undefined);
+  const [first] = asked;
+  if (first === undefined) return;
+  // They are in one database, and follow one log.
+  const sought = asked.map(({ name, startedAtMs }) => ({ name, watchedSeconds: (performance.now() - startedAtMs) / 1_000 }));
+  const found = await findStandstills(first, sought);
+  const reasons = asked.flatMap((observed) => {
+    const standstill = found.get(observed.name);
+    return standstill === undefined ? [] : [reasonOf(observed, standstill)];
+  });
   if (reasons.length > 0) throw new NotReady(reasons.join(' '));
 };
 
-const standstillOf = async (observed: Observed): Promise<string | undefined> => {
-  const watchedSeconds = (performance.now() - observed.startedAtMs) / 1_000;
-  const found = await findStandstill(observed, watchedSeconds);
-  if (found === undefined) return undefined;
-  const { position, head, seconds } = found;
-  const why = observed.failure === undefined ? '' : `: ${failureForAnybody(observed.failure)}`;
-  return `The follower ${observed.name} has stood still for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
+const reasonOf = ({ name, failure }: Observed, { position, head, seconds }: Standstill): string => {
+  const why = failure === undefined ? '' : `: ${failureForAnybody(failure)}`;
+  return `The follower ${name} has stood still for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
 };
 
 const observers = new WeakMap<Registry, Observed[]>();

@@ -9,9 +9,9 @@ import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { until } from '../../test/engines/until.ts';
-import { readCheckpoint } from './checkpoint.ts';
+import { migrateFollowers, readCheckpoint } from './checkpoint.ts';
 import { type FollowerOptions, startFollower } from './follower.ts';
-import { demandMoving } from './observe-follower.ts';
+import { demandMoving, observeFollower } from './observe-follower.ts';
 
 let pool: Pool;
 let eventLog: EventLog;
@@ -84,7 +84,7 @@ test('what PostgreSQL says is told without what was given to it', async () => {
   });
   await append();
   await pool.query(
-    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at) values ('tried', $1, 0, 1, 0, now() - interval '1 hour')`,
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at, moved_position) values ('tried', $1, 0, 1, 0, now() - interval '1 hour', 0)`,
     [eventLog.identity],
   );
   await ageLog(pool, 3);
@@ -112,11 +112,37 @@ test('another process says so as well, and one that has just begun to watch wher
   await ageLog(pool, 10);
   expect(await other.isMoving()).toBe('moves');
   await pool.query(
-    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at) values ('tried', $1, 0, 1, 0, now() - interval '1 hour')`,
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at, moved_position) values ('tried', $1, 0, 1, 0, now() - interval '1 hour', 0)`,
     [eventLog.identity],
   );
   expect(await other.isMoving()).toContain('stood still');
   // As an earlier release leaves it that moves it meanwhile.
-  await pool.query('update public.follower_checkpoint set event_position = null');
+  await pool.query('update public.follower_checkpoint set moved_position = 7');
   expect(await other.isMoving()).toBe('moves');
+});
+
+test('all followers of a process are looked for at once', async () => {
+  const metrics = createMetrics();
+  let heads = 0;
+  const counting: EventLog = {
+    ...eventLog,
+    head: () => {
+      heads += 1;
+      return eventLog.head();
+    },
+  };
+  await append();
+  const names = ['one', 'two', 'three'];
+  for (const name of names) observeFollower({ name, pool, eventLog: counting, metrics });
+  await migrateFollowers(pool);
+  for (const name of names)
+    await pool.query(
+      `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at, moved_position) values ($2, $1, 0, 1, 0, now() - interval '1 hour', 0)`,
+      [eventLog.identity, name],
+    );
+  await ageLog(pool, 10);
+  await expect(demandMoving(metrics, { isRequired: true })).rejects.toThrow(
+    /^(The follower (one|two|three) has stood still for 6\d\d s at .+?\. ?){3}$/,
+  );
+  expect(heads).toBe(1);
 });

@@ -9,19 +9,37 @@ export type Standstill = { readonly position: Position; readonly head: Position;
 /** A new owner of a lease takes over within seconds, and a page of events takes no longer. */
 const STILL_MAX_S = 60;
 
-type Sought = Pick<FollowerOptions, 'name' | 'pool'> & { readonly eventLog: Pick<EventLog, 'head' | 'follow'> };
+type Watching = Pick<FollowerOptions, 'pool'> & { readonly eventLog: Pick<EventLog, 'head' | 'follow'> };
+type Sought = Pick<FollowerOptions, 'name'> & { readonly watchedSeconds?: number };
 
 /**
- * Tells if a follower has not moved for a minute, although there is something for it. One that is far behind and moves does not stand still,
+ * Tells which followers have not moved for a minute, although there is something for them. One that is far behind and moves does not stand still,
  * and nor does one that had nothing to do until just now. Where nobody knows when it moved, it has had the time that it was watched for.
  */
-export const findStandstill = async ({ name, pool, eventLog }: Sought, watchedSeconds?: number): Promise<Standstill | undefined> => {
-  const { position, stillSeconds } = (await readStillness(pool, name)) ?? { position: START, stillSeconds: null };
-  const still = stillSeconds ?? watchedSeconds ?? Number.POSITIVE_INFINITY;
-  if (still < STILL_MAX_S) return undefined;
+export const findStandstills = async (
+  { pool, eventLog }: Watching,
+  sought: readonly Sought[],
+): Promise<ReadonlyMap<string, Standstill>> => {
+  const found = await readStillness(
+    pool,
+    sought.map(({ name }) => name),
+  );
+  const still = sought.flatMap(({ name, watchedSeconds = Number.POSITIVE_INFINITY }) => {
+    const { position = START, stillSeconds = null } = found.find(({ follower }) => follower === name) ?? {};
+    const seconds = stillSeconds ?? watchedSeconds;
+    return seconds < STILL_MAX_S ? [] : [{ name, position, seconds }];
+  });
+  if (still.length === 0) return new Map();
   const head = await eventLog.head();
-  // A log that does not answer in time is told of by others.
-  const waited = position < head ? await secondsSince(eventLog, position) : null;
-  if (waited === null || waited < STILL_MAX_S) return undefined;
-  return { position, head, seconds: Math.min(still, waited) };
+  const behind = Map.groupBy(
+    still.filter(({ position }) => position < head),
+    ({ position }) => position,
+  );
+  const standstills = [...behind].map(async ([position, followers]) => {
+    const waited = await secondsSince(eventLog, position);
+    // A log that does not answer in time is told of by others.
+    if (waited === null || waited < STILL_MAX_S) return [];
+    return followers.map(({ name, seconds }) => [name, { position, head, seconds: Math.min(seconds, waited) }] as const);
+  });
+  return new Map((await Promise.all(standstills)).flat());
 };
