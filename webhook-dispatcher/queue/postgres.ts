@@ -54,20 +54,23 @@ const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engin
   return engine;
 };
 
-/** BullMQ does everything by functions. They are there after its migrations, unless somebody took them away since those were noted as done. */
+/**
+ * BullMQ does everything by functions. They are there after its migrations, unless somebody took them away since those were noted as done.
+ * They are known by their names: a later release may give one of them other arguments.
+ */
 const readFunctions = async (pool: Pool): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ name: string }>(
-    'select oid::regprocedure::text as name from pg_proc where pronamespace = to_regnamespace($1)',
+    'select distinct proname::text as name from pg_proc where pronamespace = to_regnamespace($1)',
     [DEFAULT_SCHEMA],
   );
   return rows.map(({ name }) => name);
 };
 
-/** As they are found by whoever calls them. */
 const demandFunctions = async (pool: Pool, functions: readonly string[]): Promise<void> => {
   const { rows } = await pool.query<{ gone: number }>(
-    'select count(*) as gone from unnest($1::text[]) name where to_regprocedure(name) is null',
-    [functions],
+    `select count(*) as gone from unnest($1::text[]) name
+     where not exists (select from pg_proc where proname = name and pronamespace = to_regnamespace($2))`,
+    [functions, DEFAULT_SCHEMA],
   );
   if (functions.length === 0 || rows[0]?.gone !== 0) throw new NotReady(NO_FUNCTIONS);
 };

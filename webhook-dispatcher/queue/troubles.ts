@@ -9,8 +9,8 @@ type Options = {
   check(): Promise<unknown>;
 };
 
-/** For so long there must be no more of it before it counts as over. */
-const QUIET_MS = 5_000;
+/** For so long there must be no more of it before it counts as over: longer than a worker waits for a job, and then rests after a failure. */
+const QUIET_MS = 8_000;
 /** A single trouble, such as a lock that a busy process renewed too late, keeps nobody from their work. */
 const LASTING_MS = 10_000;
 
