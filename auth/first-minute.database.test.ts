@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { firstMinutePath } from '#shared/first-minute-file.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterAll(() => opened.disposeAsync());
 
 const prepare = (differences: object = {}) =>
-  prepareFirstMinute({ ...site.auth, pool: site.pool, gateway: site.gateway, ...differences }, dataDir);
+  prepareFirstMinute({ domain: publishing, ...site.auth, pool: site.pool, gateway: site.gateway, ...differences }, dataDir);
 const forget = () => forgetFirstMinute({ ...site.auth, pool: site.pool });
 const authorOf = async (): Promise<Person> => {
   const person = await site.auth.persons.byEmail(EMAIL);

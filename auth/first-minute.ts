@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -16,6 +17,7 @@ import { deleteMark, migrateFirstMinute, selectMark, writeMark } from './first-m
 import type { GrantEnder } from './storage/end-grants.ts';
 
 type Dependencies = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly gateway: CommandGateway;
   readonly clients: Clients;
@@ -25,7 +27,7 @@ type Dependencies = {
 
 const CLIENT_ID = 'development-admin';
 /** An address at which nobody can ever be (RFC 2606). */
-const AUTHOR = { name: 'Demo Author', email: 'demo@example.com', role: 'author' } as const;
+const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
 const PASSWORD_BYTES = 12;
 
 const by = (): By => ({ caller: { kind: 'system', name: 'first-minute' }, requestId: `first-minute-${randomUUID()}` });
@@ -89,11 +91,11 @@ const ensureAuthor = async (dependencies: Dependencies, password: string = newPa
 
 /** Undefined where it cannot be told yet whose password it is. */
 const obtainAuthor = async (dependencies: Dependencies, password: string): Promise<UserId | undefined> => {
-  const { persons, credentials } = dependencies;
+  const { domain, persons, credentials } = dependencies;
   const person = await persons.byEmail(AUTHOR.email);
   if (person === undefined) {
     const { requestId } = by();
-    const signedUp = await signUp(dependencies, { ...AUTHOR, password, requestId, formId: requestId });
+    const signedUp = await signUp(dependencies, { ...AUTHOR, role: domain.signUp, password, requestId, formId: requestId });
     return signedUp.outcome === 'done' ? signedUp.person.userId : undefined;
   }
   if (!(await credentials.verify(person.userId, password))) await credentials.set(person.userId, password);

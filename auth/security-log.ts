@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { EventId } from '#shared/brands.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { EventOf } from '#shared/events/catalogue.ts';
+import { catalogueOf, type EventOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Actor } from '#shared/events/metadata.ts';
-import { SECURITY_EVENTS } from '#shared/events/security.ts';
+import type { securityEventsOf } from '#shared/events/security.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Log } from '#shared/log.ts';
 
-export type SecurityEvent = EventOf<keyof typeof SECURITY_EVENTS>;
+export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 
 /** Who did it, by which client, in which request. */
 export type SecurityCircumstances = { readonly actor: Actor; readonly client: string | null; readonly requestId: string };
@@ -16,16 +17,22 @@ export type SecurityCircumstances = { readonly actor: Actor; readonly client: st
 /** Appends a fact of the authorization server to the event log, on a stream of its own. */
 export type RecordSecurityEvent = (event: SecurityEvent, circumstances: SecurityCircumstances) => Promise<void>;
 
+type Dependencies = { readonly eventLog: EventLog; readonly codec: Codec; readonly domain: Domain };
+
 export const createSecurityLog =
-  ({ eventLog, codec }: { readonly eventLog: EventLog; readonly codec: Codec }): RecordSecurityEvent =>
+  ({ eventLog, codec, domain }: Dependencies): RecordSecurityEvent =>
   async (event, { actor, client, requestId }) => {
-    const { kind, key } = SECURITY_EVENTS[event.type].stream;
-    // Every security event is keyed by a field of its data, which the codec checks.
-    const stream = streamName(kind, String((event.data as Readonly<Record<string, unknown>>)[key ?? '']));
+    const stream = streamOf(domain, event);
     const context = { at: new Date().toISOString(), actor, client, request: requestId, correlation: requestId, causation: null };
     const encoded = await codec.encode(event, context, randomUUID() as EventId, stream);
     await eventLog.append(stream, 'any', [encoded]);
   };
+
+/** Every security event is keyed by a field of its data, which the codec checks. */
+const streamOf = (domain: Domain, { type, data }: SecurityEvent): StreamName => {
+  const { kind = '', key } = catalogueOf(domain).find(type)?.stream ?? {};
+  return streamName(kind, String((data as Readonly<Record<string, unknown>>)[key ?? '']));
+};
 
 /** For what is done already, whether or not the log can be told: it stays done, and who looks after the system is told instead. */
 export const recordAfterwards =

@@ -11,6 +11,7 @@ import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
 import { openDirectory, type Persons } from './accounts/directory.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { signUpRoleOf } from './accounts/sign-up-role.ts';
 import { withConsole } from './clients/built-in.ts';
 import { migrateClients } from './clients/client-table.ts';
 import { type Clients, createClients } from './clients/clients.ts';
@@ -63,11 +64,11 @@ export type AuthService = AsyncDisposable & {
 
 /** Starts the authorization server: it issues tokens, and keeps who may ask for them. */
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
-  const { pool, eventLog, log, config, gateway, mail } = dependencies;
+  const { pool, eventLog, log, config, mail } = dependencies;
   await migrateTables(dependencies);
   await using opening = new AsyncDisposableStack();
   const codec = createCodec(dependencies);
-  const record = createSecurityLog({ eventLog, codec });
+  const record = createSecurityLog({ ...dependencies, codec });
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });
   const post = opening.use(createPost({ mail, log }));
@@ -76,7 +77,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   if (mail !== undefined) opening.use(await startTellingOfAddress({ ...dependencies, mail, readProfile }));
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
 
-  const registered = createClients({ pool, gateway, persons, record, onEnded });
+  const registered = createClients({ ...dependencies, persons, record, onEnded });
   const clients = withAccountClient(withConsole(registered, config.publicUrl), config.issuerUrl);
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
   opening.use(startCleanUp({ pool, log }));
@@ -86,7 +87,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     ...ender,
     post,
     issuerUrl: config.issuerUrl,
-    signUp: config.signUp,
+    signUp: signUpRoleOf(dependencies.domain, config.signUp),
     provider: provider.provider,
     clients,
     persons,

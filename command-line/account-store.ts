@@ -61,7 +61,7 @@ export const withAccounts = async <Result>(terminal: Terminal, work: (accounts: 
         return person;
       },
     },
-    record: createSecurityLog({ eventLog, codec }),
+    record: createSecurityLog({ eventLog, codec, domain: terminal.domain }),
     by: { actor: 'system:command-line', client: null, requestId: randomUUID() },
     tell: (userId, what) => tell({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
   });

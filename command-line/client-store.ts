@@ -38,8 +38,9 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
     ...{ domain: terminal.domain, pool, eventLog, keys, masterKey, erasures, blobs },
     ...{ metrics: new Registry(), log },
   });
-  const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain: terminal.domain }) });
+  const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain: terminal.domain }), domain: terminal.domain });
   const registered = createClients({
+    domain: terminal.domain,
     pool,
     gateway,
     // The directory of persons follows the log.

@@ -24,7 +24,8 @@ export type Config = {
   /** Where the keys of the tokens are read from another process. */
   readonly jwksUrl: string;
   /** What people become who create an account for themselves. */
-  readonly signUp: 'off' | 'reader' | 'author';
+  /** `off`, or a role; what the domain says if nothing is here. */
+  readonly signUp: string | undefined;
   /** Undefined means that there is none. */
   readonly mail: MailSettings | undefined;
   /** How many proxies stand in front of this process. */
@@ -209,7 +210,7 @@ const assemble = (values: Values): Config => ({
   publicUrl: values.PUBLIC_URL ?? defaultUrl(values),
   issuerUrl: issuerOf(values),
   jwksUrl: values.JWKS_URL ?? `${issuerOf(values)}/jwks`,
-  signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : 'author'),
+  signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : undefined),
   mail: values.MAIL_URL === undefined || values.MAIL_FROM === undefined ? undefined : { url: values.MAIL_URL, from: values.MAIL_FROM },
   trustProxy: values.TRUST_PROXY,
   ingressSecret: values.CLIENT_CERT_SECRET,

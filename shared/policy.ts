@@ -105,7 +105,7 @@ export const policyOf = (domain: Domain): Policy => {
 };
 
 /** Of no domain. */
-export const NO_RIGHTS: Policy = { domain: { name: '', roles: [], kinds: {} }, rights: new Map(), checks: new Map() };
+export const NO_RIGHTS: Policy = { domain: { name: '', roles: [], signUp: '', kinds: {} }, rights: new Map(), checks: new Map() };
 
 const makePolicy = (domain: Domain): Policy => {
   const rights = new Map(rightsOf(domain));

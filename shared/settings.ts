@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseBlobUrl } from './blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from './change-stream/kafka/kafka-url.ts';
 import { hostsIn } from './event-log/eventstoredb/address.ts';
+import { roleName } from './events/fields.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import { parseRange } from './webhooks/guard/address.ts';
 
@@ -109,9 +110,9 @@ export const SETTINGS = {
     description: 'Where roles apart from auth read the keys that tokens are signed with, if they reach it by another address.',
   },
   SIGNUP: {
-    schema: z.enum(['off', 'reader', 'author']),
-    expected: 'off, reader, or author',
-    fallbackText: 'author, in production off',
+    schema: roleName.refine((role) => role !== 'admin'),
+    expected: 'off, or a role other than admin',
+    fallbackText: 'what the domain says, in production off',
     description:
       'What people become who create an account for themselves, or off if they cannot. In production it needs MAIL_URL, by which they confirm their address.',
   },

@@ -64,6 +64,7 @@ test.each([
   'create table other (id int primary key); create unique index on other (id); alter table other drop column id; insert into other values (1)',
   'alter table thing add column more int, add column most int not null default 1; update thing set more = 1; create index on thing (more)',
   'alter table thing alter column name type varchar(9), alter column name set statistics 0',
+  'alter table thing drop constraint thing_name_check',
   "create function g() returns int language sql as 'select 1'",
   '-- Unused since 0.2.0, which reads remarks instead.\nalter table thing drop column note',
 ])('%s disturbs nobody', async (sql) => {

@@ -92,11 +92,19 @@ const lookAtAlter = (
       added.add(`${table}.${column.colname}`);
       if (before.has(table) && demandsMore(column))
         complain(`adds ${table}.${column.colname}, which those who do not know it cannot leave out`);
-    } else if (before.has(table) && !QUIET.has(subtype) && !(subtype === 'AT_AlterColumnType' && isSame)) {
+    } else if (
+      before.has(table) &&
+      !(subtype === 'AT_DropConstraint' && isCheck(name)) &&
+      !QUIET.has(subtype) &&
+      !(subtype === 'AT_AlterColumnType' && isSame)
+    ) {
       complain(`alters ${table}${name && `.${name}`} (${subtype?.slice('AT_'.length)})`);
     }
   }
 };
+
+/** As PostgreSQL names checks: without one, those of before write what they wrote. */
+const isCheck = (constraint: string): boolean => constraint.endsWith('_check');
 
 const FREE: ReadonlySet<string | undefined> = new Set(['CONSTR_NULL', 'CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED']);
 

@@ -127,7 +127,7 @@ const planPage = async (
     if (after) book.set(after);
     if (after) await writeEndpoint(connection, after);
   }
-  const roles = await readRoles(connection, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
+  const roles = await readRoles(connection, policy.domain, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
   const deliveries = wanted
     .filter(({ endpoint, change }) => isKnownTo({ roles, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));

@@ -111,7 +111,7 @@ const matching = async (
 ): Promise<PlannedDelivery[] | undefined> => {
   const endpoint = await readEndpoint(pool, webhookId);
   if (endpoint?.status !== 'enabled') return undefined;
-  const roles = await readRoles(pool, new Set([endpoint.ownerId]));
+  const roles = await readRoles(pool, domain, new Set([endpoint.ownerId]));
   const isAsked = ({ position, at }: { position: number; at: string }) =>
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes

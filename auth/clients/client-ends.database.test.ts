@@ -31,6 +31,7 @@ type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: C
 /** The clients as another process has them. */
 const processWith = ({ record = recordInLog, gateway = world.side }: Differences): Clients =>
   createClients({
+    domain: world.side.domain,
     pool: world.side.pool,
     gateway,
     persons: { register: async () => void (await world.side.pool.query('select 1')) },

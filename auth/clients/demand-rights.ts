@@ -1,4 +1,3 @@
-import type { Role } from '#shared/events/fields.ts';
 import { authorize, type Caller, type Operation, SCOPES } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 
@@ -15,10 +14,10 @@ export const demandScopes = (caller: Caller, scopes: readonly string[]): void =>
   if (missing !== undefined) throw new Rejection('insufficient_scope', { scope: missing });
 };
 
-/** A service account is a user: who makes one must be allowed to register users, and to give them a role beyond reading. */
-export const demandAccountMaker = (caller: Caller, role: Role): void => {
+/** A service account is a user: who makes one must be allowed to register users, and to give them more than the least role. */
+export const demandAccountMaker = (caller: Caller, hasMore: boolean): void => {
   demand(caller, 'user.register');
-  if (role !== 'reader') demand(caller, 'user.change_role');
+  if (hasMore) demand(caller, 'user.change_role');
 };
 
 const demand = (caller: Caller, operation: Operation): void => {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -9,13 +11,11 @@ import type { By } from './by.ts';
 import { demandAccountMaker } from './demand-rights.ts';
 
 export type ServiceAccountDependencies = {
+  readonly domain: Domain;
   readonly gateway: CommandGateway;
   /** Knows a service account before it is asked for a token. */
   readonly persons: Pick<Persons, 'register'>;
 };
-
-/** A service account gets no more than this unless another role is asked for. */
-const SERVICE_ACCOUNT_ROLE: Role = 'reader';
 
 export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>): boolean => grantTypes.includes('client_credentials');
 
@@ -25,13 +25,14 @@ export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>
  * all, who tries again with the same settings finds the same user.
  */
 export const makeServiceAccount = async (
-  { gateway, persons }: ServiceAccountDependencies,
+  { domain, gateway, persons }: ServiceAccountDependencies,
   { clientId, settings }: { readonly clientId: string; readonly settings: ClientSettings },
   by: By,
 ): Promise<UserId | undefined> => {
   if (!actsForItself(settings)) return undefined;
-  const { name, serviceAccountRole: role = SERVICE_ACCOUNT_ROLE } = settings;
-  demandAccountMaker(by.caller, role);
+  const least = leastRoleOf(domain);
+  const { name, serviceAccountRole: role = least } = settings;
+  demandAccountMaker(by.caller, role !== least);
   const idempotencyKey = `service-account-${clientId}-${digestOf(name, role)}`;
   const context = { caller: { kind: 'system', name: 'clients' }, requestId: by.requestId, idempotencyKey } as const;
   const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context).catch(refuseHaste);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { email as emailField } from '#kernel/declare/values.ts';
-import { role } from '#shared/events/fields.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
@@ -14,13 +14,14 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+type Dependencies = Pick<OwnAccountDependencies, 'domain' | 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
 
 const ID_MAX = 50;
-const Form = z.discriminatedUnion('do', [
-  z.object({ do: z.literal('invite'), email: z.string().max(EMAIL_MAX), role }),
-  z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
-]);
+const formOf = (domain: Dependencies['domain']) =>
+  z.discriminatedUnion('do', [
+    z.object({ do: z.literal('invite'), email: z.string().max(EMAIL_MAX), role: z.enum(rolesOf(domain)) }),
+    z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
+  ]);
 
 /** Mail that others get. */
 const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
@@ -33,7 +34,7 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
   isSensitive: true,
   show: (visitor) => answer(dependencies, visitor),
   async submit(visitor) {
-    const form = fieldsOf(Form, visitor.request);
+    const form = fieldsOf(formOf(dependencies.domain), visitor.request);
     if (form.do === 'invite') return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
     await dependencies.invitations.revoke(form.id, circumstancesOf(visitor));
     goTo(visitor, PATHS.invitations, 'revoked');
@@ -46,7 +47,8 @@ type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'problems' | 'mad
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
   const shown = (await dependencies.invitations.list()).map((invitation) => ({ ...invitation, isOver: invitation.expiresAt < new Date() }));
-  const view = { email: '', role: 'author', problems: {}, ...filled } as const;
+  const { domain } = dependencies;
+  const view = { domain, email: '', role: domain.signUp, problems: {}, ...filled };
   answerPage(visitor.response, invitationsPage({ ...viewOf(dependencies, visitor, DONE), ...view, invitations: shown }));
 };
 

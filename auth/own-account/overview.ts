@@ -1,3 +1,4 @@
+import { roleTextOf } from '#kernel/registry/roles.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { homePage } from '../pages/account/home-page.ts';
@@ -6,11 +7,12 @@ import { answerPage } from '../pages/answer-page.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 
-export const home = (dependencies: Pick<OwnAccountDependencies, 'tokens' | 'readProfile'>): AccountPage => ({
+export const home = (dependencies: Pick<OwnAccountDependencies, 'domain' | 'tokens' | 'readProfile'>): AccountPage => ({
   path: PATHS.home,
   async show(visitor) {
     const { name, email } = await dependencies.readProfile(visitor.userId);
-    answerPage(visitor.response, homePage({ ...viewOf(dependencies, visitor), name, email, role: visitor.role }));
+    const role = roleTextOf(dependencies.domain, visitor.role);
+    answerPage(visitor.response, homePage({ ...viewOf(dependencies, visitor), name, email, role }));
   },
 });
 

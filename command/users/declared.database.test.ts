@@ -38,7 +38,7 @@ afterAll(async () => {
 const register = async (content: object) => (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId;
 
 const as = (userId: UserId, role: string): Caller => ({
-  ...{ kind: 'user', policy: policyOf(school), userId, role: role as never },
+  ...{ kind: 'user', policy: policyOf(school), userId, role },
   ...{ scopes: new Set([...SCOPES, 'write:lessons']), client: 'test-client' },
 });
 

@@ -28,6 +28,8 @@ type Options<Role extends string, F extends Fields> = {
   readonly roles: readonly [Role, ...Role[]];
   /** What the roles mean. */
   readonly means?: { readonly [R in Role]?: string };
+  /** What people become who create an account for themselves: the first role, unless another is named. */
+  readonly signUp?: Role;
   /** What the domain adds to users. */
   readonly user?: {
     readonly fields: F;
@@ -50,6 +52,7 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
   name,
   roles,
   means,
+  signUp = roles[0],
   user: added,
 }: Options<Role, F>) => {
   const aggregate = declareFor<Role>();
@@ -89,5 +92,5 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       ...added?.fieldRights,
     } as never,
   });
-  return { name, roles, aggregate, user: user as unknown as User<Role, F> };
+  return { name, roles, signUp, aggregate, user: user as unknown as User<Role, F> };
 };

@@ -69,10 +69,12 @@ export type Domain = {
   readonly name: string;
   /** With `anonymous` and `admin`. */
   readonly roles: readonly string[];
+  /** What people become who create an account for themselves, unless the operator says otherwise. */
+  readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
 };
 
-type Base = { readonly name: string; readonly roles: readonly string[]; readonly user: AnyAggregate };
+type Base = { readonly name: string; readonly roles: readonly string[]; readonly signUp: string; readonly user: AnyAggregate };
 /** References by name must lead to an aggregate that is there. */
 type Later<A> = A extends { readonly fields: infer F }
   ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
@@ -90,6 +92,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
   return {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
+    signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
   };
 };

@@ -3,7 +3,7 @@ import { token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
-import { ROLES, version } from '#shared/events/fields.ts';
+import { roleName, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -74,7 +74,7 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('user'),
     userId: z.int().positive(),
-    role: z.enum(ROLES),
+    role: roleName,
     scopes: z.array(z.string().max(100)).max(100),
     client: z.string().max(200).nullable(),
   }),

@@ -7,17 +7,18 @@ import type { DeclaredEvents } from './declared.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
-import { SECURITY_EVENTS } from './security.ts';
+import { securityEventsOf } from './security.ts';
 import { WEBHOOK_EVENTS } from './webhook.ts';
 
 /** The events of the kernel itself, whatever it serves. */
-const KERNEL_EVENTS = {
-  ...WEBHOOK_EVENTS,
-  ...EMAIL_CLAIM_EVENTS,
-  ...ADMINISTRATOR_EVENTS,
-  ...RESERVATION_EVENTS,
-  ...SECURITY_EVENTS,
-} as const satisfies { readonly [Type in string]: EventDefinition<Type> };
+const kernelEventsOf = (domain: Domain) =>
+  ({
+    ...WEBHOOK_EVENTS,
+    ...EMAIL_CLAIM_EVENTS,
+    ...ADMINISTRATOR_EVENTS,
+    ...RESERVATION_EVENTS,
+    ...securityEventsOf(domain),
+  }) as const satisfies { readonly [Type in string]: EventDefinition<Type> };
 
 /** Every type of event that was ever written, those of the domain first. */
 export type Catalogue = {
@@ -44,9 +45,10 @@ export const catalogueOf = (domain: Domain): Catalogue => {
 };
 
 const makeCatalogue = (domain: Domain): Catalogue => {
-  const clash = definitionsOf(domain).find(({ type }) => Object.hasOwn(KERNEL_EVENTS, type));
+  const kernel: Readonly<Record<string, EventDefinition>> = kernelEventsOf(domain);
+  const clash = definitionsOf(domain).find(({ type }) => Object.hasOwn(kernel, type));
   if (clash) throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
-  const definitions = [...definitionsOf(domain), ...Object.values<EventDefinition>(KERNEL_EVENTS)];
+  const definitions = [...definitionsOf(domain), ...Object.values(kernel)];
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
   const told = definitions.filter(({ visibility }) => visibility === 'public');
   const kindsOf = (all: readonly EventDefinition[]) => [...new Set(all.map(({ stream }) => stream.kind))];
@@ -61,7 +63,8 @@ const makeCatalogue = (domain: Domain): Catalogue => {
   };
 };
 
-type KernelEvents = { readonly [Type in keyof typeof KERNEL_EVENTS]: DataOf<(typeof KERNEL_EVENTS)[Type]> };
+type Kernel = ReturnType<typeof kernelEventsOf>;
+type KernelEvents = { readonly [Type in keyof Kernel]: DataOf<Kernel[Type]> };
 type Events = DeclaredEvents & KernelEvents;
 export type EventType = keyof Events;
 

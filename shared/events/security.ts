@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
 import { defineEvent } from './define-event.ts';
-import { role, userId } from './fields.ts';
+import { userId } from './fields.ts';
 
 /**
  * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold
@@ -112,14 +114,14 @@ const CLIENT_EVENTS = {
   }),
 };
 
-const INVITATION_EVENTS = {
+const invitationEventsOf = (domain: Domain) => ({
   'invitation.made': defineEvent({
     ...common,
     type: 'invitation.made',
     description: 'Somebody was invited to create an account with a role.',
     stream: invitation,
-    schema: z.strictObject({ invitationId: token, role }),
-    example: { invitationId: 'rT5w', role: 'author' },
+    schema: z.strictObject({ invitationId: token, role: z.enum(rolesOf(domain)) }),
+    example: { invitationId: 'rT5w', role: domain.signUp },
   }),
   'invitation.accepted': defineEvent({
     ...common,
@@ -137,6 +139,13 @@ const INVITATION_EVENTS = {
     schema: z.strictObject({ invitationId: token }),
     example: { invitationId: 'rT5w' },
   }),
-};
+});
 
-export const SECURITY_EVENTS = { ...SESSION_EVENTS, ...GRANT_EVENTS, ...CLIENT_EVENTS, ...ACCOUNT_EVENTS, ...INVITATION_EVENTS };
+/** Roles are the domain’s. */
+export const securityEventsOf = (domain: Domain) => ({
+  ...SESSION_EVENTS,
+  ...GRANT_EVENTS,
+  ...CLIENT_EVENTS,
+  ...ACCOUNT_EVENTS,
+  ...invitationEventsOf(domain),
+});

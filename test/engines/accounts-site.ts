@@ -35,7 +35,7 @@ export type AccountsSite = AsyncDisposable & {
   readonly gateway: CommandGateway;
   readonly codec: Codec;
   addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
-  addPerson(person: { email: string; password?: string; role?: 'reader' | 'author' | 'admin'; isConfirmed?: boolean }): Promise<UserId>;
+  addPerson(person: { email: string; password?: string; role?: string; isConfirmed?: boolean }): Promise<UserId>;
   deletePerson(userId: UserId): Promise<void>;
 };
 

@@ -49,10 +49,11 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
   };
   const resource = opening.use(await openResourceServer(options));
   const clients = createClients({
+    domain: publishing,
     pool,
     gateway: side,
     persons: { register: async () => {} },
-    record: createSecurityLog({ eventLog, codec }),
+    record: createSecurityLog({ eventLog, codec, domain: publishing }),
     onEnded: async () => {},
   });
   const attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });

@@ -13,6 +13,7 @@ import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
+import type { Role } from '#shared/events/fields.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
@@ -104,7 +105,7 @@ export const createCommandWorld = async (
 
 export const system: Caller = { kind: 'system', name: 'test' };
 
-export const as = (userId: number, role: 'reader' | 'author' | 'admin' = 'author', scopes: Iterable<string> = SCOPES): Caller => ({
+export const as = (userId: number, role: Role = 'author', scopes: Iterable<string> = SCOPES): Caller => ({
   kind: 'user',
   policy: POLICY,
   userId: userId as UserId,
@@ -116,10 +117,8 @@ export const as = (userId: number, role: 'reader' | 'author' | 'admin' = 'author
 export const by = (caller: Caller, more: { idempotencyKey?: string; ifVersion?: number } = {}) =>
   ({ caller, requestId: randomUUID(), ...more }) as Parameters<CommandGateway['send']>[1];
 
-export const registerUser = async (
-  side: CommandGateway,
-  { name = 'Ada', email = null as string | null, role = 'author' as 'reader' | 'author' | 'admin' } = {},
-) => (await side.send({ type: 'RegisterUser', name, email, role }, by(system))).id as UserId;
+export const registerUser = async (side: CommandGateway, { name = 'Ada', email = null as string | null, role = 'author' as Role } = {}) =>
+  (await side.send({ type: 'RegisterUser', name, email, role }, by(system))).id as UserId;
 
 export const draftArticle = async (side: CommandGateway, author: UserId, publish = true) =>
   (await side.send({ type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish }, by(as(author))))

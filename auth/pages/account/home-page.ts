@@ -1,15 +1,8 @@
-import type { Role } from '#shared/events/fields.ts';
 import { html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
-export type HomeView = AccountView & { readonly name: string | undefined; readonly email: string | undefined; readonly role: Role };
-
-const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  reader: 'Reader: you can comment',
-  author: 'Author: you can write and publish',
-  admin: 'Administrator: you can do everything',
-};
+export type HomeView = AccountView & { readonly name: string | undefined; readonly email: string | undefined; readonly role: string };
 
 export const homePage = ({ name, email, role, ...view }: HomeView): Page =>
   accountPage(view, {
@@ -18,7 +11,7 @@ export const homePage = ({ name, email, role, ...view }: HomeView): Page =>
     main: html`<h1>${name ?? 'Your account'}</h1>
 <dl>
 <dt>E-mail address</dt><dd>${email ?? 'None'}</dd>
-<dt>Role</dt><dd>${ROLE_WORDS[role]}</dd>
+<dt>Role</dt><dd>${role}</dd>
 </dl>
 <ul class="items">
 <li><div><h2><a href="${PATHS.profile}">Profile</a></h2><p class="small">Your name and your e-mail address</p></div></li>

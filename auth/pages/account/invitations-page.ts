@@ -1,4 +1,6 @@
-import { ROLES, type Role } from '#shared/events/fields.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { rolesOf, roleTextOf } from '#kernel/registry/roles.ts';
+import type { Role } from '#shared/events/fields.ts';
 import { type Html, html } from '#shared/html.ts';
 import { choices, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
@@ -15,6 +17,7 @@ type ShownInvitation = {
 };
 
 export type InvitationsView = AccountView & {
+  readonly domain: Domain;
   readonly email: string;
   readonly role: Role;
   readonly problems: Problems<'email'>;
@@ -23,13 +26,7 @@ export type InvitationsView = AccountView & {
   readonly made?: { readonly email: string; readonly link: string; readonly isMailed: boolean } | undefined;
 };
 
-const ROLE_LABELS: Readonly<Record<Role, string>> = {
-  reader: 'Reader: can comment',
-  author: 'Author: can write and publish',
-  admin: 'Administrator: can do everything',
-};
-
-export const invitationsPage = ({ email, role, problems, invitations, made, ...view }: InvitationsView): Page =>
+export const invitationsPage = ({ domain, email, role, problems, invitations, made, ...view }: InvitationsView): Page =>
   accountPage(view, {
     section: PATHS.invitations,
     title: titleOf('Invitations', problems),
@@ -40,14 +37,14 @@ ${made !== undefined && madeBox(made)}
 <form method="post" action="${PATHS.invitations}" novalidate>
 ${hidden('token', view.token)}
 ${emailField({ autocomplete: 'off', value: email, problem: problems.email })}
-${choices({ name: 'role', legend: 'Role', options: ROLES.map((each) => [each, ROLE_LABELS[each]] as const), chosen: role })}
+${choices({ name: 'role', legend: 'Role', options: rolesOf(domain).map((each) => [each, roleTextOf(domain, each)] as const), chosen: role })}
 <div class="actions"><button class="primary" type="submit" name="do" value="invite">Invite</button></div>
 </form>
 <h2>Open invitations</h2>
 ${
   invitations.length === 0
     ? html`<p>There are none.</p>`
-    : html`<ul class="items">${invitations.map((invitation) => itemOf(invitation, view.token))}</ul>`
+    : html`<ul class="items">${invitations.map((invitation) => itemOf(domain, invitation, view.token))}</ul>`
 }`,
   });
 
@@ -56,9 +53,9 @@ const madeBox = ({ email, link, isMailed }: NonNullable<InvitationsView['made']>
 ${!isMailed && html`<p class="link-shown">${link}</p>`}
 </div>`;
 
-const itemOf = ({ id, email, role, expiresAt, isOver }: ShownInvitation, token: string): Html => html`<li><div>
+const itemOf = (domain: Domain, { id, email, role, expiresAt, isOver }: ShownInvitation, token: string): Html => html`<li><div>
 <h3>${email}</h3>
-<p class="small">${ROLE_LABELS[role]}</p>
+<p class="small">${roleTextOf(domain, role)}</p>
 <p class="small">${isOver ? 'Expired on' : 'Good until'} ${momentOf(expiresAt)}</p></div>
 <form method="post" action="${PATHS.invitations}">
 ${hidden('token', token)}${hidden('id', id)}

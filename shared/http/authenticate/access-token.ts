@@ -2,8 +2,9 @@ import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
-import { role, userId, version } from '#shared/events/fields.ts';
+import { roleName, userId, version } from '#shared/events/fields.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -54,7 +55,7 @@ const Claims = z.object({
     .default('')
     .transform((text) => text.split(' ').filter(Boolean))
     .pipe(z.array(z.string()).max(SCOPES_MAX)),
-  role,
+  role: roleName,
   grant_id: token.optional(),
   revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
   user_version: version.optional(),
@@ -103,7 +104,9 @@ const verify = async (jwt: string, { issuer, audience, keys, policy }: Options):
       clockTolerance: CLOCK_TOLERANCE_S,
       requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id'],
     });
-    return accessTokenOf(Claims.parse(payload), kid, policy);
+    const claims = Claims.parse(payload);
+    if (!rolesOf(policy.domain).includes(claims.role)) throw new InvalidToken('The token is of a role that there is not.');
+    return accessTokenOf(claims, kid, policy);
   } catch (error) {
     if (error instanceof InvalidToken || error instanceof HttpProblem) throw error;
     throw new InvalidToken(reasonOf(error), { cause: error });

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { signUpRoleOf } from '../../auth/accounts/sign-up-role.ts';
+import { domain } from '../declare/domain.ts';
+import { assemble } from './registry.ts';
+import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';
+
+const school = assemble(domain({ name: 'school', roles: ['pupil', 'teacher'], means: { teacher: 'Plans lessons.' } }), []);
+
+test('roles are those of the domain, and the administrator', () => {
+  expect(rolesOf(school)).toEqual(['pupil', 'teacher', 'admin']);
+  expect(leastRoleOf(school)).toBe('pupil');
+  expect(rolesOf(school).map((role) => roleTextOf(school, role))).toEqual([
+    'Pupil',
+    'Teacher: plans lessons',
+    'Administrator: does everything, also to what others wrote',
+  ]);
+});
+
+test('people are invited to a role of the domain', () => {
+  const invited = (role: string) => catalogueOf(school).find('invitation.made')?.schema.safeParse({ invitationId: 'x', role }).success;
+  expect(['teacher', 'admin', 'author', 'anonymous'].map(invited)).toEqual([true, true, false, false]);
+});
+
+test.each([
+  [school, undefined, 'pupil'],
+  [school, 'teacher', 'teacher'],
+  [school, 'off', 'off'],
+  [publishing, undefined, 'author'],
+])('people who sign up become what the operator says, or else the domain', (of, setting, role) => {
+  expect(signUpRoleOf(of, setting)).toBe(role);
+});
+
+test.each(['author', 'admin'])('nobody becomes %s by signing up, where that is no role for it', (role) => {
+  expect(() => signUpRoleOf(school, role)).toThrow(`SIGNUP is ${role}, and must be off or a role of school: pupil, teacher.`);
+});
