@@ -31,7 +31,7 @@ export const or = (...of: readonly Expression[]): Expression => {
 };
 export const negate = (of: Expression): Expression => (of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of });
 /** What lies behind a reference; of alternatives, each by itself, so that each can be granted by itself. */
-const at = (field: string, kind: string, of: Expression): Expression =>
+export const at = (field: string, kind: string, of: Expression): Expression =>
   of.op === 'or'
     ? or(...of.of.map((each) => at(field, kind, each)))
     : of.op === 'const' && !of.value

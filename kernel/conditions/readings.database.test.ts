@@ -57,4 +57,18 @@ const remark = aggregate('remark', {
   },
 });
 
-describeReadings(assemble(base, [team, claim, remark]));
+/** Read as a remark, which is read as its claim. */
+const reply = aggregate('reply', {
+  parent: 'remark',
+  owner: 'author',
+  fields: { remark: ref(remark), author: ref(user), text: line(10) },
+  events: { added: { creates: ['text'] }, changed: { changes: ['text'] }, removed: { ends: true } },
+  commands: { add: { emits: 'added' }, change: { emits: 'changed' }, remove: { emits: 'removed' } },
+  rights: {
+    read: { as: 'remark', auditor: ['own', { remark: 'own' }] },
+    write: { as: 'remark', signedIn: 'own', approver: false },
+    add: { as: 'remark' },
+  },
+});
+
+describeReadings(assemble(base, [team, claim, remark, reply]));

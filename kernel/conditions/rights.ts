@@ -1,6 +1,6 @@
 import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
-import { always, type Expression, never, resolve } from './expression.ts';
+import { always, at, type Expression, never, resolve } from './expression.ts';
 
 /** Who may do something with an aggregate, resolved: the row of the policy. */
 export type Right = {
@@ -68,16 +68,24 @@ export const apart = (byRole: readonly (readonly [string, Expression])[]): Pick<
 const rowOf = (kind: Kind, name: string): Row =>
   kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
-/** What somebody with this role must find true of an aggregate. */
-export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
+/** What somebody with this role must find true of an aggregate; of what it has `as` another, that must be found true. */
+export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => rightAlong(domain, [kind], name, role);
+
+/** Of the first, as of which the others are. */
+const rightAlong = (domain: Domain, kinds: readonly [Kind, ...Kind[]], name: string, role: string): Expression => {
+  const [kind, ...before] = kinds;
   const row = rowOf(kind, name);
   if (typeof row.as !== 'string') return resolve(domain, kind, cellOf(row, role));
+  if (row.anyone !== undefined) throw new Error(`${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\``);
+  if (before.includes(kind)) throw new Error(`${kind.name}: the right ${name} is as that of ${row.as}, which leads back to itself`);
+  const own = row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
+  if (own !== undefined) return resolve(domain, kind, own);
   const def = kind.fields[row.as];
   const target = def && domain.kinds[targetOf(def)];
   if (!target) return never;
-  const cell = cellOf(rowOf(target, name === 'read' ? 'read' : 'write'), role);
+  const there = rightAlong(domain, [target, ...kinds], name === 'read' ? 'read' : 'write', role);
   // Whoever may do it with all of those may do it with all of these.
-  return typeof cell === 'boolean' ? resolve(domain, kind, cell) : resolve(domain, kind, { [row.as]: cell });
+  return there === always ? always : at(row.as, target.name, there);
 };
 
 /** Whoever is not named has what all have; administrators may unless it is said. */

@@ -115,7 +115,7 @@ type Row<Role extends string, Cond, Parent = never> = { readonly [R in Role | 'a
   readonly anyone?: boolean | Cond;
   /** Everybody signed in for whom there is no cell. */
   readonly signedIn?: boolean | Cond;
-  /** All as of the aggregate that this reference leads to. */
+  /** For whom there is no cell, as of the aggregate that this reference leads to. It leaves nothing to `anyone`. */
   readonly as?: Parent;
   /** The first word of the scope, if it is not `read` or `write`. */
   readonly scope?: string;
