@@ -71,8 +71,8 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
     return outcome;
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    const { code, details } = error;
-    if (!PASSING.has(code) && (await complete(dependencies, request, { reserved, seed, outcome: { refused: { code, details } } })))
+    const { code, details, message: says } = error;
+    if (!PASSING.has(code) && (await complete(dependencies, request, { reserved, seed, outcome: { refused: { code, says, details } } })))
       throw error;
     // Who took this request for dead has carried it out, and what they changed may be the reason for the refusal.
     const { state } = await dependencies.states.load(reservation, request.stream);
@@ -140,11 +140,14 @@ const append = async (
   }
 };
 
+/** Formerly without what it says. */
+type Refused = { readonly code: RejectionCode; readonly says?: string; readonly details: Record<string, Json> };
+
 const answerAgain = (state: ReservationState): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');
-  const { done, refused } = state.outcome as { done?: Outcome; refused?: { code: RejectionCode; details: Record<string, Json> } };
+  const { done, refused } = state.outcome as { done?: Outcome; refused?: Refused };
   if (done) return { ...done, isRepeat: true };
-  if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details);
+  if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details, refused);
   throw new Error('the outcome of a reservation is neither done nor refused');
 };
 

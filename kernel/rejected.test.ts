@@ -28,6 +28,7 @@ const note = base.aggregate('note', {
     finished: { sets: { status: 'done' } },
     gone: { ends: true },
   },
+  refusals: { open: 'It is done.', done: { code: 'still_open', says: 'It is open.' } },
   commands: {
     make: { emits: 'made', next: ['finish'] },
     finish: { emits: 'finished' },
@@ -96,6 +97,8 @@ const WRONG: readonly Wrong[] = [
     'TS2322',
     `Did you mean '"published"'?`,
   ],
+  ['a refusal by an unknown fact', `open: 'It is done.'`, `opne: 'It is done.'`, 'opne', 'TS2353', `'opne' does not exist`],
+  ['a refusal without a sentence', `, says: 'It is open.' }`, ' }', 'done', 'TS2322', `Property 'says' is missing`],
   ['an unknown role', `author: 'own' }`, `editor: 'own' }`, 'editor', 'TS2353', `'editor' does not exist`],
   ['a right to an unknown command', 'write:', 'finnish:', 'finnish', 'TS2561', `'finnish' does not exist`],
   [

@@ -85,7 +85,7 @@ export type QueryService = AsyncDisposable &
 export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
-    use.does === 'list' && use.kind.parent === undefined ? [{ rel: use.kind.plural, href: path, title: summary }] : [],
+    use.does === 'list' && use.kind.parent === undefined ? [{ rel: use.kind.path, href: path, title: summary }] : [],
   ),
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },

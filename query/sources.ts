@@ -107,7 +107,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
   }));
   return {
     kind,
-    table: `read_model.${kind.plural}`,
+    table: `read_model.${kind.table}`,
     right: operationOf(kind, 'read') as Operation,
     members,
     guards,

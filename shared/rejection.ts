@@ -1,3 +1,4 @@
+import { snake, spaced } from '#kernel/registry/names.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
@@ -42,24 +43,38 @@ export const REJECTIONS = {
   invalid_command: 'The command is malformed.',
 } as const satisfies Record<string, string>;
 
-/** Refusals that follow from the names of a domain: `article_not_found`, `article_deleted`, `article_not_published`. */
-type DerivedCode = `${string}_deleted` | `${string}_not_${string}`;
-export type RejectionCode = keyof typeof REJECTIONS | DerivedCode;
+declare const OF_A_DOMAIN: unique symbol;
+/** A refusal that follows from the names of a domain, or that its author declares: made here alone, so that no code is misspelt. */
+type DomainCode = string & { readonly [OF_A_DOMAIN]: true };
+export type RejectionCode = keyof typeof REJECTIONS | DomainCode;
 
-const DERIVED = /^([a-z_]+?)_(?:(deleted)|not_(found)|not_([a-z_]+))$/;
+/** Of a kind of aggregate, as `purchase_order_not_found`. */
+export const notFound = (kind: string): RejectionCode => `${snake(kind)}_not_found` as DomainCode;
+export const deleted = (kind: string): RejectionCode => `${snake(kind)}_deleted` as DomainCode;
+/** Of which a fact is not true, as `article_not_published`. */
+export const isNot = (kind: string, fact: string): RejectionCode => `${snake(kind)}_not_${snake(fact)}` as DomainCode;
 
-export const isRejectionCode = (code: string): code is RejectionCode => Object.hasOwn(REJECTIONS, code) || DERIVED.test(code);
+const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
-/** What a refusal says. */
-export const sentenceOf = (code: RejectionCode): string => (isListed(code) ? REJECTIONS[code] : derivedSentence(code));
+/** Whether it may be one: another release, or another process, may know others. */
+export const isRejectionCode = (code: string): code is RejectionCode => isListed(code) || CODE.test(code);
 
-const isListed = (code: RejectionCode): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
+const isListed = (code: string): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
 
-export const derivedSentence = (code: RejectionCode): string => {
-  const [, kind = '', isDeleted, isNotFound, fact = ''] = DERIVED.exec(code) ?? [];
-  const words = kind.replaceAll('_', ' ');
-  if (isNotFound) return `There is no such ${words}.`;
-  return isDeleted ? `The ${words} was deleted.` : `The ${words} is not ${fact.replaceAll('_', ' ')}.`;
+/** Nothing is there: what was deleted is gone from reads, so it is not found. A fact may be named `deleted` too. */
+export const isAbsence = (code: RejectionCode): boolean => /(?:_not_found|(?<!_not)_deleted)$/.test(code);
+
+/** What a refusal says whose author says nothing. */
+export const sentenceOf = (code: RejectionCode): string => {
+  if (isListed(code)) return REJECTIONS[code];
+  const text = spaced(code);
+  if (isAbsence(code)) {
+    return text.endsWith(' not found')
+      ? `There is no such ${text.slice(0, -' not found'.length)}.`
+      : `The ${text.slice(0, -' deleted'.length)} was deleted.`;
+  }
+  const [, kind, fact] = /^(.+?) not (.+)$/.exec(text) ?? [];
+  return kind === undefined ? 'The rules are against it.' : `The ${kind} is not ${fact}.`;
 };
 
 /** An expected refusal: the caller can do something about it, and nothing was changed. */
@@ -68,10 +83,15 @@ export class Rejection extends Error {
   /** What a program needs to know beyond the code, such as the missing scope. Never personal data. */
   readonly details: Readonly<Record<string, Json>>;
 
-  constructor(code: RejectionCode, details: Readonly<Record<string, Json>> = {}, options?: ErrorOptions) {
-    super(sentenceOf(code), options);
+  constructor(code: RejectionCode, details: Readonly<Record<string, Json>> = {}, { says, ...options }: RejectionOptions = {}) {
+    super(says ?? sentenceOf(code), options);
     this.name = 'Rejection';
     this.code = code;
     this.details = details;
   }
 }
+
+type RejectionOptions = ErrorOptions & {
+  /** What its author says. */
+  readonly says?: string | undefined;
+};

@@ -98,7 +98,7 @@ const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
   await pool.query('create schema readings');
   for (const kind of Object.values(domain.kinds)) {
     const columns = fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`);
-    await pool.query(`create table readings.${kind.plural} (${['id bigint primary key', ...columns].join(', ')})`);
+    await pool.query(`create table readings.${kind.table} (${['id bigint primary key', ...columns].join(', ')})`);
   }
 };
 const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
@@ -106,8 +106,8 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
     const rows = presentIn(world, kind).map((state) =>
       Object.fromEntries([['id', state.id], ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null])]),
     );
-    await pool.query(`truncate readings.${kind.plural}`);
-    await pool.query(`insert into readings.${kind.plural} select * from json_populate_recordset(null::readings.${kind.plural}, $1::json)`, [
+    await pool.query(`truncate readings.${kind.table}`);
+    await pool.query(`insert into readings.${kind.table} select * from json_populate_recordset(null::readings.${kind.table}, $1::json)`, [
       JSON.stringify(rows),
     ]);
   }
@@ -142,7 +142,7 @@ const bySql = async (pool: Pool, domain: Domain, right: Right, asker: Asker): Pr
   }
   const readings: readonly Reading[] = state === undefined ? ['whole', 'parts'] : ['whole', 'parts', 'parts of the caller'];
   const selects = parts.map(
-    ([reading, where]) => writer.sql`select ${writer.constant(reading)} reading, t.id from ${writer.table(kind.plural)} t where ${where}`,
+    ([reading, where]) => writer.sql`select ${writer.constant(reading)} reading, t.id from ${writer.table(kind.table)} t where ${where}`,
   );
   const { text, values } = rendered(joinedBy(writer, selects, writer.sql` union all `));
   const { rows } = await pool.query<{ reading: Reading; id: number }>(`${text} order by id`, values);

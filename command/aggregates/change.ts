@@ -6,7 +6,7 @@ import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
 import { fieldRightsOf } from './field-rights.ts';
@@ -77,7 +77,7 @@ type Demanded = { readonly caller: Caller; readonly command: CommandInfo; readon
 const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }: Demanded): void => {
   const resource = { fields, find: findBy(look) };
   const read = operationOf(kind, 'read');
-  const absent = new Rejection(`${kind.name}_not_found`);
+  const absent = new Rejection(notFound(kind.name));
   demand(caller, operationOf(kind, operation), { resource, hidden: may(caller, read, resource) ? undefined : absent });
   if (command.kind !== 'end' && !isInReach(caller, read, resource)) throw absent;
 };

@@ -6,7 +6,7 @@ import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { authorOf, demand } from '../handler.ts';
 import { demandAuthor } from '../users/demand-author.ts';
 import type { Asked, Handle, Parts } from './handle.ts';
@@ -51,6 +51,5 @@ const demandVisibleParent = ({ domain }: Parts, { kind, fields, look }: Asked, c
   if (parent === undefined) return;
   const state = look(parent.name, fields[kind.parent as string]);
   if (state.status === 'absent') return;
-  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) }))
-    throw new Rejection(`${parent.name}_not_found`);
+  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) })) throw new Rejection(notFound(parent.name));
 };

@@ -48,12 +48,12 @@ export const uploadRoutes = (dependencies: UploadDependencies): Router => {
         change: (path, digest) => gateway.send({ type, [idName]: id, [field]: path }, { ...context, content: `${field} ${id} ${digest}` }),
         // What is not wanted any more is let go by, so that the client comes to reading the answer.
       }).finally(() => request.resume());
-      answerWritten(request, response, { operation, result, self: `/${kind.plural}/${result.id}` });
+      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
     };
     const remove: RequestHandler = async (request, response) => {
       const context = contextOf(request, operation, { requireIfMatch });
       const result = await gateway.send({ type, [idName]: idOf(request), [field]: null }, context);
-      answerWritten(request, response, { operation, result, self: `/${kind.plural}/${result.id}` });
+      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
     };
     const route = router.route(routeOf(operation));
     if (use.does === 'putFile') route.put(demandAdmission(operation), put);

@@ -58,7 +58,7 @@ const remark = aggregate('remark', {
 });
 
 /** Read as a remark, which is read as its claim. */
-const reply = aggregate('reply', {
+const reply = aggregate('shortReply', {
   parent: 'remark',
   owner: 'author',
   fields: { remark: ref(remark), author: ref(user), text: line(10) },

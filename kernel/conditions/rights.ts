@@ -98,7 +98,7 @@ export const cellOf = (row: Row, role: string): unknown => {
 const scopeOf = (kind: Kind, name: string): string => {
   const { scope } = rowOf(kind, name);
   const isReading = name === 'read' || kind.fieldRights[name]?.reads !== undefined;
-  return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.plural}`;
+  return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.path}`;
 };
 
 /** Whether a right depends on nothing but the id, so that it can be asked of what was never there as well. */

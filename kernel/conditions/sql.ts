@@ -57,8 +57,8 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
       const def = kind.fields[expression.list];
       const items = { ...kind, fields: def ? itemDefs(def) : {} };
       const condition = conditionSql(writer, expression.of, { domain: place.domain, kind: items, row: item }, depth + 1);
-      const table = writer.table(`${kind.name}_${snake(expression.list)}`);
-      return sql`exists (select from ${table} ${item} where ${item}.${name(`${kind.name}_id`)} = ${row}.id and ${condition})`;
+      const table = writer.table(`${snake(kind.name)}_${snake(expression.list)}`);
+      return sql`exists (select from ${table} ${item} where ${item}.${name(`${snake(kind.name)}_id`)} = ${row}.id and ${condition})`;
     }
   }
 };
@@ -77,7 +77,7 @@ const behindSql = <Sql>(
   const parent = name(`${snake(field)}_${depth}`);
   const condition = conditionSql(writer, of, { domain, kind: found, row: parent }, depth + 1);
   const id = name(column(field, kind.fields[field]));
-  return sql`exists (select from ${writer.table(found.plural)} ${parent} where ${parent}.id = ${row}.${id} and ${condition})`;
+  return sql`exists (select from ${writer.table(found.table)} ${parent} where ${parent}.id = ${row}.${id} and ${condition})`;
 };
 
 /** Whether the caller has a right under this condition; `always`, if under none. */

@@ -1,4 +1,4 @@
-import { Rejection } from '#shared/rejection.ts';
+import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { capital, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import type { AggregateState, Evolve, Happened, Present } from './evolve.ts';
@@ -80,10 +80,10 @@ const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: Aggre
   return (_, state) => {
     switch (state.status) {
       case 'absent':
-        throw new Rejection(`${kind.name}_not_found`);
+        throw new Rejection(notFound(kind.name));
       case 'ended':
         if (command.kind === 'end') return undefined;
-        throw new Rejection(`${kind.name}_deleted`);
+        throw new Rejection(deleted(kind.name));
       case 'present':
         // Without the person's key nothing more can be sealed for them.
         if (required.some((name) => state.fields[name] === null)) throw new Rejection('user_deleted');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, Row } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
@@ -49,8 +49,12 @@ export const rulesOf = (domain: Domain) => ({
               events.map(happened).map(({ type, data }) => ({ type, data })),
             ),
           changesNothing: (): void => assert.deepEqual(decide(), []),
-          refuses: (code: RejectionCode): void =>
-            assert.throws(decide, (error) => error instanceof Rejection && error.code === code, `${command} is to be refused as ${code}`),
+          refuses: (code: string, says?: string): void =>
+            assert.throws(
+              decide,
+              (error) => error instanceof Rejection && error.code === code && (says ?? error.message) === error.message,
+              `${command} is to be refused as ${code}`,
+            ),
         };
       },
     });

@@ -1,9 +1,9 @@
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { deleted, isNot, notFound, Rejection } from '#shared/rejection.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { type Find, holds } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
-import type { Domain, Kind, Row } from '../registry/registry.ts';
+import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './evolve.ts';
 
 /** The states of what references lead to, as they were seen just before. */
@@ -22,63 +22,72 @@ export const findBy =
   };
 
 export type Guard = (fields: Row, context: Context) => void;
-type Part = { readonly must: Expression; readonly refuse: (fields: Row, look: Look) => RejectionCode };
+type Part = { readonly must: Expression; readonly refuse: (fields: Row, look: Look) => Refusal };
 
-/** Refuses what a command does not fit; each part of the condition has a refusal of its own, named after it. */
+const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });
+
+/** Refuses what a command does not fit; each part of the condition has a refusal of its own. */
 export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
-  const parts = partsOf(domain, kind, when);
+  const parts: readonly Part[] = conditionsIn(when).map((condition) => ({
+    must: resolve(domain, kind, condition),
+    refuse: refusing(domain, kind, condition),
+  }));
   return (fields, { callerId, look }) => {
     const find = findBy(look);
-    for (const { must, refuse } of parts) if (!holds(must, fields, callerId, find)) throw new Rejection(refuse(fields, look));
+    for (const { must, refuse } of parts) if (!holds(must, fields, callerId, find)) throw rejection(refuse(fields, look));
   };
 };
 
-/** With which codes a command is refused for what is there. */
-export const refusalsOf = (kind: Kind, when: unknown): readonly RejectionCode[] =>
-  conditionsIn(when).flatMap((condition) => codesOf(kind, condition));
+/** By what a command is refused that does not fit what is there. */
+export const refusalsOf = (domain: Domain, kind: Kind, when: unknown): readonly Refusal[] =>
+  conditionsIn(when).flatMap((condition) => refusalsIn(domain, kind, condition));
 
-/** Refuses what a command would leave behind, by the name of the invariant. */
+/** Refuses what a command would leave behind, as its fact says, or by the name of the invariant. */
 export const invariantOf = (
   domain: Domain,
   kind: Kind,
   { name, condition }: { readonly name: string; readonly condition: unknown },
 ): Guard => {
   const must = resolve(domain, kind, condition);
+  const refusal = refusalOfInvariant(kind, [name, condition]);
   return (fields, { callerId, look }) => {
-    if (!holds(must, fields, callerId, findBy(look))) throw new Rejection(`${kind.name}_not_${name}`);
+    if (!holds(must, fields, callerId, findBy(look))) throw rejection(refusal);
   };
 };
 
-const partsOf = (domain: Domain, kind: Kind, when: unknown): readonly Part[] =>
-  conditionsIn(when).map((condition) => ({ must: resolve(domain, kind, condition), refuse: refusalOf(kind, condition) }));
+export const refusalOfInvariant = (kind: Kind, [name, condition]: readonly [string, unknown]): Refusal =>
+  (typeof condition === 'string' ? kind.refusals[condition] : undefined) ?? { code: isNot(kind.name, name) };
 
+type Asked = string | Row | readonly unknown[];
 /** All of which must be true, each for itself. */
 const conditionsIn = (when: unknown): readonly Asked[] => {
   if (when === undefined) return [];
   if (typeof when === 'string' || Array.isArray(when)) return [when];
   return Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));
 };
-type Asked = string | Row | readonly unknown[];
 
-/** One, or of what a reference leads to: that it is not there, was deleted, and is not as it must be. */
-const codesOf = (kind: Kind, condition: Asked): readonly RejectionCode[] => {
-  if (typeof condition === 'string') return [`${kind.name}_not_${condition}`];
-  const [name = '', value] = Object.entries(condition)[0] ?? [];
+const refusalOf = (kind: Kind, fact: string): Refusal => kind.refusals[fact] ?? { code: isNot(kind.name, fact) };
+
+/** One; or of what a reference leads to: that it is not there, was deleted, and is not as it must be. */
+const refusalsIn = (domain: Domain, kind: Kind, condition: Asked): readonly Refusal[] => {
+  if (typeof condition === 'string') return [refusalOf(kind, condition)];
+  const [[name, value] = ['', undefined], ...others] = Object.entries(condition);
   const def = kind.fields[name];
-  if (def?.kind !== 'ref' || typeof value !== 'string')
-    return [value === true && !Array.isArray(condition) ? `${kind.name}_not_${name}` : `${kind.name}_not_ready`];
-  const target = targetOf(def);
-  return [`${target}_not_found`, `${target}_deleted`, `${target}_not_${value}`];
+  const target = def?.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+  if (target && typeof value === 'string' && value !== 'caller')
+    return [{ code: notFound(target.name) }, { code: deleted(target.name) }, refusalOf(target, value)];
+  const isFact = value === true && others.length === 0 && !Array.isArray(condition);
+  return [isFact ? refusalOf(kind, name) : { code: isNot(kind.name, 'ready') }];
 };
 
-const refusalOf = (kind: Kind, condition: Asked): Part['refuse'] => {
-  const [first, deleted, other] = codesOf(kind, condition) as readonly [RejectionCode, ...RejectionCode[]];
-  if (deleted === undefined || other === undefined) return () => first;
+const refusing = (domain: Domain, kind: Kind, condition: Asked): Part['refuse'] => {
+  const [first, ended, other] = refusalsIn(domain, kind, condition) as readonly [Refusal, ...Refusal[]];
+  if (ended === undefined || other === undefined) return () => first;
   const [name = ''] = Object.keys(condition);
   const target = targetOf(kind.fields[name] as FieldDef);
   return (fields, look) => {
     const { status } = look(target, fields[name]);
     if (status === 'absent') return first;
-    return status === 'ended' ? deleted : other;
+    return status === 'ended' ? ended : other;
   };
 };

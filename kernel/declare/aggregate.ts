@@ -190,6 +190,8 @@ export type Declaration<
   readonly events: E;
   /** Conditions with a name. The words of choices and states are facts already, and so is `own`. */
   readonly facts?: K;
+  /** What a command is answered that asks for one of these facts where it is not true: a sentence, or one with a code of its own. */
+  readonly refusals?: { readonly [N in Facts<F, NoInfer<K>, O>['fact']]?: string | { readonly code: string; readonly says: string } };
   /** Hold after every command. */
   readonly invariants?: { readonly [name: string]: Cond };
   readonly commands: C & Followed<C> & Decided<C>;

@@ -45,7 +45,7 @@ test('an invariant holds after every command, and is named where it does not', (
   given(claim)
     .when('make', { amount: 10 })
     .yields(['made', { amount: 10 }]);
-  given(claim).when('make', { amount: 11 }).refuses('claim_not_isSmall');
+  given(claim).when('make', { amount: 11 }).refuses('claim_not_is_small');
 });
 
 test('of what is not known no negation is true', () => {

@@ -1,6 +1,7 @@
+import { isNot, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
-import { capital } from './names.ts';
-import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, Row } from './registry.ts';
+import { capital, kebab, snake } from './names.ts';
+import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, Refusal, Row } from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
@@ -21,6 +22,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   const { owner, parent } = declaration as { owner?: string; parent?: string };
   const events = eventsOf(name, fields, declaration.events as Record<string, Row>);
   const type = declaration.names?.graphql ?? capital(name);
+  const plural = declaration.names?.plural ?? `${name}s`;
   return {
     name,
     fields,
@@ -28,13 +30,16 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     parent,
     events,
     type,
-    plural: declaration.names?.plural ?? `${name}s`,
+    plural,
+    table: snake(plural),
+    path: kebab(plural),
     field: type.charAt(0).toLowerCase() + type.slice(1),
     label: declaration.label as string | undefined,
     says: declaration.says,
     identity: [parent, owner].filter((each) => each !== undefined),
     derived: declaration.derived ?? {},
     facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
+    refusals: refusalsOf(name, declaration.refusals ?? {}),
     commands: mapped(declaration.commands as Record<string, Row>, (command, spec) => commandOf(name, events, command, spec)),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
@@ -44,6 +49,15 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     oldestFirst: declaration.order === 'oldest',
   };
 };
+
+/** The code follows from the fact, unless its author says another. */
+const refusalsOf = (name: string, declared: Record<string, string | { code: string; says: string }>): Record<string, Refusal> =>
+  Object.fromEntries(
+    Object.entries(declared).map(([fact, refusal]) => [
+      fact,
+      typeof refusal === 'string' ? { code: isNot(name, fact), says: refusal } : { ...refusal, code: refusal.code as RejectionCode },
+    ]),
+  );
 
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));

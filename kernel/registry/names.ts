@@ -8,7 +8,9 @@ export const wire = (name: string, def: FieldDef | undefined): string => (def?.k
 export const column = (name: string, def: FieldDef | undefined): string => snake(wire(name, def));
 export const targetOf = (def: FieldDef): string => (typeof def.target === 'string' ? def.target : (def.target?.kind ?? ''));
 export const itemDefs = (def: FieldDef): Defs => Object.fromEntries(Object.entries(def.item ?? {}).map(([name, { def }]) => [name, def]));
-/** As people read it: `lineItem` is “line item”. */
-export const spaced = (name: string): string => name.replaceAll(/[A-Z_]/g, (letter) => ` ${letter === '_' ? '' : letter.toLowerCase()}`);
+/** As people read it: `lineItem` and `line_item` are “line item”. */
+export const spaced = (name: string): string => snake(name).replaceAll('_', ' ');
+/** As addresses and scopes have it: `line-item`. */
+export const kebab = (name: string): string => snake(name).replaceAll('_', '-');
 /** `an article`, but `a user`. */
 export const oneOf = (name: string): string => `${/^(?!u[sn])[aeiou]/.test(name) ? 'an' : 'a'} ${spaced(name)}`;

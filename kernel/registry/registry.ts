@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
+import type { RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { demandSupported } from './demand-supported.ts';
@@ -40,9 +41,15 @@ export type CommandInfo = {
   readonly decide: ((given: never) => readonly string[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;
+/** With its sentence, if that does not follow from the code. */
+export type Refusal = { readonly code: RejectionCode; readonly says?: string };
 export type Kind = {
   readonly name: string;
   readonly plural: string;
+  /** Of the read model. */
+  readonly table: string;
+  /** In addresses and scopes. */
+  readonly path: string;
   /** Of GraphQL. */
   readonly type: string;
   readonly field: string;
@@ -58,6 +65,8 @@ export type Kind = {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly events: Readonly<Record<string, EventInfo>>;
   readonly commands: Readonly<Record<string, CommandInfo>>;
+  /** What is answered where a fact is not true, by the facts whose author says so. */
+  readonly refusals: Readonly<Record<string, Refusal>>;
   readonly rights: Readonly<Record<string, Row>>;
   readonly fieldRights: Readonly<Record<string, Row>>;
   readonly invariants: Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<stri
 };
 
 const itemExample = (domain: Domain, kind: Kind): JsonObject => {
-  const self = `/${kind.plural}/${exampleId(domain, kind.name)}`;
+  const self = `/${kind.path}/${exampleId(domain, kind.name)}`;
   const fields = Object.entries(kind.fields).map(([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const);
   const edit = editOf(kind) && { edit: { href: self, method: 'PATCH' } };
   const links = { self: { href: self }, ...edit };

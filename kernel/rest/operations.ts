@@ -9,9 +9,9 @@ import { idParameter, PAGE, search, sortBy } from '#shared/rest/lists.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { editOf } from '../decide/forms.ts';
-import { refusalsOf } from '../decide/guards.ts';
+import { refusalOfInvariant, refusalsOf } from '../decide/guards.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, oneOf, spaced, targetOf } from '../registry/names.ts';
+import { capital, kebab, oneOf, spaced, targetOf } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { actionSchema, itemSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
 
@@ -29,17 +29,17 @@ type Named = readonly [id: string, operation: AggregateOperation];
 /** The REST interface to the aggregates of a domain, which follows from their declarations. Users are the kernel's own. */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  const operations = kinds.flatMap((kind) => [...readsOf(domain, kind), ...writesOf(domain, kind), ...filesOf(kind, kinds)]);
+  const operations = kinds.flatMap((kind) => [...readsOf(domain, kind), ...writesOf(domain, kind), ...filesOf(domain, kind, kinds)]);
   const names = operations.flatMap(([id, { method, path }]) => [id, `${method} ${path}`]);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`There are two operations ${twice}: give one of them another name.`);
   return Object.fromEntries(operations);
 };
 
-const itemPath = (kind: Kind): string => `/${kind.plural}/{${kind.name}Id}`;
+const itemPath = (kind: Kind): string => `/${kind.path}/{${kind.name}Id}`;
 const collectionPath = (domain: Domain, kind: Kind): string => {
   const parent = parentOf(domain, kind);
-  return `${parent === undefined ? '' : itemPath(parent)}/${kind.plural}`;
+  return `${parent === undefined ? '' : itemPath(parent)}/${kind.path}`;
 };
 const parentOf = (domain: Domain, kind: Kind): Kind | undefined => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
@@ -65,7 +65,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   };
   const listOfUser: AggregateOperation = {
     ...read,
-    path: `/users/{userId}/${plural}`,
+    path: `/users/{userId}/${kind.path}`,
     summary: `The ${words} of a user that you may read`,
     query: asked,
     answer: page,
@@ -131,11 +131,11 @@ const writesOf = (domain: Domain, kind: Kind): readonly Named[] => {
       case 'create':
         return [creationOf(domain, kind, command)];
       case 'edit':
-        return isFirst ? editsOf(domain, kind, command) : [actionOf(kind, command)];
+        return isFirst ? editsOf(domain, kind, command) : [actionOf(domain, kind, command)];
       case 'end':
-        return [isFirst ? endOf(kind, command) : actionOf(kind, command)];
+        return [(isFirst ? endOf : actionOf)(domain, kind, command)];
       case 'action':
-        return [actionOf(kind, command)];
+        return [actionOf(domain, kind, command)];
       default:
         return [];
     }
@@ -145,31 +145,31 @@ const writesOf = (domain: Domain, kind: Kind): readonly Named[] => {
 const json = 'application/json';
 
 /** What every operation that comes to a command has. */
-const commanded = (kind: Kind, command: CommandInfo) =>
+const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
   ({
     role: 'command',
     summary: command.says ?? `${capital(spaced(command.name))} ${oneOf(kind.name)}`,
     right: operationOf(kind, command.name),
     use: { kind, does: 'command', command },
-    refusals: refusalsOfCommand(kind, command),
+    refusals: refusalsOfCommand(domain, kind, command),
   }) as const;
 
 /** What follows from what is there, rather than from the form of the request. */
-const refusalsOfCommand = (kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
+const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
   const isOfUsers = command.kind === 'create' && kind.owner !== undefined;
   const isErasable = command.kind === 'edit' && command.form.some((name) => kind.fields[name]?.personal && !kind.fields[name]?.optional);
   const guarded = [command, ...command.next.flatMap((next) => kind.commands[next] ?? [])];
   return [
     ...(isOfUsers ? (['user_not_found', 'user_deleted'] as const) : isErasable ? (['user_deleted'] as const) : []),
-    ...guarded.flatMap(({ when }) => refusalsOf(kind, when)),
-    ...Object.keys(kind.invariants).map((name): RejectionCode => `${kind.name}_not_${name}`),
+    ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
+    ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
   ];
 };
 
 const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
   `${kind.parent === undefined ? 'create' : command.name}${capital(kind.name)}`,
   {
-    ...commanded(kind, command),
+    ...commanded(domain, kind, command),
     method: 'POST',
     path: collectionPath(domain, kind),
     body: { [json]: newSchema(kind, command) },
@@ -179,7 +179,7 @@ const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => 
 
 /** An edit changes what it names; as a whole, everything that can be changed. */
 const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Named[] => {
-  const item = { ...commanded(kind, command), path: itemPath(kind) };
+  const item = { ...commanded(domain, kind, command), path: itemPath(kind) };
   const [only, ...others] = command.form;
   const patch = patchSchema(kind, command);
   const what = others.length === 0 && only !== undefined ? `the ${spaced(only)}` : 'what can be changed';
@@ -202,22 +202,22 @@ const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Nam
   ];
 };
 
-const endOf = (kind: Kind, command: CommandInfo): Named => [
+const endOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
   `${command.name}${capital(kind.name)}`,
   {
-    ...commanded(kind, command),
+    ...commanded(domain, kind, command),
     method: 'DELETE',
     path: itemPath(kind),
     answer: { status: 204, description: `The ${spaced(kind.name)} is gone.`, kind: 'nothing' },
   },
 ];
 
-const actionOf = (kind: Kind, command: CommandInfo): Named => [
+const actionOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
   `${command.name}${capital(kind.name)}`,
   {
-    ...commanded(kind, command),
+    ...commanded(domain, kind, command),
     method: 'POST',
-    path: `${itemPath(kind)}/${command.name}`,
+    path: `${itemPath(kind)}/${kebab(command.name)}`,
     ...(command.form.length > 0 && { body: { [json]: actionSchema(kind, command) } }),
     answer:
       command.kind === 'end'
@@ -235,14 +235,14 @@ const happened = (kind: Kind, { events: [first, ...others] }: CommandInfo): stri
 const uploadsOf = (kind: Kind): readonly string[] => (editOf(kind)?.form ?? []).filter((field) => kind.fields[field]?.kind === 'upload');
 
 /** Pictures are sent apart. Only the first of a name has an id without the name of what it belongs to. */
-const filesOf = (kind: Kind, kinds: readonly Kind[]): readonly Named[] => {
+const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] => {
   const edit = editOf(kind);
   if (edit === undefined) return [];
   return uploadsOf(kind).flatMap((field): readonly Named[] => {
     const [words, one] = [spaced(field), spaced(kind.name)];
     const isFirst = kinds.find((each) => uploadsOf(each).includes(field)) === kind;
     const name = `${isFirst ? '' : capital(kind.name)}${capital(field)}`;
-    const shared = { ...commanded(kind, edit), path: `${itemPath(kind)}/${field}`, refusals: [] };
+    const shared = { ...commanded(domain, kind, edit), path: `${itemPath(kind)}/${kebab(field)}`, refusals: [] };
     const put: AggregateOperation = {
       ...shared,
       method: 'PUT',

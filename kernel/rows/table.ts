@@ -8,7 +8,7 @@ export const tableOf = (kind: Kind): Table => {
   const owned = kind.parent ?? kind.owner;
   const personal = personalIn(kind);
   return {
-    name: kind.plural,
+    name: kind.table,
     kind: kind.name,
     columns: {
       id: 'bigint',

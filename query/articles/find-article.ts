@@ -2,7 +2,7 @@ import type { ArticleId, UserId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { refuseParked } from '../parked.ts';
 import type { ArticleRow } from './representation.ts';
@@ -17,7 +17,7 @@ export const createArticleFinder = (pool: Pool): FindArticle => {
     const id = pathId(text);
     const article = id === undefined ? undefined : await find(id);
     if (id !== undefined && article === undefined) await refuseParked(pool, streamName('article', id as ArticleId));
-    if (article === undefined || !isSeen(article)) throw new Rejection('article_not_found');
+    if (article === undefined || !isSeen(article)) throw new Rejection(notFound('article'));
     if (!article.author_found) await refuseParked(pool, streamName('user', article.author_id as UserId));
     return article;
   };

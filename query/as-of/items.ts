@@ -1,7 +1,7 @@
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { admitByScope, type Caller, may, mayAlways } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
@@ -30,7 +30,7 @@ export const createItemReader =
     const isAuditing = isAuditor(caller, kind);
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
-    if (id === undefined) throw new Rejection(`${kind}_not_found`);
+    if (id === undefined) throw new Rejection(notFound(kind));
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
     const { shown, changedAt } = await demandThen(past, { kind, id, caller, isAuditing });
     const { version, item } = shown;
@@ -67,7 +67,7 @@ const demandThen = async (past: Past, { kind, id, caller, isAuditing }: Wanted) 
   if (state === 'absent') throw new HttpProblem('not_there_then');
   const shown = row && (await demandPresent(kind)(past, row, caller));
   // What is there now was not gone then, so that only auditors come here.
-  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? `${kind}_deleted` : `${kind}_not_found`);
-  if (!isAuditing && !may(caller, readingOf(kind), shown.resource)) throw new Rejection(`${kind}_not_found`);
+  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
+  if (!isAuditing && !may(caller, readingOf(kind), shown.resource)) throw new Rejection(notFound(kind));
   return { shown, changedAt };
 };

@@ -70,17 +70,17 @@ const lasting = ({ parent, owner }: Source, equal: Equal): Equal =>
 
 const partsNow = (caller: Caller, source: Source, equal: Equal): readonly Part[] =>
   readableParts(caller, source, { equal: lasting(source, equal) }).map((part) => (parameters) => ({
-    table: source.kind.plural,
+    table: source.kind.table,
     conditions: part(parameters),
   }));
 
 /** Where a row goes that is not there any more, or stays without being listed. */
 const partsGone = (source: Source, equal: Equal): readonly Part[] => {
   const { kind, staysWhenEnded } = source;
-  if (staysWhenEnded) return [() => ({ table: kind.plural, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
+  if (staysWhenEnded) return [() => ({ table: kind.table, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
   const { parent } = tableOf(kind);
   const parentId = parent === null ? undefined : equal[parent];
-  return [removedPart(kind.plural, parentId)];
+  return [removedPart(kind.table, parentId)];
 };
 
 const removedPart =

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
@@ -81,8 +81,8 @@ export const demandParent = async ({ kind, past, reader }: Parent): Promise<numb
   const { state, row } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(`${kind}_deleted`);
+  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(deleted(kind));
   const isSeen = kind === 'user' || isAuditor(caller, 'comment') || may(caller, 'comment.read', commentsResource(row as ArticleThen));
-  if (!isSeen) throw new Rejection(`${kind}_not_found`);
+  if (!isSeen) throw new Rejection(notFound(kind));
   return id;
 };

@@ -1,5 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
@@ -120,5 +120,5 @@ const NOBODY = 0;
 /** Of what is not there now, only auditors are told. */
 const demandNow = async (kind: Kind, reader: Reader, read: () => Promise<unknown>): Promise<void> => {
   const isThere = await mayReadNow(read, isAuditor(reader.caller, kind));
-  if (!isThere && pathId(reader.id) === undefined) throw new Rejection(`${kind}_not_found`);
+  if (!isThere && pathId(reader.id) === undefined) throw new Rejection(notFound(kind));
 };

@@ -1,7 +1,7 @@
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { refuseParked } from '../parked.ts';
 import type { CommentPlace, CommentRow } from './representation.ts';
@@ -20,7 +20,7 @@ export const createCommentFinder = (pool: Pool): FindComment => {
     if (id !== undefined && comment === undefined) await refuseParked(pool, streamName('comment', id));
     if (comment !== undefined && !isPlaced(comment)) await refuseParked(pool, streamName('article', comment.article_id));
     // Without its article it is about to go too.
-    if (comment === undefined || !isPlaced(comment) || !isSeen(comment)) throw new Rejection('comment_not_found');
+    if (comment === undefined || !isPlaced(comment) || !isSeen(comment)) throw new Rejection(notFound('comment'));
     if (!comment.author_found) await refuseParked(pool, streamName('user', comment.author_id));
     return comment;
   };

@@ -11,7 +11,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Caller } from '#shared/policy.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { createExceptionsFinder } from '../as-of/exceptions.ts';
@@ -72,7 +72,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const reached = (await readReached(pool, eventLog)) ?? 0;
     const source = { eventLog: metered, stream, upTo: Math.min(upTo, reached) as Position };
     const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, kind, id));
-    if (end === 0) throw new Rejection(`${kind}_not_found`);
+    if (end === 0) throw new Rejection(notFound(kind));
     const stretch: Stretch = { below: Math.min(below ?? end + 1, end + 1), above, isUpward, limit };
     const { changes, ...found } = await findEntries(
       { source, reader: createChangeReader({ ...options, eventLog: metered }), caller },

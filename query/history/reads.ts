@@ -1,4 +1,4 @@
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
@@ -23,7 +23,7 @@ export const historyReads = (
       const { caller, charge } = reader;
       await mayReadNow(() => read(reader), isAuditor(caller, kind));
       const id = pathId(reader.id);
-      if (id === undefined) throw new Rejection(`${kind}_not_found`);
+      if (id === undefined) throw new Rejection(notFound(kind));
       const path = `/${kind}s/${id}/history`;
       const { after, before, limit = LIMIT_DEFAULT } = asked;
       const placeAt = (text: string | undefined) => (text === undefined ? undefined : parseKey<number>(path, 'number', text));

@@ -8,7 +8,7 @@ import type { Operations } from '#shared/rest/operations.ts';
 import { statusOfMinimal } from '#shared/rest/writes/answer.ts';
 import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
-import { problemsOf } from './problems.ts';
+import { problemsOf, titleOf } from './problems.ts';
 
 const text = (description: string, example: string) => ({ description, schema: { type: 'string', examples: [example] } });
 
@@ -61,7 +61,9 @@ export const answersOf = (
       takesPreference(answer) &&
       statusOfMinimal(answer.status) !== answer.status && { [statusOfMinimal(answer.status)]: minimal(answer) }),
     ...(operation.method === 'GET' && answer.kind !== 'lines' && { 304: NOT_MODIFIED }),
-    ...Object.fromEntries(refusals.map(([status, codes]) => [status, refusal(status, codes)])),
+    ...Object.fromEntries(
+      refusals.map(([status, codes]) => [status, refusal(status, codes, (code) => titleOf(demanded.policy.domain, code))]),
+    ),
   };
 };
 
@@ -161,8 +163,12 @@ const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
   return { 'application/json': { schema: items }, 'application/hal+json': { schema: page } };
 };
 
-export const refusal = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
-  description: codes.map((code) => `\`${code}\` ${describeProblem(code).title}`).join('  \n'),
+export const refusal = (
+  status: number,
+  codes: readonly ProblemCode[],
+  titled = (code: ProblemCode): string => describeProblem(code).title,
+): JsonObject => ({
+  description: codes.map((code) => `\`${code}\` ${titled(code)}`).join('  \n'),
   headers: headers(...refusalHeaders(status)),
   content: {
     'application/problem+json': {

@@ -2,10 +2,11 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { REJECTIONS } from '#shared/rejection.ts';
+import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
+import { titleOf } from './problems.ts';
 
 /** Every schema of a name: those that the operations refer to, and those of what no operation has a schema for. */
 export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObject => {
@@ -19,17 +20,17 @@ export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObje
 
 /** Every problem, for the answers that it stands in. */
 export const problemExamples = (domain: Domain): JsonObject =>
-  Object.fromEntries(codesOf(domain).map((code) => [code, { value: exampleOf(code) }]));
+  Object.fromEntries(codesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]));
 
 /** The kernel's own, and those that follow from the names of the domain. */
 const codesOf = (domain: Domain): readonly ProblemCode[] => {
   const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
-  const derived = Object.keys(domain.kinds).flatMap((kind) => [`${kind}_not_found`, `${kind}_deleted`] as const);
+  const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
   return [...new Set([...own, ...derived, ...ofAggregates(domain).flatMap(([, { refusals = [] }]) => refusals)])];
 };
 
-const exampleOf = (code: ProblemCode): JsonObject => {
-  const { status, title } = describeProblem(code);
+const exampleOf = (code: ProblemCode, title = describeProblem(code).title): JsonObject => {
+  const { status } = describeProblem(code);
   return { type: `urn:annals:problem:${code}`, title, status, code, requestId: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33' };
 };
 

@@ -55,7 +55,7 @@ const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: tr
 
 const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
 const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
-const STREAM: JsonObject = { type: 'string', pattern: '^[a-z]{1,20}-[\\w-]{1,100}$', examples: ['user-7001'] };
+const STREAM: JsonObject = { type: 'string', pattern: '^[a-z][A-Za-z0-9]{0,39}-[\\w-]{1,100}$', examples: ['user-7001'] };
 const CLIENT: JsonObject = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$', examples: ['importer'] };
 const IN_PATH: Readonly<Record<string, JsonObject>> = {
   clientId: CLIENT,

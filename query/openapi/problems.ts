@@ -1,5 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
+import { deleted, notFound } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import type { KernelOperationId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
@@ -29,7 +31,7 @@ const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
 
 const absentFor = (parameter: string): readonly ProblemCode[] => {
   const kind = parameter.replace(/Id$/, '');
-  return ABSENT[parameter] ?? [`${kind}_not_found`, `${kind}_deleted`];
+  return ABSENT[parameter] ?? [notFound(kind), deleted(kind)];
 };
 
 /** What follows from the rules of the kernel rather than from the form of the request; those of a domain stand at its operations. */
@@ -66,6 +68,12 @@ const OF_THE_KERNEL: Partial<Record<KernelOperationId, readonly ProblemCode[]>> 
   rotateClientSecret: ['client_built_in', 'client_without_secret'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
+
+/** What a refusal says, as its author does. */
+export const titleOf = ({ kinds }: Domain, code: ProblemCode): string =>
+  Object.values(kinds)
+    .flatMap(({ refusals }) => Object.values(refusals))
+    .find((refusal) => refusal.code === code)?.says ?? describeProblem(code).title;
 
 /** The refusals of an operation by their status. */
 export const problemsOf = (

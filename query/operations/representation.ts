@@ -63,7 +63,7 @@ export const representConsequence = (parked: ParkedTask): ParkedConsequence => {
 
 /** The collections are named by what is in them. */
 const itemLinks = (stream: string): Readonly<Record<string, { href: string }>> => {
-  const [, kind, id = ''] = /^([a-z]+)-(\d+)$/.exec(stream) ?? [];
+  const [, kind, id = ''] = /^([a-zA-Z0-9]+)-(\d+)$/.exec(stream) ?? [];
   return kind === undefined ? {} : { item: { href: `/${kind}s/${id}` }, history: { href: `/${kind}s/${id}/history` } };
 };
 

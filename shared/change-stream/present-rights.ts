@@ -46,7 +46,7 @@ export const createPresentRights = (run: Run): IsReadable => {
 };
 
 const idOf = (stream: StreamName): number | undefined => {
-  const [, id] = /^[a-z]+-([1-9]\d{0,15})$/.exec(stream) ?? [];
+  const [, id] = /^[a-zA-Z0-9]+-([1-9]\d{0,15})$/.exec(stream) ?? [];
   return id === undefined ? undefined : Number(id);
 };
 

@@ -7,6 +7,7 @@ import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import { MAY_MOVE, MOVED } from '#shared/http/elsewhere.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
+import { statusOf } from '#shared/http/problem.ts';
 import { isRejectionCode, Rejection } from '#shared/rejection.ts';
 import { signAssertion } from './assertion.ts';
 import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
@@ -147,7 +148,7 @@ const isUnconnected = (error: unknown): boolean => {
   return (cause?.errors ?? [cause]).every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
 };
 
-const Refusal = z.object({ code: z.string(), details: z.record(z.string(), z.json()).optional() });
+const Refusal = z.object({ code: z.string(), title: z.string().optional(), details: z.record(z.string(), z.json()).optional() });
 
 const readAnswer = async (response: Response): Promise<CommandResult> => {
   const answer: unknown = await response.json().catch((cause: unknown) => {
@@ -161,7 +162,10 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
     return { ...same, version: version as Version, cursor: cursor as Cursor, ...named };
   }
   const refusal = Refusal.safeParse(answer);
-  if (refusal.success && isRejectionCode(refusal.data.code) && !Object.hasOwn(HTTP_PROBLEMS, refusal.data.code))
-    throw new Rejection(refusal.data.code, refusal.data.details ?? {});
+  if (refusal.success) {
+    const { code, title, details } = refusal.data;
+    if (isRejectionCode(code) && !Object.hasOwn(HTTP_PROBLEMS, code) && statusOf(code) === response.status)
+      throw new Rejection(code, details, { says: title });
+  }
   throw new CommandUnavailable(`the command role answered ${response.status}`);
 };

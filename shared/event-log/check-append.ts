@@ -12,8 +12,8 @@ export type CheckedEvent = {
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const STREAM = /^[a-z][a-z-]*-[A-Za-z0-9_.-]{1,200}$/;
-const TYPE = /^[a-z][a-z_.]{0,99}$/;
+const STREAM = /^[a-z][A-Za-z0-9-]*-[A-Za-z0-9_.-]{1,200}$/;
+const TYPE = /^[a-z][A-Za-z0-9_.]{0,99}$/;
 
 /**
  * Refuses what an engine could not store, before anything is sent:

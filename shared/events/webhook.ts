@@ -24,9 +24,9 @@ export const url = text(URL_CHARACTERS_MAX).meta({ maxLength: URL_CHARACTERS_MAX
 export const description = text(DESCRIPTION_CHARACTERS_MAX).nullable();
 
 /** A type, all of one family (`article.*`), or all (`*`); what it stands for is found when an event is matched with it. */
-const eventPattern = z
-  .string()
-  .regex(/^(?:\*|[a-z]{1,40}\.(?:\*|[a-z_]{1,60}))$/, { error: 'Must be a type of event, all of a kind (`article.*`), or all (`*`).' });
+const eventPattern = z.string().regex(/^(?:\*|[a-zA-Z0-9]{1,40}\.(?:\*|[a-zA-Z0-9_]{1,60}))$/, {
+  error: 'Must be a type of event, all of a kind (`article.*`), or all (`*`).',
+});
 export const eventTypes: z.ZodType<readonly string[], readonly string[]> = z
   .array(eventPattern)
   .min(1)

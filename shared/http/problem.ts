@@ -3,7 +3,7 @@ import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
-import { type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
+import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
 /** What an error means to a client (RFC 9457), and the headers that go with it. */
@@ -60,10 +60,10 @@ const REJECTION_STATUS = {
   invalid_command: 422,
 } as const satisfies Record<keyof typeof REJECTIONS, number>;
 
-/** What is gone from reads is not found; other refusals that follow from a name are about a state. */
-const statusOf = (code: RejectionCode): number => {
+/** Other refusals of a domain than of what is not there are about a state. */
+export const statusOf = (code: RejectionCode): number => {
   const listed: Partial<Record<RejectionCode, number>> = REJECTION_STATUS;
-  return listed[code] ?? (/_(?:not_found|deleted)$/.test(code) ? 404 : 409);
+  return listed[code] ?? (isAbsence(code) ? 404 : 409);
 };
 
 export type ProblemCode = RejectionCode | HttpProblemCode;
@@ -94,9 +94,9 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof BlobsUnavailable ||
   isPassing(error);
 
-const ofRejection = ({ code, details }: Rejection): Problem => {
+const ofRejection = ({ code, message, details }: Rejection): Problem => {
   const status = statusOf(code);
-  const body = { type: typeOf(code), title: sentenceOf(code), status, code, ...(Object.keys(details).length > 0 && { details }) };
+  const body = { type: typeOf(code), title: message, status, code, ...(Object.keys(details).length > 0 && { details }) };
   return { status, headers: headersOf(code, details), body };
 };
 
@@ -115,7 +115,7 @@ const typeOf = (code: string): string => `urn:annals:problem:${code}`;
 const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Problem['headers'] => {
   if (code === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
   if (code === 'insufficient_scope') {
-    const named = typeof scope === 'string' && /^[a-z:]+$/.test(scope) ? `, scope="${scope}"` : '';
+    const named = typeof scope === 'string' && /^[a-z0-9:-]+$/.test(scope) ? `, scope="${scope}"` : '';
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope"${named}` };
   }
   if (code === 'conflict' || code === 'idempotency_key_in_use') return { 'Retry-After': RETRY_AFTER_SECONDS };

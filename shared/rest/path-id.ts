@@ -15,4 +15,4 @@ export const pathStream = (text: string): StreamName | undefined => (STREAM.test
 /** One way to write each, so that one item has one URL. */
 const ID = /^[1-9]\d{0,15}$/;
 const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const STREAM = /^[a-z]{1,20}-[\w-]{1,100}$/;
+const STREAM = /^[a-z][A-Za-z0-9]{0,39}-[\w-]{1,100}$/;

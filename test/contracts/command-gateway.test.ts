@@ -233,9 +233,9 @@ describe('the gateway over HTTP', () => {
     const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });
     const sent = gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)));
     sent.catch(() => {});
-    const late = createServer((_request, response) => void response.writeHead(404).end('{"code":"article_not_found"}'));
+    const late = createServer((_request, response) => void response.writeHead(409).end('{"code":"too_late","title":"It is too late."}'));
     await listen(late, { port, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
-    await expect(sent).rejects.toMatchObject({ code: 'article_not_found' });
+    await expect(sent).rejects.toMatchObject({ code: 'too_late', message: 'It is too late.' });
     late.close();
     late.closeAllConnections();
   });

@@ -41,7 +41,7 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
 
 const orderOf = ({ column }: Sort, descending: boolean): Order => ({ column, descending });
 
-const tableOf = ({ kind }: Source): Sql => sql`read_model.${Sql.identifier(kind.plural)}`;
+const tableOf = ({ kind }: Source): Sql => sql`read_model.${Sql.identifier(kind.table)}`;
 
 /** Those who were deleted stay for those who name them. */
 export const presence = ({ staysWhenEnded }: Source, row: Row): readonly Sql[] => (staysWhenEnded ? [sql`${row}.deleted_at is null`] : []);
@@ -117,7 +117,7 @@ const isReadableUnder = ({ readable }: Options, { parent, right }: Source, row: 
   if (!parent?.target) return sql`false`;
   const above = Sql.identifier(parent.target.name);
   const isReadable = readable.rightTo(right, row, { [parent.name]: above });
-  return sql`exists (select from read_model.${Sql.identifier(parent.target.plural)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
+  return sql`exists (select from read_model.${Sql.identifier(parent.target.table)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
 };
 
 type Wanted = {

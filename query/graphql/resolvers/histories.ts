@@ -1,5 +1,5 @@
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import { isAuditor } from '../../as-of/items.ts';
@@ -16,7 +16,7 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
   const { kind } = listingsOf(domain).of(row.__typename);
   if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
   // Authors who were deleted stay as authors, and the rest of them is nobody's to read.
-  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(`${kind}_not_found`);
+  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
   const list = `history of ${row.__typename} ${id}`;

@@ -1,7 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import type { ReadConnections } from '../../searches.ts';
 import { resourceOf } from '../../sources.ts';
 import { webhookResource } from '../../webhooks/representation.ts';
@@ -56,7 +56,7 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
       const listing = listings.of(__typename);
       const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) => findTexts(pool, listing, column, ids));
       // It was deleted after the item itself was read.
-      if (text === undefined) throw new Rejection(`${listing.kind}_not_found`);
+      if (text === undefined) throw new Rejection(notFound(listing.kind));
       // In the answer it stands as often as it is asked for.
       bytesLeft -= text?.length ?? 0;
       if (text === null || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });

@@ -6,7 +6,7 @@ import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { tellForm } from '#shared/rest/writes/write-routes.ts';
 import { type Member, type Source, sourcesOf } from '../../sources.ts';
@@ -31,7 +31,7 @@ export const changing =
 export const readChanged = async (context: Context, type: string, id: number): Promise<Row> => {
   const row = await readById(context, type, id);
   if (row) return row;
-  throw new Rejection(`${listingsOf(context.domain).of(type).kind}_not_found`);
+  throw new Rejection(notFound(listingsOf(context.domain).of(type).kind));
 };
 
 export const deleting =
@@ -47,7 +47,7 @@ export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent)
 /** What is no id is the id of nothing. */
 export const idOf = (kind: string, given: unknown): number => {
   const id = pathId(String(given));
-  if (id === undefined) throw new Rejection(`${kind}_not_found`);
+  if (id === undefined) throw new Rejection(notFound(kind));
   return id;
 };
 

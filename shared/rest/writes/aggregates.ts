@@ -11,7 +11,7 @@ export const aggregateRoutes = (dependencies: WriteDependencies & { readonly dom
   for (const [, operation] of ofAggregates(dependencies.domain)) {
     const { use } = operation;
     if (use.does !== 'command') continue;
-    mountWrite(router, dependencies, { operation, collection: `/${use.kind.plural}`, toCommand: commandFor(use.kind, use.command) });
+    mountWrite(router, dependencies, { operation, collection: `/${use.kind.path}`, toCommand: commandFor(use.kind, use.command) });
   }
   return router;
 };

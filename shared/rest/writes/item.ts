@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { notFound, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { pathEventId, pathId, pathStream } from '../path-id.ts';
 
 type Ids = {
@@ -27,7 +27,7 @@ const IDS: Readonly<Record<string, IdKind>> = {
   stream: { read: pathStream, absent: 'not_parked' },
 };
 
-const idKind = (name: string): IdKind => IDS[name] ?? { read: pathId, absent: `${name.replace(/Id$/, '')}_not_found` };
+const idKind = (name: string): IdKind => IDS[name] ?? { read: pathId, absent: notFound(name.replace(/Id$/, '')) };
 
 /** Reads the ids in the path of a request; what is no id is answered as the id of nothing. */
 export const itemOf = <Path extends string>(_operation: { readonly path: Path }, { params }: Pick<Request, 'params'>): ItemOf<Path> => {
