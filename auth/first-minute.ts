@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
-import { ClientSettings } from '#shared/clients/settings.ts';
+import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';
@@ -48,28 +48,29 @@ export const prepareFirstMinute = async (dependencies: Dependencies, dataDir: st
   return content;
 };
 
-const ensureClient = async ({ clients }: Dependencies, secret: string | undefined): Promise<string> => {
-  const { client, secret: made } = await obtainClient(clients, secret);
+const ensureClient = async ({ domain, clients }: Dependencies, secret: string | undefined): Promise<string> => {
+  const { client, secret: made } = await obtainClient(domain, clients, secret);
   if (made === undefined) throw new Error(`the client ${client.clientId} does not use a secret: delete it, and start again`);
   return made;
 };
 
-const obtainClient = async (clients: Clients, secret: string | undefined) => {
+const obtainClient = async (domain: Domain, clients: Clients, secret: string | undefined) => {
   const client = await clients.find(CLIENT_ID);
-  if (client === undefined) return clients.register({ clientId: CLIENT_ID, settings: SETTINGS }, by());
+  if (client === undefined) return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
   if (secret !== undefined && (await clients.verifySecret(CLIENT_ID, secret))) return { client, secret };
   // The data folder is another one than when it was made.
   return clients.rotateSecret(CLIENT_ID, by());
 };
 
-const SETTINGS = ClientSettings.parse({
-  name: 'Development administrator',
-  grantTypes: ['client_credentials'],
-  tokenEndpointAuthMethod: 'client_secret_basic',
-  scopes: [...SCOPES],
-  defaultScopes: [...SCOPES],
-  serviceAccountRole: 'admin',
-});
+const settingsOf = (domain: Domain) =>
+  clientSettingsOf(domain).ClientSettings.parse({
+    name: 'Development administrator',
+    grantTypes: ['client_credentials'],
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    scopes: policyOf(domain).scopes,
+    defaultScopes: policyOf(domain).scopes,
+    serviceAccountRole: 'admin',
+  });
 
 const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
 

@@ -6,6 +6,7 @@ import type { Foundation } from '#shared/foundation.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { Log } from '#shared/log.ts';
+import { policyOf } from '#shared/policy.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
@@ -78,7 +79,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
 
   const registered = createClients({ ...dependencies, persons, record, onEnded });
-  const clients = withAccountClient(withConsole(registered, config.publicUrl), config.issuerUrl);
+  const clients = withAccountClient(withConsole(registered, dependencies.domain, config.publicUrl), config.issuerUrl);
   const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
   opening.use(startCleanUp({ pool, log }));
   const credentials = await createCredentials(pool);
@@ -96,10 +97,17 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     readProfile,
   });
   const routes = Router()
-    .use(clientRoutes({ clients, bodyBytesMax: config.limits.bodyBytesMax }))
-    .use(config.registration === 'on' ? registrationRoutes({ clients, attempts: createAttempts(dependencies) }) : Router())
+    .use(clientRoutes({ ...dependencies, clients, bodyBytesMax: config.limits.bodyBytesMax }))
+    .use(config.registration === 'on' ? registrationRoutes({ ...dependencies, clients, attempts: createAttempts(dependencies) }) : Router())
     .use(accounts)
-    .use(providerRoutes({ handle: provider.handle, issuer: config.issuerUrl, resource: config.publicUrl }));
+    .use(
+      providerRoutes({
+        scopes: policyOf(dependencies.domain).scopes,
+        handle: provider.handle,
+        issuer: config.issuerUrl,
+        resource: config.publicUrl,
+      }),
+    );
   const resources = opening.move();
   return {
     ...ender,

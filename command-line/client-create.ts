@@ -1,5 +1,6 @@
 import { ZodError } from 'zod';
-import { AUTH_METHODS, ClientSettings, clientId } from '#shared/clients/settings.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { AUTH_METHODS, type ClientSettings, clientId, clientSettingsOf } from '#shared/clients/settings.ts';
 import { representationOf } from '../auth/clients/representation.ts';
 import { withClients } from './client-store.ts';
 import type { Command, Given } from './command.ts';
@@ -31,14 +32,14 @@ export const clientCreate: Command = {
     `client create 'Web' --redirect-uri https://app.example/callback --scope 'openid read:articles'`,
   ],
   async run(given, terminal) {
-    const { id, settings } = readRequest(given);
+    const { id, settings } = readRequest(terminal.domain, given);
     const made = await withClients(terminal, (clients, by) => clients.register({ clientId: id, settings }, by));
     await terminal.write(JSON.stringify(representationOf(made), undefined, 2));
     if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
   },
 };
 
-const readRequest = (given: Given): { readonly id: string | undefined; readonly settings: ClientSettings } => {
+const readRequest = (domain: Domain, given: Given): { readonly id: string | undefined; readonly settings: ClientSettings } => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const words = (option: string): string[] | undefined => one(option)?.split(' ').filter(Boolean);
   const redirectUris = given.values.get('redirect-uri') ?? [];
@@ -46,7 +47,7 @@ const readRequest = (given: Given): { readonly id: string | undefined; readonly 
   const isForPersons = redirectUris.length > 0 || given.flags.has('device');
   if (!isService && !isForPersons) throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
   try {
-    const settings = ClientSettings.parse({
+    const settings = clientSettingsOf(domain).ClientSettings.parse({
       name: given.positionals[0],
       grantTypes: [
         ...(redirectUris.length > 0 ? ['authorization_code'] : []),

@@ -48,7 +48,7 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
     record,
     onEnded: recordEndedGrant({ record, log }),
   });
-  const clients = withConsole(registered, config.publicUrl);
+  const clients = withConsole(registered, terminal.domain, config.publicUrl);
   const by: By = { caller: { kind: 'system', name: 'command-line' }, requestId: randomUUID() };
   try {
     return await work(clients, by);

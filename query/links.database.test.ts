@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId } from '#shared/brands.ts';
-import { SCOPES } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
+import { SCOPES } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import { until } from '../test/engines/until.ts';
 

@@ -152,7 +152,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     // What is the same for everybody.
     openApiRoutes(described),
     docsRoutes(described),
-    consoleRoutes(config),
+    consoleRoutes(described),
     uploadRoutes({ blobs, key, visibilityOf: createVisibility({ findArticle: createArticleFinder(pool), key }), before: beforeReads }),
   );
   const resources = opening.move();

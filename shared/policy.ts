@@ -8,23 +8,6 @@ import type { Role } from '#shared/events/fields.ts';
 import type { Actor } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 
-/** Every scope that a token can have. */
-export const SCOPES = [
-  'read:users',
-  'write:users',
-  'read:articles',
-  'write:articles',
-  'publish:articles',
-  'read:comments',
-  'write:comments',
-  'manage:webhooks',
-  'read:events',
-  'read:schema',
-  'manage:clients',
-  'manage:operations',
-] as const;
-export type Scope = (typeof SCOPES)[number];
-
 /** Who asks, and the policy that says what they may. A service client is the user that is its service account. */
 export type Caller =
   | { readonly kind: 'anonymous'; readonly policy: Policy }
@@ -74,17 +57,16 @@ export type Policy = {
   readonly rights: ReadonlyMap<string, Right>;
   /** By the conditions of all rights. */
   readonly checks: ReadonlyMap<Expression, Check>;
+  /** Every scope that a token can have, those of the domain first. */
+  readonly scopes: readonly string[];
 };
 
 /** An operation of an aggregate, or of the kernel. */
 export type Operation = `${string}.${string}`;
 
 /** What is no aggregate of a domain. */
-const KERNEL: Readonly<Record<Operation, Row & { readonly scope: Scope }>> = {
+const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
   'webhook.manage': { scope: 'manage:webhooks', signedIn: 'own' },
-  // the schema of GraphQL, where the settings keep it from everybody else
-  'schema.read': { scope: 'read:schema', signedIn: true },
-  'client.manage': { scope: 'manage:clients' },
   // only of what they may read, which the read rules of the single items say
   'events.read': { scope: 'read:events', signedIn: true },
   // by which client, by which request, and because of what somebody did something
@@ -93,6 +75,9 @@ const KERNEL: Readonly<Record<Operation, Row & { readonly scope: Scope }>> = {
   'events.export': { scope: 'read:events' },
   // how the installation does, and what stands still
   'operations.read': { scope: 'read:events' },
+  // the schema of GraphQL, where the settings keep it from everybody else
+  'schema.read': { scope: 'read:schema', signedIn: true },
+  'client.manage': { scope: 'manage:clients' },
   'operations.manage': { scope: 'manage:operations' },
 };
 
@@ -105,7 +90,12 @@ export const policyOf = (domain: Domain): Policy => {
 };
 
 /** Of no domain. */
-export const NO_RIGHTS: Policy = { domain: { name: '', roles: [], signUp: '', kinds: {} }, rights: new Map(), checks: new Map() };
+export const NO_RIGHTS: Policy = {
+  domain: { name: '', roles: [], signUp: '', kinds: {} },
+  rights: new Map(),
+  checks: new Map(),
+  scopes: [],
+};
 
 const makePolicy = (domain: Domain): Policy => {
   const rights = new Map(rightsOf(domain));
@@ -113,9 +103,10 @@ const makePolicy = (domain: Domain): Policy => {
     const byRole = domain.roles.map((role) => [role, kernelCondition(row, role)] as const);
     rights.set(operation, { operation, scope: row.scope, kind: undefined, ...apart(byRole) });
   }
+  const scopes = [...new Set([...rights.values()].map(({ scope }) => scope))];
   const all = [...rights.values()].flatMap(({ kind, alternatives }) => alternatives.map((each) => [each, kind] as const));
   const checks = all.map(([each, kind]) => [each, checkOf(each, { domain, kind, path: [] })] as const);
-  return { domain, rights, checks: new Map([...checks, [always, () => true]]) };
+  return { domain, rights, checks: new Map([...checks, [always, () => true]]), scopes };
 };
 
 const kernelCondition = (row: Row, role: string): Expression => {

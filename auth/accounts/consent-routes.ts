@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
@@ -7,7 +8,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { EXPIRED, FORGED } from '../pages/message-page.ts';
-import { inOrder } from '../pages/scope-words.ts';
+import { inWords } from '../pages/scope-words.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { type ConfirmedDependencies, mustConfirm } from './confirmed.ts';
@@ -28,6 +29,7 @@ import { PageRefusal } from './page-refusal.ts';
 
 export type ConsentDependencies = InteractionDependencies &
   ConfirmedDependencies & {
+    readonly domain: Domain;
     readonly persons: Persons;
     readonly tokens: FormTokens;
     readonly record: RecordSecurityEvent;
@@ -88,7 +90,7 @@ const pageOf = async (dependencies: ConsentDependencies, asked: Asked) => {
     action: `/consent/${interaction.uid}`,
     token: dependencies.tokens.issue('consent', [interaction.uid, userId]),
     clientName: clientNameOf(asked),
-    scopes: inOrder(await askedScopes(dependencies.provider, interaction)),
+    scopes: inWords(dependencies.domain, await askedScopes(dependencies.provider, interaction)),
     destination: destinationOf(redirectUriOf(interaction, client)),
     userName: name,
     isAdmin: person?.role === 'admin',

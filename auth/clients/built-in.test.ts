@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { withConsole } from './built-in.ts';
 import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
@@ -25,7 +26,7 @@ test.each([
   ['https://annals.example/api', ['https://annals.example/api/console', 'https://annals.example/console']],
   ['http://localhost:4000', ['http://localhost:4000/console']],
 ])('of an installation at %s it is sent back to %j', async (publicUrl, redirectUris) => {
-  expect(await withConsole(clients, publicUrl).find('console')).toMatchObject({
+  expect(await withConsole(clients, publishing, publicUrl).find('console')).toMatchObject({
     redirectUris,
     firstParty: true,
     tokenEndpointAuthMethod: 'none',
@@ -33,7 +34,7 @@ test.each([
 });
 
 test('it stands among the others, in the order of their ids', async () => {
-  const all = withConsole(clients, 'https://annals.example');
+  const all = withConsole(clients, publishing, 'https://annals.example');
   const idsOf = async (after: string, limit: number) => (await all.list(after, limit)).map(({ clientId }) => clientId);
   expect(await idsOf('', 10)).toEqual(['a-robot', 'console', 'zebra']);
   expect(await idsOf('', 2)).toEqual(['a-robot', 'console']);
@@ -41,7 +42,7 @@ test('it stands among the others, in the order of their ids', async () => {
 });
 
 test('nobody takes its id, changes it, or takes it away', async () => {
-  const all = withConsole(clients, 'https://annals.example');
+  const all = withConsole(clients, publishing, 'https://annals.example');
   const settings = (await all.find('console')) as never;
   await expect(all.register({ clientId: 'console', settings }, by)).rejects.toMatchObject({ code: 'client_id_taken' });
   await expect(all.change('console', { apply: (same) => same }, by)).rejects.toMatchObject({ code: 'client_built_in' });

@@ -1,5 +1,6 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
@@ -11,8 +12,8 @@ export const CONSOLE = 'console';
  * The clients that were registered, and the console. It is in no table, so that nobody can change or remove it, and so that it
  * goes along when the installation gets another address. It can ask for everything: the role of its user limits what comes of it.
  */
-export const withConsole = (clients: Clients, publicUrl: string): Clients => {
-  const client = consoleOf(publicUrl);
+export const withConsole = (clients: Clients, domain: Domain, publicUrl: string): Clients => {
+  const client = consoleOf(publicUrl, policyOf(domain).scopes);
   const changing = async <Result>(clientId: string, work: () => Promise<Result>): Promise<Result> => {
     if (clientId === CONSOLE) throw new Rejection('client_built_in');
     return work();
@@ -41,7 +42,7 @@ const byId = (one: StoredClient, other: StoredClient): number => (one.clientId <
 /** It was there before anything else. */
 const ALWAYS = new Date(0);
 
-const consoleOf = (publicUrl: string): StoredClient => ({
+const consoleOf = (publicUrl: string, scopes: readonly string[]): StoredClient => ({
   clientId: CONSOLE,
   name: 'Console',
   tokenEndpointAuthMethod: 'none',
@@ -49,8 +50,8 @@ const consoleOf = (publicUrl: string): StoredClient => ({
   // Where the address has a path, that leads to resources, and pages are at the root.
   redirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
   postLogoutRedirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
-  scopes: [...OIDC_SCOPES, ...SCOPES],
-  defaultScopes: [...SCOPES],
+  scopes: [...OIDC_SCOPES, ...scopes],
+  defaultScopes: [...scopes],
   firstParty: true,
   requireDpop: false,
   requirePar: false,

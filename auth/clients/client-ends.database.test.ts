@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ClientSettings } from '#shared/clients/settings.ts';
+import type { ClientSettings as Settings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { type ClientWorld, createClientWorld, WEB } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { scaled } from '../../test/engines/load.ts';
@@ -48,7 +49,7 @@ const SERVICE = ClientSettings.parse({
 const APP = ClientSettings.parse({ ...WEB, firstParty: true, scopes: ['openid', 'email', 'read:articles', 'write:articles'] });
 
 const newId = () => `ends-${randomUUID().slice(0, 8)}`;
-const register = async (settings: ClientSettings) => (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
+const register = async (settings: Settings) => (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
 
 const isGood = async (token: string) =>
   (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
@@ -103,7 +104,7 @@ test('a rotation takes at most about two and a half seconds', async () => {
 });
 
 describe.concurrent('what users granted a client', () => {
-  test.each<[string, (old: ClientSettings) => ClientSettings]>([
+  test.each<[string, (old: Settings) => Settings]>([
     ['when it is disabled', (old) => ({ ...old, disabled: true })],
     ['when it is not ours any more', (old) => ({ ...old, firstParty: false })],
     ['with a scope about the user', (old) => ({ ...old, scopes: ['openid', 'read:articles', 'write:articles'] })],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ClientSettings, clientId } from '#shared/clients/settings.ts';
+import { clientId } from '#shared/clients/settings.ts';
+import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { hashSecret, isSecret, newSecret } from './secret.ts';
 
 const web = { name: 'Web', grantTypes: ['authorization_code'], redirectUris: ['https://app.example/callback'] };

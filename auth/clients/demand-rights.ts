@@ -1,7 +1,5 @@
-import { authorize, type Caller, type Operation, SCOPES } from '#shared/policy.ts';
+import { authorize, type Caller, type Operation } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-
-const API_SCOPES: ReadonlySet<string> = new Set(SCOPES);
 
 /**
  * Whoever decides what a client is can act as it, so nobody gives a client more than they have themselves: a token for clients
@@ -10,7 +8,7 @@ const API_SCOPES: ReadonlySet<string> = new Set(SCOPES);
 export const demandScopes = (caller: Caller, scopes: readonly string[]): void => {
   if (caller.kind === 'system') return;
   const held: ReadonlySet<string> = caller.kind === 'user' ? caller.scopes : new Set();
-  const missing = scopes.find((scope) => API_SCOPES.has(scope) && !held.has(scope));
+  const missing = scopes.find((scope) => caller.policy.scopes.includes(scope) && !held.has(scope));
   if (missing !== undefined) throw new Rejection('insufficient_scope', { scope: missing });
 };
 

@@ -1,41 +1,35 @@
 import { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
 import { visibleText } from '#kernel/declare/values.ts';
-import { ClientSettings, OIDC_SCOPES } from '#shared/clients/settings.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
-import type { Scope } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { Clients } from './clients.ts';
 
 /**
- * What an application that nobody here knows may at most ask a user for: what users do with their own things. Managing
- * webhooks, clients, and users is for those whom an administrator has registered.
+ * What an application that nobody here knows may at most ask a user for: what users do with their own things. Changing profiles, managing
+ * webhooks and clients, and the schema are for those whom an administrator has registered.
  */
-const OPEN_SCOPES: readonly string[] = [
+const openScopes = (domain: Domain): readonly string[] => [
   ...OIDC_SCOPES,
-  ...([
-    'read:users',
-    'read:articles',
-    'write:articles',
-    'publish:articles',
-    'read:comments',
-    'write:comments',
-    'read:events',
-  ] satisfies Scope[]),
+  ...policyOf(domain).scopes.filter((scope) => !NOT_OPEN.has(scope) && !scope.startsWith('manage:')),
 ];
+const NOT_OPEN: ReadonlySet<string> = new Set(['write:users', 'read:schema']);
 const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
 const BODY_BYTES_MAX = 16_384;
 
 /** Each registration leaves a row and an event, and takes the place of another where there are too many. */
 const PER_ADDRESS: Allowance = { name: 'register-address', burst: 10, intervalMs: 60_000 };
 
-type Dependencies = { readonly clients: Clients; readonly attempts: Pick<Attempts, 'take'> };
+type Dependencies = { readonly domain: Domain; readonly clients: Clients; readonly attempts: Pick<Attempts, 'take'> };
 
 /** Client metadata (RFC 7591, section 2); what we do not know is ignored, as the section says. */
 const Metadata = z.object({
@@ -62,10 +56,10 @@ export const registrationRoutes = (dependencies: Dependencies): Router =>
     .use('/register', answerInItsWords);
 
 const register =
-  ({ clients, attempts }: Dependencies): RequestHandler =>
+  ({ domain, clients, attempts }: Dependencies): RequestHandler =>
   async (request, response) => {
     const metadata = Metadata.parse(request.body);
-    const settings = ClientSettings.parse(settingsOf(metadata));
+    const settings = clientSettingsOf(domain).ClientSettings.parse(settingsOf(openScopes(domain), metadata));
     const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
     if (!taken.granted) return refuseHaste(response, taken.waitMs);
     const { client } = await clients.register(
@@ -97,19 +91,16 @@ const refuseHaste = (response: Response, waitMs: number): void => {
 };
 
 /** The server may give less than was asked for (section 3.2.1), and says in its answer what it gave. */
-const settingsOf = (metadata: z.infer<typeof Metadata>): z.input<typeof ClientSettings> => {
+const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>) => {
   const grantTypes = OPEN_GRANTS.filter((grant) => metadata.grant_types.includes(grant));
-  const asked = metadata.scope?.split(' ').filter(Boolean) ?? OPEN_SCOPES;
-  const scopes = OPEN_SCOPES.filter(
-    (scope) => asked.includes(scope) && (scope !== 'offline_access' || grantTypes.includes('refresh_token')),
-  );
+  const asked = metadata.scope?.split(' ').filter(Boolean) ?? open;
+  const scopes = open.filter((scope) => asked.includes(scope) && (scope !== 'offline_access' || grantTypes.includes('refresh_token')));
   return {
     name: metadata.client_name,
     tokenEndpointAuthMethod: 'none',
     grantTypes,
     redirectUris: metadata.redirect_uris,
-    // The schema checks that each is one.
-    scopes: scopes as ClientSettings['scopes'],
+    scopes,
     requireDpop: metadata.dpop_bound_access_tokens,
     requirePar: metadata.require_pushed_authorization_requests,
   };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
-import { CLIENT_OPERATIONS } from '#shared/rest/clients.ts';
+import { clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import {
   type ClientWorld,
@@ -27,10 +28,11 @@ const send = (method: string, path: string, sent?: Sent) => sendTo(world, method
 const create = (settings?: object) => createAt(world, settings);
 const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
 
+const CLIENT_OPERATIONS = clientOperations(publishing);
 const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(({ method, path }) => [method, path.replace('{clientId}', 'any')] as const);
 
 test('every route is described, and nothing else', () => {
-  const { stack } = clientRoutes({ clients: world.clients, bodyBytesMax: 1 });
+  const { stack } = clientRoutes({ domain: publishing, clients: world.clients, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
     return Object.keys(methods).flatMap((method) => (method === '_all' ? [] : [`${method.toUpperCase()} ${route?.path}`]));

@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
-import { ClientSettings } from '#shared/clients/settings.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { type ClientSettings, clientSettingsOf } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader, versionsDemandedBy } from '#shared/http/entity-tag.ts';
@@ -11,18 +12,19 @@ import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { CLIENT_OPERATIONS, ClientPage, ClientPatch, ClientReplacement, NewClient } from '#shared/rest/clients.ts';
+import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import type { By } from './by.ts';
 import type { ClientAndSecret, Clients } from './clients.ts';
 import { representationOf } from './representation.ts';
 
-const { listClients, createClient, getClient, replaceClient, editClient, deleteClient, rotateClientSecret } = CLIENT_OPERATIONS;
-
 /** `/clients`, for administrators with the scope `manage:clients`. */
-export const clientRoutes = ({ clients, bodyBytesMax }: { clients: Clients; bodyBytesMax: number }): Router => {
+type Dependencies = { readonly domain: Domain; readonly clients: Clients; readonly bodyBytesMax: number };
+
+export const clientRoutes = ({ domain, clients, bodyBytesMax }: Dependencies): Router => {
+  const { listClients, createClient, getClient, replaceClient, editClient, deleteClient, rotateClientSecret } = clientOperations(domain);
   const body = (operation: { readonly body: object }) => readJsonBody(bodyBytesMax, Object.keys(operation.body));
-  const { list, create, show, put, patch, remove, rotate } = handlersOf(clients);
+  const { list, create, show, put, patch, remove, rotate } = handlersOf(domain, clients);
   return Router()
     .use('/clients', demandManager)
     .get(routeOf(listClients), list)
@@ -46,7 +48,11 @@ const demandManager: RequestHandler = (request, _response, next) => {
 
 type Handler = (request: Request<{ clientId: string }>, response: Response) => Promise<void>;
 
-const handlersOf = (clients: Clients) => ({
+const handlersOf = (domain: Domain, clients: Clients) => handlersFor({ ...clientForms(domain), ...clientSettingsOf(domain) }, clients);
+
+type Forms = ReturnType<typeof clientForms> & Pick<ReturnType<typeof clientSettingsOf>, 'ClientSettings'>;
+
+const handlersFor = ({ NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms, clients: Clients) => ({
   list: (async (request, response) => {
     const { limit, after } = parseInput(ClientPage, request.query);
     const found = await clients.list(after, limit + 1);
@@ -95,7 +101,7 @@ const handlersOf = (clients: Clients) => ({
 });
 
 /** Whoever takes scopes away and says nothing of those by default takes them away there too. */
-const patched = (settings: ClientSettings, patch: z.output<typeof ClientPatch>): unknown => {
+const patched = (settings: ClientSettings, patch: z.output<Forms['ClientPatch']>): unknown => {
   const { scopes } = patch;
   const defaultScopes = settings.defaultScopes.filter((scope) => scopes === undefined || scopes?.includes(scope));
   return mergePatch({ ...settings, defaultScopes }, patch);

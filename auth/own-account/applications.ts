@@ -4,12 +4,13 @@ import { fieldsOf } from '../accounts/form.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { applicationsPage, type ShownApplication } from '../pages/account/applications-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import { inWords } from '../pages/scope-words.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { endApplications } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'>;
+type Dependencies = Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'>;
 
 const CLIENT_ID_MAX = 200;
 const End = z.object({ client: z.string().max(CLIENT_ID_MAX) });
@@ -30,7 +31,17 @@ export const applications = (dependencies: Dependencies): AccountPage => ({
 
 const DONE = { ended: 'The application may not act for you any more.' };
 
-const shownAs = async ({ clients }: Dependencies, { clientId, scopes, sinceS, usedAtS }: AllowedClient): Promise<ShownApplication> => {
+const shownAs = async (
+  { domain, clients }: Dependencies,
+  { clientId, scopes, sinceS, usedAtS }: AllowedClient,
+): Promise<ShownApplication> => {
   const client = await clients.find(clientId);
-  return { clientId, name: client?.name ?? clientId, isOurs: client?.firstParty ?? false, scopes, sinceS, usedAtS };
+  return {
+    clientId,
+    name: client?.name ?? clientId,
+    isOurs: client?.firstParty ?? false,
+    scopes: inWords(domain, scopes),
+    sinceS,
+    usedAtS,
+  };
 };

@@ -82,7 +82,7 @@ describe('applications', () => {
     await account.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     const page = await account.get('/account/applications');
     expect(page.body).toContain('<h2>Reading List</h2>');
-    expect(page.body).toContain('Comment in your name');
+    expect(page.body).toContain('Write, change and delete comments of yours');
     expect(page.body).not.toContain('your account</h2>');
     const ended = await account.fill('/account/applications', {});
     expect(ended.body).toContain('The application may not act for you any more.');

@@ -2,13 +2,13 @@ import { type Html, html } from '#shared/html.ts';
 import { PATHS } from './account/account-page.ts';
 import { hidden } from './field.ts';
 import type { Page } from './page.ts';
-import { wordsOf } from './scope-words.ts';
+import type { WordedScope } from './scope-words.ts';
 
 export type ConsentView = {
   readonly action: string;
   readonly token: string;
   readonly clientName: string;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly WordedScope[];
   /** Where the browser goes afterwards; undefined for a device, which asks by itself. */
   readonly destination: string | undefined;
   /** Who is signed in, as far as they have said. */
@@ -64,7 +64,5 @@ ${hidden('token', token)}
 </form>`,
 });
 
-const scopeItem = (scope: string): Html => {
-  const words = wordsOf(scope);
-  return html`<li>${words ?? scope}${words !== undefined && html`<small>${scope}</small>`}</li>`;
-};
+const scopeItem = ({ scope, words }: WordedScope): Html =>
+  html`<li>${words ?? scope}${words !== undefined && html`<small>${scope}</small>`}</li>`;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { html } from '#shared/html.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { SCOPES } from '../../test/engines/policy.ts';
 import { renderPage } from './page.ts';
-import { inOrder, wordsOf } from './scope-words.ts';
+import { inWords } from './scope-words.ts';
 
 const page = renderPage({ title: '<Title>', main: html`<p>x</p>`, formTargets: ['https://app.example'] });
 
@@ -33,7 +34,9 @@ test('a page is kept nowhere and tells no other site its address', () => {
 });
 
 test('every scope has words, and they come in a fixed order without repetition', () => {
-  for (const scope of SCOPES) expect(wordsOf(scope), scope).toMatch(/^[A-Z]/);
-  expect(wordsOf('constructor')).toBeUndefined();
-  expect(inOrder(['x', 'write:articles', 'openid', 'read:users', 'openid'])).toEqual(['openid', 'read:users', 'write:articles', 'x']);
+  for (const { scope, words } of inWords(publishing, SCOPES)) expect(words, scope).toMatch(/^[A-Z]/);
+  expect(inWords(publishing, ['constructor'])).toEqual([{ scope: 'constructor', words: undefined }]);
+  const asked = inWords(publishing, ['x', 'write:articles', 'openid', 'read:users', 'openid']);
+  expect(asked.map(({ scope }) => scope)).toEqual(['openid', 'read:users', 'write:articles', 'x']);
+  expect(asked[2]?.words).toBe('Write, change and delete articles of yours');
 });

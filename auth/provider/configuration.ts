@@ -16,6 +16,8 @@ export type ProviderSettings = {
   readonly issuer: string;
   /** The URL of our API: the audience of access tokens. */
   readonly resource: string;
+  /** What tokens for it can have. */
+  readonly apiScopes: readonly string[];
   readonly masterKey: MasterKey;
   readonly ingressSecret: string | undefined;
   readonly dpopNonce: 'offered' | 'required';
@@ -80,7 +82,7 @@ export const ROUTES = {
 } as const;
 
 const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['features']> => {
-  const { resource, masterKey, dpopNonce, ingressSecret, pages } = settings;
+  const { resource, apiScopes, masterKey, dpopNonce, ingressSecret, pages } = settings;
   return {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },
@@ -97,7 +99,7 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
     dPoP: { enabled: true, nonceSecret: deriveKey(masterKey, 'dpop-nonce'), requireNonce: () => dpopNonce === 'required' },
     mTLS: mutualTls(ingressSecret),
     pushedAuthorizationRequests: { enabled: true },
-    resourceIndicators: resourceIndicators(resource),
+    resourceIndicators: resourceIndicators(resource, new Set(apiScopes)),
     rpInitiatedLogout: {
       enabled: true,
       logoutSource: pages.logoutSource,

@@ -37,7 +37,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   compareSecretsByDigest(provider, dependencies);
   // Its own asks first and saves then, between which others ask too.
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });
-  shapeAnswers(provider, { tokens, endGrant });
+  shapeAnswers(provider, { tokens, endGrant, apiScopes: settings.apiScopes });
   dependencies.equip(provider);
   provider.on('server_error', (ctx, err) => {
     const names = { err, ...namesOf(ctx.req), path: ctx.path };

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Provider } from 'oidc-provider';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -7,6 +8,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import { readSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import { policyOf } from '#shared/policy.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { Clients } from '../clients/clients.ts';
@@ -25,6 +27,7 @@ import { createReadProfile } from './profile.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
+  readonly domain: Domain;
   readonly config: Pick<Config, 'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration'>;
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -68,9 +71,10 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
 
-const settingsOf = ({ config, pool, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
+const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
+  apiScopes: policyOf(domain).scopes,
   masterKey,
   ingressSecret: config.ingressSecret,
   dpopNonce: config.dpopNonce,

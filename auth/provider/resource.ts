@@ -1,15 +1,12 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { SCOPES } from '#shared/policy.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { allowedScopesOf } from './client-metadata.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
-const API_SCOPES: ReadonlySet<string> = new Set(SCOPES);
-
 /** There is one resource, our API; who names none means it (RFC 8707). */
-export const resourceIndicators = (resource: string): ResourceIndicators => ({
+export const resourceIndicators = (resource: string, apiScopes: ReadonlySet<string>): ResourceIndicators => ({
   enabled: true,
   defaultResource: () => resource,
   getResourceServerInfo(ctx, indicator, client) {
@@ -17,7 +14,7 @@ export const resourceIndicators = (resource: string): ResourceIndicators => ({
     const allowed = allowedScopesOf(client);
     if (asksForScopes(ctx)) demandScopes(ctx, allowed);
     return {
-      scope: allowed.filter((scope) => API_SCOPES.has(scope)).join(' '),
+      scope: allowed.filter((scope) => apiScopes.has(scope)).join(' '),
       audience: resource,
       accessTokenTTL: LIFETIMES_S.AccessToken,
       accessTokenFormat: 'jwt',
@@ -25,10 +22,11 @@ export const resourceIndicators = (resource: string): ResourceIndicators => ({
     };
   },
   /** A token for the API works at `/userinfo`, too. One that asks nothing of the API is for `/userinfo` alone, and has no audience. */
-  useGrantedResource: (ctx, source) => hasApiScope(ctx.oidc.params?.scope === undefined ? source.scopes : ctx.oidc.requestParamScopes),
+  useGrantedResource(ctx, source) {
+    const scopes = ctx.oidc.params?.scope === undefined ? source.scopes : ctx.oidc.requestParamScopes;
+    return [...scopes].some((scope) => apiScopes.has(scope));
+  },
 });
-
-const hasApiScope = (scopes: ReadonlySet<string>): boolean => [...scopes].some((scope) => API_SCOPES.has(scope));
 
 const SCOPE_ROUTES = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
 

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { ROUTES } from './configuration.ts';
 import { speakAsIssuer } from './speak-as-issuer.ts';
 
@@ -9,6 +8,8 @@ type Dependencies = {
   readonly handle: RequestListener;
   readonly issuer: string;
   readonly resource: string;
+  /** Of our API. */
+  readonly scopes: readonly string[];
 };
 
 /** oidc-provider checks the tokens of this path itself: they are not for our API. */
@@ -37,7 +38,7 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
 ];
 
 /** The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read one. */
-export const providerRoutes = ({ handle, issuer, resource }: Dependencies): Router => {
+export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencies): Router => {
   const router = Router();
   const handOver: RequestHandler = (request, response) => void handle(request, response);
   for (const [path, methods] of PATHS) {
@@ -49,18 +50,18 @@ export const providerRoutes = ({ handle, issuer, resource }: Dependencies): Rout
     );
     router.all(path, refuseOtherMethods(...methods));
   }
-  return router.use(protectedResourceRoutes({ issuer, resource }));
+  return router.use(protectedResourceRoutes({ issuer, resource, scopes }));
 };
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const HOUR_S = 3_600;
 
 /** RFC 9728: what somebody who was refused by our API must know to get a token for it. */
-const protectedResourceRoutes = ({ issuer, resource }: Pick<Dependencies, 'issuer' | 'resource'>): Router => {
+const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies, 'handle'>): Router => {
   const metadata = {
     resource,
     authorization_servers: [issuer],
-    scopes_supported: SCOPES,
+    scopes_supported: scopes,
     bearer_methods_supported: ['header'],
     resource_name: 'Annals',
     resource_documentation: `${resource}/docs`,

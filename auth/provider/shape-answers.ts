@@ -1,6 +1,5 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { DEVICE_INTERVAL_S } from '../lifetimes.ts';
 import { guardFormPost } from './guard-form-post.ts';
 import { isStructuredTokenRefused, rememberErrors, shapeError } from './shape-errors.ts';
@@ -8,6 +7,7 @@ import type { StructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
   readonly tokens: StructuredTokens;
+  readonly apiScopes: readonly string[];
   /** Ends the grant by which a client acted in a session. */
   endGrant(grantId: string): Promise<void>;
 };
@@ -22,7 +22,7 @@ export const shapeAnswers = (provider: Provider, dependencies: Dependencies): vo
   });
 };
 
-const shape = async (ctx: KoaContextWithOIDC, { tokens, endGrant }: Dependencies): Promise<void> => {
+const shape = async (ctx: KoaContextWithOIDC, { tokens, endGrant, apiScopes }: Dependencies): Promise<void> => {
   switch (ctx.oidc.route) {
     case 'introspection':
       if (isStructuredTokenRefused(ctx)) return answerIntrospection(ctx, tokens);
@@ -36,7 +36,7 @@ const shape = async (ctx: KoaContextWithOIDC, { tokens, endGrant }: Dependencies
       return shapeError(ctx);
     case 'discovery':
       // Those of our API are oidc-provider's business only where a client asks for them.
-      ctx.body = { ...(ctx.body as object), scopes_supported: [...OIDC_SCOPES, ...SCOPES] };
+      ctx.body = { ...(ctx.body as object), scopes_supported: [...OIDC_SCOPES, ...apiScopes] };
       return;
     case 'authorization':
     case 'resume':

@@ -5,8 +5,8 @@ import { refusalOf } from '../../query/graphql/rights.ts';
 import { searchesOn } from '../../query/searches.ts';
 import type { UserId } from '../../shared/brands.ts';
 import { openPool } from '../../shared/database/pool.ts';
-import { type Caller, SCOPES } from '../../shared/policy.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import type { Caller } from '../../shared/policy.ts';
+import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { serve } from './serve.ts';
 

@@ -3,8 +3,9 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
-import { type Caller, policyOf, SCOPES } from '#shared/policy.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
 import { allEvents, by, type CommandSide, createCommandWorld, system } from '../../test/engines/command-side.ts';
+import { SCOPES } from '../../test/engines/policy.ts';
 
 const base = domain({
   name: 'school',

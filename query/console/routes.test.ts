@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { readApplication } from './application.ts';
 import { consoleRoutes } from './routes.ts';
@@ -8,7 +9,7 @@ const GZIPPED_BYTES_MAX = 150 * 1_024;
 
 let server: Served;
 beforeAll(async () => {
-  server = await serveRoutes(consoleRoutes({ publicUrl: 'https://annals.example', issuerUrl: 'https://id.example' }));
+  server = await serveRoutes(consoleRoutes({ domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://id.example' }));
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 

@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { answerAsset } from '../pages/asset.ts';
 import { contentSecurityPolicy } from '../pages/content-security-policy.ts';
 import { answerPage } from '../pages/page.ts';
@@ -8,6 +9,7 @@ import { readApplication } from './application.ts';
 import { consolePage } from './page.ts';
 
 export type ConsoleOptions = {
+  readonly domain: Domain;
   /** Where people find it. */
   readonly publicUrl: string;
   /** Where it sends them to sign in. */
@@ -33,7 +35,7 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
 const serve = (options: ConsoleOptions): Router => {
   const application = readApplication();
   const home = new URL('/console', options.publicUrl).href;
-  const scope = ['openid', 'profile', ...SCOPES].join(' ');
+  const scope = ['openid', 'profile', ...policyOf(options.domain).scopes].join(' ');
   const page = consolePage(application, { home, issuer: options.issuerUrl, scope });
   // The paths of assets are whole, and this is mounted.
   const files = new Map(application.assets.map((asset) => [asset.path, answerAsset(asset)]));

@@ -1,7 +1,6 @@
 // Over 200 lines, because all look at the one story that is written at the beginning.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import type { Scope } from '#shared/policy.ts';
 import { follow } from '../../test/engines/event-source.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -81,7 +80,7 @@ test('what was taken back leaves its ids', async () => {
 
 test('a scope opens what belongs to it, and read:events the door', async () => {
   expect((await page(null)).status).toBe(401);
-  const withScopes = (...scopes: Scope[]): Asker => ({ ...admin, scopes });
+  const withScopes = (...scopes: string[]): Asker => ({ ...admin, scopes });
   expect(await page(withScopes('read:articles'))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   // What is public needs no scope of its own.
   expect(typesOf(await eventsOf(withScopes('read:events')))).toEqual(typesOf(await eventsOf(stranger)));

@@ -1,8 +1,8 @@
 import { Kind, type OperationDefinitionNode, OperationTypeNode, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import type { Caller } from '#shared/policy.ts';
+import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { readerOf, refusalOf, rightsOf } from './rights.ts';
 

@@ -1,5 +1,5 @@
 import { GraphQLError, getVariableValues, type OperationTypeNode } from 'graphql';
-import { admit, type Caller, type Scope } from '#shared/policy.ts';
+import { admit, type Caller } from '#shared/policy.ts';
 import { costOf } from './documents/cost.ts';
 import type { Documents, Prepared, PreparedOperation } from './documents/documents.ts';
 import { beyondLimit } from './documents/limits.ts';
@@ -71,7 +71,7 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
 
 /** Tools and gateways that were given the right, by a token; nobody has it without one. */
 const mayReadSchema = (caller: Caller): boolean => admit(caller, 'schema.read') === 'allowed';
-const SCHEMA_SCOPE: Scope = 'read:schema';
+const SCHEMA_SCOPE = 'read:schema';
 const INTROSPECTION_OFF = `This installation tells its schema only to tokens with the scope ${SCHEMA_SCOPE}.`;
 
 /** An operation that does not go with the method of its request. */

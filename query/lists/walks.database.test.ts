@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { readArticleList } from '../articles/reads.ts';
 

@@ -44,7 +44,7 @@ export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
       examples: problemExamples(domain),
-      securitySchemes: securitySchemes(issuerUrl),
+      securitySchemes: securitySchemes(domain, issuerUrl),
     },
   };
 };

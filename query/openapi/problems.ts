@@ -3,7 +3,7 @@ import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
 import { deleted, notFound } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import type { KernelOperationId } from '#shared/rest/operations.ts';
+import type { ClientOperationId, KernelOperationId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
@@ -35,7 +35,7 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
 };
 
 /** What follows from the rules of the kernel rather than from the form of the request; those of a domain stand at its operations. */
-const OF_THE_KERNEL: Partial<Record<KernelOperationId, readonly ProblemCode[]>> = {
+const OF_THE_KERNEL: Partial<Record<KernelOperationId | ClientOperationId, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],

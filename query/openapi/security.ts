@@ -1,32 +1,19 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { isPublic, type Operation, type Policy, type Scope, scopeOf } from '#shared/policy.ts';
-
-/** What each scope lets an application do, as far as the user may do it. */
-const SCOPES = {
-  'read:users': 'Read profiles',
-  'write:users': 'Change and delete profiles',
-  'read:articles': 'Read articles',
-  'write:articles': 'Write, change and delete articles',
-  'publish:articles': 'Publish articles and take them back',
-  'read:comments': 'Read comments',
-  'write:comments': 'Write, change and delete comments',
-  'manage:webhooks': 'Manage webhooks',
-  'read:events': 'Read events and histories',
-  'read:schema': 'Read the schema of GraphQL where INTROSPECTION is off',
-  'manage:clients': 'Manage applications',
-  'manage:operations': 'Give orders to the operation of the installation',
-} as const satisfies Record<Scope, string>;
+import { isPublic, type Operation, type Policy, scopeOf } from '#shared/policy.ts';
+import { scopeWordsOf } from '#shared/scope-words.ts';
 
 /** The ways to a token, and the token alone. Device codes stand in an extension, because OpenAPI knows them from 3.2 on. */
-export const securitySchemes = (issuerUrl: string): JsonObject => {
-  const tokens = { tokenUrl: `${issuerUrl}/token`, refreshUrl: `${issuerUrl}/token`, scopes: SCOPES };
+export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject => {
+  const scopes = Object.fromEntries([...scopeWordsOf(domain)].map(([scope, { described }]) => [scope, described]));
+  const tokens = { tokenUrl: `${issuerUrl}/token`, refreshUrl: `${issuerUrl}/token`, scopes };
   return {
     oauth: {
       type: 'oauth2',
       description: 'OAuth 2.1: codes with PKCE (S256) for people, client credentials for services, device codes for what has no browser.',
       flows: {
         authorizationCode: { authorizationUrl: `${issuerUrl}/authorize`, ...tokens },
-        clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes: SCOPES },
+        clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes },
       },
       'x-deviceAuthorization': { deviceAuthorizationUrl: `${issuerUrl}/device_authorization`, ...tokens },
     },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { type Caller, may, type Operation, SCOPES } from '#shared/policy.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import { type Caller, may, type Operation } from '#shared/policy.ts';
+import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import type { Change } from './change-stream.ts';
 import { mayKnow } from './may-know.ts';
 import { createPresentRights } from './present-rights.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { visibleText } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { role } from '#shared/events/fields.ts';
-import { SCOPES } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { checkTogether } from './client-rules.ts';
 import { publicJwks } from './public-jwks.ts';
 import { redirectUri } from './redirect-uri.ts';
@@ -31,57 +32,70 @@ const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
     .refine((items) => new Set(items).size === items.length, { error: 'Must not repeat an item.' })
     .meta({ uniqueItems: true });
 
-const scopes = setOf(z.enum([...SCOPES, ...OIDC_SCOPES]), SCOPES.length + OIDC_SCOPES.length);
-
-/** Each setting as it is once it is decided. */
-export const SETTINGS = {
-  name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
-  tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
-  grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length).min(1).meta({ description: 'The ways in which it gets tokens.' }),
-  redirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to; compared character by character.' }),
-  postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to who have signed out.' }),
-  scopes: scopes.meta({ description: 'What it may at most ask for.' }),
-  defaultScopes: scopes.meta({ description: 'What a request that names no scope asks for.' }),
-  firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
-  requireDpop: z.boolean().meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
-  requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
-  tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX).nullable().meta({ description: 'The subject of its certificate.' }),
-  jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
-  disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
-  /** When it is made; later it is changed as any user's is. */
-  serviceAccountRole: role.meta({ description: 'The role of its service account when that is made; otherwise `reader`.' }),
+/** The settings of clients, by the scopes of the domain. */
+const settingsFor = (apiScopes: readonly string[]) => {
+  const names: readonly string[] = [...apiScopes, ...OIDC_SCOPES];
+  const scopes = setOf(z.enum(names), names.length);
+  /** Each setting as it is once it is decided. */
+  const settings = {
+    name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
+    tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
+    grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length).min(1).meta({ description: 'The ways in which it gets tokens.' }),
+    redirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to; compared character by character.' }),
+    postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to who have signed out.' }),
+    scopes: scopes.meta({ description: 'What it may at most ask for.' }),
+    defaultScopes: scopes.meta({ description: 'What a request that names no scope asks for.' }),
+    firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
+    requireDpop: z.boolean().meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
+    requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
+    tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX).nullable().meta({ description: 'The subject of its certificate.' }),
+    jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
+    disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
+    /** When it is made; later it is changed as any user's is. */
+    serviceAccountRole: role.meta({ description: 'The role of its service account when that is made; otherwise `reader`.' }),
+  };
+  /** What may be left out; everything unsafe is off unless it is asked for. */
+  const sent = {
+    ...settings,
+    tokenEndpointAuthMethod: settings.tokenEndpointAuthMethod.default('none'),
+    redirectUris: settings.redirectUris.default([]),
+    postLogoutRedirectUris: settings.postLogoutRedirectUris.default([]),
+    scopes: settings.scopes.default([]),
+    defaultScopes: settings.defaultScopes
+      .optional()
+      .meta({ description: 'What a request that names no scope asks for. By default all `scopes`.' }),
+    firstParty: settings.firstParty.default(false),
+    requireDpop: settings.requireDpop.default(false),
+    requirePar: settings.requirePar.default(false),
+    tlsClientAuthSubject: settings.tlsClientAuthSubject.default(null),
+    jwks: settings.jwks.default(null),
+    disabled: settings.disabled.default(false),
+    serviceAccountRole: settings.serviceAccountRole.optional(),
+  };
+  return { settings, sent, Sent: z.strictObject(sent) };
 };
-
-/** What may be left out; everything unsafe is off unless it is asked for. */
-export const SENT_SETTINGS = {
-  ...SETTINGS,
-  tokenEndpointAuthMethod: SETTINGS.tokenEndpointAuthMethod.default('none'),
-  redirectUris: SETTINGS.redirectUris.default([]),
-  postLogoutRedirectUris: SETTINGS.postLogoutRedirectUris.default([]),
-  scopes: SETTINGS.scopes.default([]),
-  defaultScopes: SETTINGS.defaultScopes
-    .optional()
-    .meta({ description: 'What a request that names no scope asks for. By default all `scopes`.' }),
-  firstParty: SETTINGS.firstParty.default(false),
-  requireDpop: SETTINGS.requireDpop.default(false),
-  requirePar: SETTINGS.requirePar.default(false),
-  tlsClientAuthSubject: SETTINGS.tlsClientAuthSubject.default(null),
-  jwks: SETTINGS.jwks.default(null),
-  disabled: SETTINGS.disabled.default(false),
-  serviceAccountRole: SETTINGS.serviceAccountRole.optional(),
-};
-
-const Sent = z.strictObject(SENT_SETTINGS);
+type Settings = ReturnType<typeof settingsFor>;
+type Sent = z.output<Settings['Sent']>;
 
 /** A client whose settings do not say what it asks for by default asks for all that it may. */
-export const withDefaultScopes = (settings: z.output<typeof Sent>) => ({
+export const withDefaultScopes = <S extends Pick<Sent, 'scopes' | 'defaultScopes'>>(settings: S) => ({
   ...settings,
   defaultScopes: settings.defaultScopes ?? settings.scopes,
 });
 
 /** What an administrator decides about a client. */
-export const ClientSettings = Sent.transform(withDefaultScopes).superRefine(checkTogether);
-export type ClientSettings = z.infer<typeof ClientSettings>;
+export type ClientSettings = Omit<Sent, 'defaultScopes'> & { defaultScopes: string[] };
+
+const made = new WeakMap<Domain, Settings & { readonly ClientSettings: z.ZodType<ClientSettings> }>();
+/** Made once for a domain. */
+export const clientSettingsOf = (domain: Domain): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
+  const known = made.get(domain);
+  if (known !== undefined) return known;
+  const settings = settingsFor(policyOf(domain).scopes);
+  const schemas = { ...settings, ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether) };
+  made.set(domain, schemas);
+  return schemas;
+};
 
 /** Readable names for what operators make; visible ASCII, because it goes into headers, streams, and logs. */
 export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {

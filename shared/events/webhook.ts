@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { text, timestamp } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { Scope } from '#shared/policy.ts';
 import { defineEvent } from './define-event.ts';
 import { articleId, beginning, end, userId, webhookId } from './fields.ts';
 import { placedWithoutLog } from './places.ts';
@@ -60,7 +59,7 @@ export const headers = z
 const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/);
 
 /** On which scopes it depends what of all that happens a webhook is told. */
-export const TOLD_SCOPES = ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'] as const satisfies readonly Scope[];
+export const TOLD_SCOPES = ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'] as const;
 export type ToldScope = (typeof TOLD_SCOPES)[number];
 
 /** Those of whoever decided what goes where. */

@@ -1,28 +1,10 @@
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { checkTogether } from '#shared/clients/client-rules.ts';
-import { clientId, SENT_SETTINGS, SETTINGS, withDefaultScopes } from '#shared/clients/settings.ts';
+import { clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
 import type { RestOperation } from './operation.ts';
-
-const { serviceAccountRole: _, ...shown } = SETTINGS;
-
-const Client = z
-  .strictObject({
-    clientId: z.string().meta({ readOnly: true }),
-    ...shown,
-    serviceAccount: id.nullable().meta({ readOnly: true, description: 'The user that it is when it acts for itself.', examples: [1001] }),
-    selfRegistered: z.boolean().meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
-    createdAt,
-    updatedAt,
-    _links: Links,
-  })
-  .meta({ id: 'Client' });
-
-/** The one answer that shows a secret. */
-const ClientAndSecret = Client.extend({
-  secret: z.string().exactOptional().meta({ readOnly: true, description: 'There if it has just been made. It is not shown again.' }),
-}).meta({ id: 'ClientAndSecret' });
 
 /** Who puts back what they got may leave in it what cannot be changed. */
 const UNHEEDED = {
@@ -40,40 +22,6 @@ const withoutUnheeded = <Sent extends Unheeded>(sent: Sent): Omit<Sent, keyof Un
   const { clientId, secret, serviceAccount, selfRegistered, createdAt, updatedAt, _links, ...settings } = sent;
   return settings;
 };
-
-export const NewClient = z
-  .strictObject({ clientId: clientId.optional().meta({ description: 'By default one is made up.' }), ...SENT_SETTINGS })
-  .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
-  .superRefine(checkTogether)
-  .meta({ id: 'NewClient' });
-
-export const ClientReplacement = z
-  .strictObject({ ...SENT_SETTINGS, ...UNHEEDED })
-  .transform((whole) => withDefaultScopes(withoutUnheeded(whole)))
-  .superRefine(checkTogether)
-  .meta({ id: 'ClientReplacement', description: 'All settings of the client. What is left out is as in a new client.' });
-
-/** What is `null` is as in a new client again. */
-export const ClientPatch = z
-  .strictObject({
-    name: SETTINGS.name.optional(),
-    tokenEndpointAuthMethod: SETTINGS.tokenEndpointAuthMethod.nullable().optional(),
-    grantTypes: SETTINGS.grantTypes.optional(),
-    redirectUris: SETTINGS.redirectUris.nullable().optional(),
-    postLogoutRedirectUris: SETTINGS.postLogoutRedirectUris.nullable().optional(),
-    scopes: SETTINGS.scopes.nullable().optional(),
-    defaultScopes: SETTINGS.defaultScopes.nullable().optional(),
-    firstParty: SETTINGS.firstParty.nullable().optional(),
-    requireDpop: SETTINGS.requireDpop.nullable().optional(),
-    requirePar: SETTINGS.requirePar.nullable().optional(),
-    tlsClientAuthSubject: SETTINGS.tlsClientAuthSubject.optional(),
-    jwks: SETTINGS.jwks.optional(),
-    disabled: SETTINGS.disabled.nullable().optional(),
-    serviceAccountRole: SETTINGS.serviceAccountRole.nullable().optional(),
-    ...UNHEEDED,
-  })
-  .transform(withoutUnheeded)
-  .meta({ id: 'ClientPatch', description: 'What is `null` is as in a new client again.' });
 
 const LIMIT = 20;
 const LIMIT_MAX = 100;
@@ -95,62 +43,122 @@ export const ClientPage = z.object({
 
 const all = { right: 'client.manage', role: 'auth' } as const;
 const item = { ...all, path: '/clients/{clientId}' } as const;
-const changed = {
-  status: 200,
-  description: 'The client. With its secret, if it has a new one.',
-  kind: 'written',
-  schema: ClientAndSecret,
-} as const;
+/** The forms of clients and what they are shown as, by the settings that the scopes of the domain leave. */
+export const clientForms = (domain: Domain) => {
+  const { settings, sent } = clientSettingsOf(domain);
+  const { serviceAccountRole: _, ...shown } = settings;
+  const Client = z
+    .strictObject({
+      clientId: z.string().meta({ readOnly: true }),
+      ...shown,
+      serviceAccount: id.nullable().meta({ readOnly: true, description: 'The user that it is when it acts for itself.', examples: [1001] }),
+      selfRegistered: z.boolean().meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
+      createdAt,
+      updatedAt,
+      _links: Links,
+    })
+    .meta({ id: 'Client' });
+
+  /** The one answer that shows a secret. */
+  const ClientAndSecret = Client.extend({
+    secret: z.string().exactOptional().meta({ readOnly: true, description: 'There if it has just been made. It is not shown again.' }),
+  }).meta({ id: 'ClientAndSecret' });
+
+  const NewClient = z
+    .strictObject({ clientId: clientId.optional().meta({ description: 'By default one is made up.' }), ...sent })
+    .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
+    .superRefine(checkTogether)
+    .meta({ id: 'NewClient' });
+
+  const ClientReplacement = z
+    .strictObject({ ...sent, ...UNHEEDED })
+    .transform((whole) => withDefaultScopes(withoutUnheeded(whole)))
+    .superRefine(checkTogether)
+    .meta({ id: 'ClientReplacement', description: 'All settings of the client. What is left out is as in a new client.' });
+
+  /** What is `null` is as in a new client again. */
+  const ClientPatch = z
+    .strictObject({
+      name: settings.name.optional(),
+      tokenEndpointAuthMethod: settings.tokenEndpointAuthMethod.nullable().optional(),
+      grantTypes: settings.grantTypes.optional(),
+      redirectUris: settings.redirectUris.nullable().optional(),
+      postLogoutRedirectUris: settings.postLogoutRedirectUris.nullable().optional(),
+      scopes: settings.scopes.nullable().optional(),
+      defaultScopes: settings.defaultScopes.nullable().optional(),
+      firstParty: settings.firstParty.nullable().optional(),
+      requireDpop: settings.requireDpop.nullable().optional(),
+      requirePar: settings.requirePar.nullable().optional(),
+      tlsClientAuthSubject: settings.tlsClientAuthSubject.optional(),
+      jwks: settings.jwks.optional(),
+      disabled: settings.disabled.nullable().optional(),
+      serviceAccountRole: settings.serviceAccountRole.nullable().optional(),
+      ...UNHEEDED,
+    })
+    .transform(withoutUnheeded)
+    .meta({ id: 'ClientPatch', description: 'What is `null` is as in a new client again.' });
+  return { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch };
+};
 
 /** What the authorization server keeps itself; it is not in the log, and not under `/api`. */
-export const CLIENT_OPERATIONS = {
-  listClients: {
-    ...all,
-    method: 'GET',
-    path: '/clients',
-    summary: 'The clients, by their ids',
-    query: ClientPage,
-    answer: { status: 200, description: 'A page of clients.', kind: 'list', schema: Client },
-  },
-  createClient: {
-    ...all,
-    method: 'POST',
-    path: '/clients',
-    summary: 'Register a client',
-    body: { 'application/json': NewClient },
-    answer: { ...changed, status: 201, description: 'The client. Its secret, if it has one, is shown this once.' },
-  },
-  getClient: {
-    ...item,
-    method: 'GET',
-    summary: 'A client',
-    answer: { status: 200, description: 'The client.', kind: 'item', schema: Client },
-  },
-  replaceClient: {
-    ...item,
-    method: 'PUT',
-    summary: 'Replace the settings of a client',
-    body: { 'application/json': ClientReplacement },
-    answer: changed,
-  },
-  editClient: {
-    ...item,
-    method: 'PATCH',
-    summary: 'Change settings of a client',
-    body: { 'application/merge-patch+json': ClientPatch, 'application/json': ClientPatch },
-    answer: changed,
-  },
-  deleteClient: {
-    ...item,
-    method: 'DELETE',
-    summary: 'Delete a client; its tokens end',
-    answer: { status: 204, description: 'The client is gone.', kind: 'nothing' },
-  },
-  rotateClientSecret: {
-    ...all,
-    method: 'POST',
-    path: '/clients/{clientId}/secret',
-    summary: 'Give a client a new secret; the former one and its tokens end',
-    answer: { ...changed, description: 'The client and its new secret.' },
-  },
-} as const satisfies Record<string, RestOperation>;
+export const clientOperations = (domain: Domain) => {
+  const { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch } = clientForms(domain);
+  const changed = {
+    status: 200,
+    description: 'The client. With its secret, if it has a new one.',
+    kind: 'written',
+    schema: ClientAndSecret,
+  } as const;
+  const operations = {
+    listClients: {
+      ...all,
+      method: 'GET',
+      path: '/clients',
+      summary: 'The clients, by their ids',
+      query: ClientPage,
+      answer: { status: 200, description: 'A page of clients.', kind: 'list', schema: Client },
+    },
+    createClient: {
+      ...all,
+      method: 'POST',
+      path: '/clients',
+      summary: 'Register a client',
+      body: { 'application/json': NewClient },
+      answer: { ...changed, status: 201, description: 'The client. Its secret, if it has one, is shown this once.' },
+    },
+    getClient: {
+      ...item,
+      method: 'GET',
+      summary: 'A client',
+      answer: { status: 200, description: 'The client.', kind: 'item', schema: Client },
+    },
+    replaceClient: {
+      ...item,
+      method: 'PUT',
+      summary: 'Replace the settings of a client',
+      body: { 'application/json': ClientReplacement },
+      answer: changed,
+    },
+    editClient: {
+      ...item,
+      method: 'PATCH',
+      summary: 'Change settings of a client',
+      body: { 'application/merge-patch+json': ClientPatch, 'application/json': ClientPatch },
+      answer: changed,
+    },
+    deleteClient: {
+      ...item,
+      method: 'DELETE',
+      summary: 'Delete a client; its tokens end',
+      answer: { status: 204, description: 'The client is gone.', kind: 'nothing' },
+    },
+    rotateClientSecret: {
+      ...all,
+      method: 'POST',
+      path: '/clients/{clientId}/secret',
+      summary: 'Give a client a new secret; the former one and its tokens end',
+      answer: { ...changed, description: 'The client and its new secret.' },
+    },
+  } as const satisfies Record<string, RestOperation>;
+  return operations;
+};

@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type AggregateOperation, aggregateOperations } from '#kernel/rest/operations.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
-import { CLIENT_OPERATIONS } from './clients.ts';
+import { clientOperations } from './clients.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { ERASURE_OPERATIONS } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
@@ -13,7 +13,7 @@ import { OPERATOR_OPERATIONS } from './operator.ts';
 import { USER_OPERATIONS } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
-/** What there is whatever the domain, by operation id. */
+/** What there is of the log whatever the domain, by operation id. */
 export const KERNEL_OPERATIONS = {
   ...USER_OPERATIONS,
   ...ERASURE_OPERATIONS,
@@ -24,12 +24,14 @@ export const KERNEL_OPERATIONS = {
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...OPERATOR_OPERATIONS,
-  ...CLIENT_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;
+export type ClientOperationId = keyof ReturnType<typeof clientOperations>;
 export type KernelOperationId = keyof typeof KERNEL_OPERATIONS;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
-export type Operations = Readonly<Record<KernelOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation>>;
+export type Operations = Readonly<
+  Record<KernelOperationId | ClientOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation>
+>;
 
 const made = new WeakMap<Domain, Operations>();
 /** Made once for a domain. */
@@ -37,6 +39,7 @@ export const operationsOf = (domain: Domain): Operations => {
   const operations = made.get(domain) ?? {
     ...aggregateOperations(domain),
     ...KERNEL_OPERATIONS,
+    ...clientOperations(domain),
     ...eventOperations(catalogueOf(domain)),
   };
   made.set(domain, operations);

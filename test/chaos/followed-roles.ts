@@ -3,9 +3,9 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { type CommandSide, createCommandWorld } from '../engines/command-side.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
+import { SCOPES } from '../engines/policy.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';

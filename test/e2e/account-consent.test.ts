@@ -71,7 +71,7 @@ describe('consent', () => {
 
   test('names what is asked for, and only that', async () => {
     const page = await signIn({ scope: 'openid write:comments' });
-    expect(page.body).toContain('Comment in your name');
+    expect(page.body).toContain('Write, change and delete comments of yours');
     expect(page.body).not.toContain('articles');
   });
 

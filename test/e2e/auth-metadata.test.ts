@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '#shared/policy.ts';
 import { type AuthSite, shareAuthSite } from '../engines/auth-site.ts';
 import { ISSUER, serviceClient, webClient } from '../engines/auth-world.ts';
 import { basic, post } from '../engines/oauth.ts';
+import { SCOPES } from '../engines/policy.ts';
 
 let auth: AuthSite;
 beforeAll(async () => {

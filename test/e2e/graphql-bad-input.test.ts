@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventLog } from '#shared/event-log/open.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople } from '../engines/installation-people.ts';
+import { SCOPES } from '../engines/policy.ts';
 import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts';
 

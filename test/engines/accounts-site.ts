@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
-import { ClientSettings } from '#shared/clients/settings.ts';
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -19,6 +19,7 @@ import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';
+import * as schemas from './client-settings.ts';
 import { by, registerUser, system } from './command-side.ts';
 import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
@@ -83,7 +84,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     gateway,
     codec: createCodec({ keys, domain: publishing }),
     async addClient(clientId, settings = {}) {
-      const wanted = ClientSettings.parse({ ...clientAt(application.url), ...settings });
+      const wanted = schemas.ClientSettings.parse({ ...clientAt(application.url), ...settings });
       await auth.clients.register({ clientId, settings: wanted }, by(system));
     },
     async addPerson({ email, password, role = 'author', isConfirmed = true }) {

@@ -7,7 +7,6 @@ import type { StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { createAttempts } from '../../auth/accounts/attempts.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
@@ -19,6 +18,7 @@ import { type Served, serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
 import { type CommandSide, createCommandWorld } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
+import { SCOPES } from './policy.ts';
 
 export type ClientWorld = AsyncDisposable & {
   readonly side: CommandSide;
@@ -59,7 +59,11 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
   const attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
   const me = (request: Request) => ({ kind: resource.callerOf(request).kind });
   const routes = Router()
-    .use(resource.handler, clientRoutes({ clients, bodyBytesMax: 10_000 }), registrationRoutes({ clients, attempts }))
+    .use(
+      resource.handler,
+      clientRoutes({ domain: publishing, clients, bodyBytesMax: 10_000 }),
+      registrationRoutes({ domain: publishing, clients, attempts }),
+    )
     .get('/me', (request, response) => void response.json(me(request)));
   const server = opening.use(await serveRoutes(routes));
   const resources = opening.move();

@@ -18,14 +18,14 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
 import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
-import { POLICY } from './policy.ts';
+import { POLICY, SCOPES } from './policy.ts';
 
 /** The command side as one process has it. */
 export type CommandSide = AsyncDisposable &

@@ -7,12 +7,12 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type Cohort, type Feed, openFeed, type Reader } from '../../query/changes/feed.ts';
 import { createCommandWorld } from './command-side.ts';
-import { POLICY } from './policy.ts';
+import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 import { until } from './until.ts';
 

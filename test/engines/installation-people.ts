@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Role } from '#shared/events/fields.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { openHandBrowser } from './browser-by-hand.ts';
 import type { Installation } from './installation.ts';
+import { SCOPES } from './policy.ts';
 import { restClientOf } from './rest-client.ts';
 import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
 import { until } from './until.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
+import { SCOPES } from './policy.ts';
 import { type Running, type Settings, startInCopies, startInOne } from './running.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 

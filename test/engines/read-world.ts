@@ -9,7 +9,6 @@ import type { Role } from '#shared/events/fields.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Health } from '#shared/http/health.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { SCOPES, type Scope } from '#shared/policy.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from '../../command/routes.ts';
@@ -19,10 +18,11 @@ import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
+import { SCOPES } from './policy.ts';
 import { type Reply, restClientOf } from './rest-client.ts';
 
 /** Whoever asks; without scopes they have all. */
-export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly Scope[] };
+export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly string[] };
 const ANONYMOUS = null;
 
 type Asked = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { SCOPES, type Scope } from '#shared/policy.ts';
 import type { Installation } from './installation.ts';
 import { openPeople, type People, type TokenHolder } from './installation-people.ts';
+import { SCOPES } from './policy.ts';
 import { type RestClient, restClientOf } from './rest-client.ts';
 import { until } from './until.ts';
 
@@ -14,7 +14,7 @@ type CallerName = (typeof CALLERS)[number];
 /** The same service without the scope first: what it may do with it can end its tokens. */
 export const CALLERS_IN_TURN: readonly CallerName[] = ['bare', ...CALLERS.filter((caller) => caller !== 'bare')];
 
-export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: Scope };
+export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: string };
 
 type Ids = {
   readonly userId?: number;
@@ -52,7 +52,7 @@ export const openScenes = async (installation: Installation): Promise<(asked: As
   };
 };
 
-type Callers = { readonly author: TokenHolder; tokenOf(caller: CallerName, scope: Scope): Promise<TokenHolder | undefined> };
+type Callers = { readonly author: TokenHolder; tokenOf(caller: CallerName, scope: string): Promise<TokenHolder | undefined> };
 
 const openCallers = async (people: People, { write }: Workshop): Promise<Callers> => {
   const [someone, author, other] = [await people.signUp('Rita'), await people.signUp('Ada'), await people.signUp('Otto')];
@@ -61,7 +61,7 @@ const openCallers = async (people: People, { write }: Workshop): Promise<Callers
   const service = await people.registerService('author');
   const persons = { anonymous: undefined, reader, author, other, admin: people.administrator };
   const known = new Map<string, Promise<TokenHolder>>();
-  const serviceWith = (scopes: readonly Scope[]): Promise<TokenHolder> => {
+  const serviceWith = (scopes: readonly string[]): Promise<TokenHolder> => {
     const key = scopes.join(' ');
     const token = known.get(key) ?? people.tokenOf(service, scopes);
     known.set(key, token);

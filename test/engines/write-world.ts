@@ -8,13 +8,13 @@ import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import type { Authentication } from '#shared/http/limit-rate.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { SCOPES } from '#shared/policy.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
+import { SCOPES } from './policy.ts';
 import { bearer } from './resource-world.ts';
 
 export type WriteAnswer = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };

@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
-import { POLICY } from '../engines/policy.ts';
+import type { Caller } from '#shared/policy.ts';
+import { POLICY, SCOPES } from '../engines/policy.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 

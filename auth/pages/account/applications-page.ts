@@ -1,7 +1,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { hidden } from '../field.ts';
 import type { Page } from '../page.ts';
-import { inOrder, wordsOf } from '../scope-words.ts';
+import type { WordedScope } from '../scope-words.ts';
 import { momentOfSeconds } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
@@ -9,7 +9,7 @@ export type ShownApplication = {
   readonly clientId: string;
   readonly name: string;
   readonly isOurs: boolean;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly WordedScope[];
   readonly sinceS: number;
   readonly usedAtS: number | undefined;
 };
@@ -32,7 +32,7 @@ ${applications.length > 0 && html`<ul class="items">${applications.map((applicat
 const itemOf = ({ clientId, name, isOurs, scopes, sinceS, usedAtS }: ShownApplication, token: string): Html => html`<li><div>
 <h2>${name}</h2>
 <p class="small">${isOurs && 'Our own. '}Since ${momentOfSeconds(sinceS)}${usedAtS !== undefined && html`, last used ${momentOfSeconds(usedAtS)}`}</p>
-<ul class="scopes">${inOrder(scopes).map((scope) => html`<li>${wordsOf(scope) ?? scope}</li>`)}</ul></div>
+<ul class="scopes">${scopes.map(({ scope, words }) => html`<li>${words ?? scope}</li>`)}</ul></div>
 <form method="post" action="${PATHS.applications}">
 ${hidden('token', token)}${hidden('client', clientId)}
 <button type="submit" aria-label="End what ${name} may do">End</button>

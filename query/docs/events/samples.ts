@@ -4,7 +4,7 @@ import { idsIn } from '#shared/change-stream/visible-data.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Caller, type Policy, SCOPES } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
 import { createRepresentation } from '../../events/representation.ts';
 import { type Happening, happeningOf } from '../../graphql/subscriptions/happening.ts';
@@ -47,7 +47,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
 
 const administratorOf = (policy: Policy): Caller => ({
   ...{ kind: 'user', policy, userId: 7000 as UserId, role: 'admin' },
-  ...{ scopes: new Set(SCOPES), client: 'web' },
+  ...{ scopes: new Set(policy.scopes), client: 'web' },
 });
 
 const PLACE = 2_560 as Position;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { scaled } from '../../../test/engines/load.ts';
-import { POLICY } from '../../../test/engines/policy.ts';
+import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';

@@ -1,8 +1,8 @@
 import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { type Caller, SCOPES } from '#shared/policy.ts';
-import { POLICY } from '../../../test/engines/policy.ts';
+import type { Caller } from '#shared/policy.ts';
+import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
 import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';

@@ -1,0 +1,68 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { capital, spaced } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import { policyOf } from './policy.ts';
+
+/** What a scope allows: in the description of the interface, and to whoever is asked for it, as “It asks to …”. */
+export type ScopeWords = { readonly described: string; readonly asked: string };
+
+const KERNEL: Readonly<Record<string, ScopeWords>> = {
+  'read:users': { described: 'Read profiles', asked: 'See profiles, and your own e-mail address' },
+  'write:users': { described: 'Change and delete profiles', asked: 'Change your profile, and delete your account' },
+  'manage:webhooks': {
+    described: 'Manage webhooks',
+    asked: 'Have changes of what else is allowed here sent to other servers by webhooks',
+  },
+  'read:events': { described: 'Read events and histories', asked: 'Follow what changes, and look at the history' },
+  'read:schema': {
+    described: 'Read the schema of GraphQL where INTROSPECTION is off',
+    asked: 'See how the interface for programs is built',
+  },
+  'manage:clients': { described: 'Manage applications', asked: 'Register, change and delete applications' },
+  'manage:operations': {
+    described: 'Give orders to the operation of the installation',
+    asked: 'Take in again or leave out what stands still, and have the log verified',
+  },
+};
+
+/** By scope, in the order of the policy. What the domain adds says what its commands do. */
+export const scopeWordsOf = (domain: Domain): ReadonlyMap<string, ScopeWords> =>
+  new Map(policyOf(domain).scopes.map((scope) => [scope, KERNEL[scope] ?? derivedWords(domain, scope)]));
+
+const derivedWords = (domain: Domain, scope: string): ScopeWords => {
+  const { rights } = policyOf(domain);
+  const kind = Object.values(domain.kinds).find(({ path }) => scope.endsWith(`:${path}`));
+  if (kind === undefined) throw new Error(`The scope ${scope} is of nothing`);
+  const commands = Object.values(kind.commands).filter(
+    ({ name, internal }) => !internal && rights.get(operationOf(kind, name))?.scope === scope,
+  );
+  const isOwned = kind.owner !== undefined;
+  if (commands.length === 0) {
+    const described = `Read ${spaced(kind.plural)}`;
+    return {
+      described,
+      asked: isOwned && hasHidden(domain, kind) ? `${described}, also those of yours that others cannot see` : described,
+    };
+  }
+  const described = capital(`${new Intl.ListFormat('en-GB').format([...new Set(commands.map(verbOf))])} ${spaced(kind.plural)}`);
+  return { described, asked: isOwned ? `${described} of yours` : described };
+};
+
+/** Whether somebody reads more of them because they are theirs. */
+const hasHidden = (domain: Domain, kind: Kind): boolean =>
+  policyOf(domain)
+    .rights.get(operationOf(kind, 'read'))
+    ?.alternatives.some(({ op }) => op === 'caller') ?? false;
+
+const verbOf = (command: CommandInfo): string => {
+  switch (command.kind) {
+    case 'create':
+      return 'write';
+    case 'edit':
+      return 'change';
+    case 'end':
+      return 'delete';
+    default:
+      return spaced(command.name);
+  }
+};
