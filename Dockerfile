@@ -7,12 +7,12 @@ FROM --platform=$BUILDPLATFORM node:${NODE}-alpine AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && rm -rf node_modules/node node_modules/.bin \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -exec rm {} +
 # The user of the roles, and the folders that are theirs.
 RUN mkdir -p /root-of-image/etc /root-of-image/var/lib && cd /root-of-image \
   && echo 'root:x:0:0:root:/root:/sbin/nologin' > etc/passwd && echo 'annals:x:1000:1000:annals:/var/lib/annals:/sbin/nologin' >> etc/passwd \
   && printf 'root:x:0:\nannals:x:1000:\n' > etc/group \
-  && install -d -o 1000 -g 1000 var/lib/annals var/lib/annals-audit
+  && mkdir var/lib/annals var/lib/annals-audit && chown 1000:1000 var/lib/annals var/lib/annals-audit
 
 FROM node:${NODE}-alpine AS node
 
@@ -32,7 +32,7 @@ VOLUME ["/var/lib/annals", "/var/lib/annals-audit"]
 # Clients, metrics, and the other roles' commands.
 EXPOSE 4000 9464 4100
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s \
-  CMD wget -q -T 4 -O /dev/null "http://127.0.0.1:${PORT:-4000}/readyz" || exit 1
+  CMD wget -q -O /dev/null "http://127.0.0.1:${PORT:-4000}/readyz" || exit 1
 ENTRYPOINT ["node"]
 CMD ["main.ts"]
 LABEL org.opencontainers.image.title="Annals" \

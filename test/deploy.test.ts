@@ -63,7 +63,7 @@ test('what the audit keeps is on a volume of its own, in a folder that the image
   expect(folders.audit).toBe(environment.AUDIT_DIR);
   expect(folders.data).toBe(/DATA_DIR=(\S+)/.exec(read('Dockerfile'))?.[1]);
   for (const folder of Object.values(folders)) {
-    expect(read('Dockerfile')).toMatch(new RegExp(`install -d -o 1000 -g 1000 .*\\b${folder.slice(1)}(?: |$)`, 'm'));
+    expect(read('Dockerfile')).toMatch(new RegExp(`chown 1000:1000 .*\\b${folder.slice(1)}(?: |$)`, 'm'));
     expect(read('Dockerfile')).toMatch(new RegExp(`^VOLUME .*"${folder}"`, 'm'));
   }
 });
@@ -199,4 +199,27 @@ test('the image has the Node of package.json, every role, and the ports of the s
     expect(kept).toContain(`!${path}`);
   expect(dockerfile).toContain(`http://127.0.0.1:\${PORT:-${SETTINGS.PORT.fallback}}/readyz`);
   expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
+});
+
+test('a release is of one version, for the platforms that docker-bake.hcl has', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  expect(parse(read('deploy/helm/annals/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  const bake = read('docker-bake.hcl');
+  expect(bake).toContain(`variable "VERSION" { default = "${version}" }`);
+  const workflow = z
+    .object({
+      jobs: z.object({
+        publish: z.object({ env: z.record(z.string(), z.string()), steps: z.array(z.looseObject({ uses: z.string().optional() })) }),
+      }),
+    })
+    .parse(parse(read('.github/workflows/release.yml')));
+  const { env, steps } = workflow.jobs.publish;
+  const given = new Set([...Object.keys(env), 'VERSION']);
+  for (const [, name = ''] of bake.matchAll(/^variable "(\w+)"/gm)) expect(given).toContain(name);
+  const { files, targets } = z
+    .object({ files: z.string(), targets: z.string() })
+    .parse(steps.find(({ uses }) => uses?.startsWith('docker/bake-action@'))?.with);
+  expect(read(files)).toMatch(
+    new RegExp(`^target "${targets}" [{][\\s\\S]*"linux/amd64", "linux/arm64"[\\s\\S]*type=sbom[\\s\\S]*type=provenance`, 'm'),
+  );
 });
