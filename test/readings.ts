@@ -2,14 +2,20 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Expression } from '#kernel/conditions/expression.ts';
 import { type Find, holds, type State } from '#kernel/conditions/holds.ts';
-import { mayKnow } from '#kernel/conditions/may-know.ts';
 import { partsIn, partsSql } from '#kernel/conditions/parts.ts';
 import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { mayKnow } from '#kernel/visibility/may-know.ts';
+import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
+import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { createDatabase, type TestDatabase } from './engines/database.ts';
 
 /**
@@ -26,7 +32,7 @@ const ABSENT_IDS = 3;
 /** Aggregates by their ids; what has ended has no row. */
 type World = ReadonlyMap<string, ReadonlyMap<number, State | 'ended'>>;
 
-const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
+export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
   if (def.values !== undefined) return fc.constantFrom(...def.values);
   switch (def.kind) {
     case 'ref':
@@ -97,7 +103,10 @@ const rendered = ({ text, values }: Piece): { text: string; values: unknown[] } 
 const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
   await pool.query('create schema readings');
   for (const kind of Object.values(domain.kinds)) {
-    const columns = fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`);
+    const columns = [
+      ...fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`),
+      ...(staysWhenEnded(kind) ? ['deleted_at timestamptz'] : []),
+    ];
     await pool.query(`create table readings.${kind.table} (${['id bigint primary key', ...columns].join(', ')})`);
   }
 };
@@ -113,9 +122,25 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
   }
 };
 
-type Asker = { readonly role: string; readonly id: number | null };
-const askersOf = ({ roles }: Domain): readonly Asker[] =>
+export type Asker = { readonly role: string; readonly id: number | null };
+export const askersOf = ({ roles }: Domain): readonly Asker[] =>
   roles.flatMap((role): readonly Asker[] => (role === 'anonymous' ? [{ role, id: null }] : USERS.map((id) => ({ role, id }))));
+
+/** With the scopes of all rights. */
+export const callerOf = (domain: Domain, { role, id }: Asker): Caller => {
+  const policy = policyOf(domain);
+  if (id === null) return { kind: 'anonymous', policy };
+  const scopes = new Set([...policy.rights.values()].map(({ scope }) => scope));
+  return { kind: 'user', policy, userId: id as UserId, role: role as Role, scopes, client: null };
+};
+
+/** What stands under something goes with it. */
+const isPlaced = (domain: Domain, world: World, kind: Kind, state: State): boolean => {
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  if (def === undefined) return true;
+  const [parent, found] = [domain.kinds[targetOf(def)] as Kind, findIn(world)(targetOf(def), state[kind.parent as string])];
+  return found !== undefined && isPlaced(domain, world, parent, found);
+};
 
 const inMemory = (right: Right, { role, id }: Asker, world: World): readonly number[] => {
   const reach = [...(right.byRole.get(role) ?? NOTHING)];
@@ -173,6 +198,31 @@ export const describeReadings = (domain: Domain): void => {
             for (const [how, ids] of await bySql(pool, domain, right, asker))
               expect({ ids, how, asker, right: right.operation }).toEqual({ ids: wanted, how, asker, right: right.operation });
           }
+      }),
+      { numRuns: WORLDS },
+    );
+  });
+
+  test(`${domain.name}: what followers are shown of what happened is what they can read now`, async () => {
+    await fc.assert(
+      fc.asyncProperty(worldOf(domain), async (world) => {
+        await fill(pool, domain, world);
+        const run = async (text: string, values: readonly unknown[]) => (await pool.query(text, [...values])).rows;
+        const isReadable = createPresentRights({ domain, run: run as never, schema: 'readings' });
+        for (const kind of Object.values(domain.kinds)) {
+          const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
+          for (const asker of askersOf(domain)) {
+            const caller = callerOf(domain, asker);
+            const readable = new Set(inMemory(read, asker, world));
+            const asked = [...(world.get(kind.name) ?? [])].map(async ([id, state]) => ({
+              id,
+              isShown: await isReadable(caller, streamName(kind.name, id)),
+              isThere: state !== 'ended' && isPlaced(domain, world, kind, state),
+            }));
+            for (const { id, isShown, isThere } of await Promise.all(asked))
+              expect({ isShown, id, asker, kind: kind.name }).toEqual({ isShown: isThere && readable.has(id), id, asker, kind: kind.name });
+          }
+        }
       }),
       { numRuns: WORLDS },
     );

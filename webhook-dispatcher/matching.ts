@@ -1,9 +1,9 @@
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { Policy } from '#shared/policy.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { ownerOf } from './owners.ts';
 

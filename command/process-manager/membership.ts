@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type StreamKind, streamName } from '#shared/events/streams.ts';
+import { streamName } from '#shared/events/streams.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
@@ -52,7 +52,7 @@ export const orphansOf = async (pool: Pool, parent: StreamName, limit: number): 
 export const childrenOf = async (
   pool: Pick<Pool, 'query'>,
   parent: StreamName,
-  { kind, limit }: { readonly kind: StreamKind; readonly limit: number },
+  { kind, limit }: { readonly kind: string; readonly limit: number },
 ): Promise<readonly StreamName[]> => {
   const { rows } = await pool.query<{ child: StreamName }>(
     'select child from process_manager.member where parent = $1 and starts_with(child, $2) limit $3',

@@ -1,6 +1,6 @@
 import { capital, wire } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import type { Expression } from './expression.ts';
+import { always, and, type Expression, negate, never, or } from './expression.ts';
 import { compare } from './holds.ts';
 
 /**
@@ -10,7 +10,7 @@ import { compare } from './holds.ts';
 export type Facts = Readonly<Record<string, unknown>>;
 export type Check = (facts: Facts, callerId: number | null) => boolean;
 /** Behind which references, from the aggregate whose right it is. */
-type At = { readonly domain: Domain; readonly kind: Kind | undefined; readonly path: readonly string[] };
+export type At = { readonly domain: Domain; readonly kind: Kind | undefined; readonly path: readonly string[] };
 
 const keyOf = ({ kind, path }: At, field: string): string => {
   const isOwner = kind === undefined || field === kind.owner || (kind.name === 'user' && field === 'id');
@@ -34,7 +34,7 @@ export const checkOf = (expression: Expression, at: At): Check => {
     }
     case 'not': {
       const check = checkOf(expression.of, at);
-      const keys = fieldsOf(expression.of).map((each) => keyOf(at, each));
+      const keys = factsIn(expression.of, at).map(({ key }) => key);
       // Of what is not known, no negation is true either.
       return (facts, callerId) => keys.every((key) => facts[key] !== undefined) && !check(facts, callerId);
     }
@@ -60,24 +60,82 @@ export const checkOf = (expression: Expression, at: At): Check => {
 };
 
 /** Nothing is true of what is not there: of that, no fact is known. */
-const behind = ({ field, kind, of }: Extract<Expression, { op: 'at' }>, { domain, path }: At): Check => {
-  const there: At = { domain, kind: domain.kinds[kind], path: [...path, field] };
-  const check = checkOf(of, there);
-  const keys = fieldsOf(of).map((each) => keyOf(there, each));
+const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
+  const check = checkOf(expression.of, thereOf(expression, at));
+  const keys = factsIn(expression, at).map(({ key }) => key);
   return (facts, callerId) => keys.some((key) => facts[key] !== undefined) && check(facts, callerId);
 };
 
-const fieldsOf = (expression: Expression): readonly string[] => {
+const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, path }: At): At => ({
+  domain,
+  kind: domain.kinds[kind],
+  path: [...path, field],
+});
+
+/** A field that a condition asks for, behind these references, and what it is called among the facts. */
+export type Fact = { readonly key: string; readonly path: readonly string[]; readonly field: string };
+
+export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return expression.of.flatMap(fieldsOf);
+      return expression.of.flatMap((each) => factsIn(each, at));
     case 'not':
-      return fieldsOf(expression.of);
+      return factsIn(expression.of, at);
     case 'const':
     case 'some':
       return [];
+    case 'at': {
+      const there = thereOf(expression, at);
+      const found = factsIn(expression.of, there);
+      // Whether it is there is asked too.
+      return found.length > 0 ? found : [factOf(there, 'id')];
+    }
     default:
-      return [expression.field];
+      return [factOf(at, expression.field)];
+  }
+};
+
+/** What a condition asks of one field, of which aggregate. */
+type Question = { readonly asked: Extract<Expression, { readonly field: string }>; readonly at: At };
+
+export const questionsIn = (expression: Expression, at: At): readonly Question[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => questionsIn(each, at));
+    case 'not':
+      return questionsIn(expression.of, at);
+    case 'const':
+    case 'some':
+      return [];
+    case 'at':
+      return [{ asked: expression, at }, ...questionsIn(expression.of, thereOf(expression, at))];
+    default:
+      return [{ asked: expression, at }];
+  }
+};
+
+export const factOf = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
+
+/** What facts leave of a condition: whether it is true, or of which callers. Two that are left alike are true of the same. */
+export const leftBy = (expression: Expression, at: At, facts: Facts): Expression => {
+  switch (expression.op) {
+    case 'and':
+      return and(...expression.of.map((each) => leftBy(each, at, facts)));
+    case 'or':
+      return or(...expression.of.map((each) => leftBy(each, at, facts)));
+    case 'not':
+      return factsIn(expression.of, at).every(({ key }) => facts[key] !== undefined) ? negate(leftBy(expression.of, at, facts)) : never;
+    case 'at':
+      return factsIn(expression, at).some(({ key }) => facts[key] !== undefined)
+        ? leftBy(expression.of, thereOf(expression, at), facts)
+        : never;
+    case 'caller': {
+      const id = facts[keyOf(at, expression.field)];
+      return typeof id === 'number' ? { op: 'caller', field: String(id) } : never;
+    }
+    default:
+      return checkOf(expression, at)(facts, null) ? always : never;
   }
 };

@@ -1,5 +1,6 @@
 import { choice, flag, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
 import { describeReadings } from '../../test/readings.ts';
+import { describeTold } from '../../test/told.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/registry.ts';
 
@@ -10,8 +11,13 @@ const { aggregate, user } = base;
 const team = aggregate('team', {
   owner: 'lead',
   fields: { lead: ref(user).optional(), budget: integer(0, 9), open: flag(), since: instant().optional() },
-  events: { formed: { creates: ['lead', 'budget', 'open', 'since'] }, dissolved: { ends: true } },
-  commands: { form: { emits: 'formed' }, dissolve: { emits: 'dissolved' } },
+  events: {
+    formed: { creates: ['lead', 'budget', 'open', 'since'] },
+    reformed: { changes: ['lead', 'budget', 'open'] },
+    opened: { sets: { open: true, since: 'now' } },
+    dissolved: { ends: true },
+  },
+  commands: { form: { emits: 'formed' }, reform: { emits: 'reformed' }, open: { emits: 'opened' }, dissolve: { emits: 'dissolved' } },
   rights: {
     read: {
       anyone: { open: true, budget: { max: 3 } },
@@ -32,9 +38,25 @@ const claim = aggregate('claim', {
     kind: choice('travel', 'meals'),
     status: states('draft', 'submitted', 'paid'),
   },
-  events: { drafted: { creates: ['purpose', 'team', 'kind'] }, withdrawn: { ends: true } },
+  events: {
+    drafted: { creates: ['purpose', 'team', 'kind'] },
+    moved: { changes: ['team'] },
+    submitted: { sets: { status: 'submitted' } },
+    paid: { sets: { status: 'paid' } },
+    returned: { sets: { status: 'draft' } },
+    noted: { notes: true, internal: true },
+    audited: { sets: { status: 'submitted' }, internal: true },
+    withdrawn: { ends: true },
+  },
   facts: { foreign: { employee: { caller: false } } },
-  commands: { draft: { emits: 'drafted' }, withdraw: { emits: 'withdrawn' } },
+  commands: {
+    draft: { emits: 'drafted' },
+    move: { emits: 'moved' },
+    submit: { emits: 'submitted' },
+    pay: { emits: 'paid' },
+    return: { emits: 'returned' },
+    withdraw: { emits: 'withdrawn' },
+  },
   rights: {
     read: {
       anyone: 'paid',
@@ -71,4 +93,6 @@ const reply = aggregate('shortReply', {
   },
 });
 
-describeReadings(assemble(base, [team, claim, remark, reply]));
+const conditions = assemble(base, [team, claim, remark, reply]);
+describeReadings(conditions);
+describeTold(conditions);

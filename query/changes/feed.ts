@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Position } from '#shared/brands.ts';
-import { statusAfter } from '#shared/change-stream/article-history.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
-import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
-import { type Caller, isPublic, type Policy, policyOf } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
 import { createLanes } from './lanes.ts';
@@ -94,8 +94,7 @@ export const openFeed = async ({
   tracing = NO_TRACING,
   ringLimits,
 }: FeedOptions): Promise<Feed> => {
-  const catalogue = catalogueOf(domain);
-  const policy = policyOf(domain);
+  const takesVisibility = createTakesVisibility(domain);
   const ring = createRing(await changes.head(), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
   const toldSpans = createToldSpans(tracing);
@@ -115,7 +114,7 @@ export const openFeed = async ({
       const fresh = ring.take(page);
       heard.inc(fresh.length);
       toldSpans?.heard(fresh);
-      if (fresh.some(({ change }) => takesVisibility({ catalogue, policy }, change))) renderings.clear();
+      if (fresh.some(({ change }) => takesVisibility(change))) renderings.clear();
       onHeard(fresh.map(({ change }) => change));
       lanes.hear(fresh);
     }
@@ -149,16 +148,14 @@ const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) =
   },
 });
 
-type Known = { readonly catalogue: Catalogue; readonly policy: Policy };
-
 /**
- * Messages of earlier changes may show what can no longer be read after this one. What its owner and administrators alone can read is
- * in no message to others. An unknown type may be anything.
+ * Messages of earlier changes may show what can no longer be read after this one. What is the kernel’s own, its owner and
+ * administrators alone can read, so that it is in no message to others. An unknown type may be anything.
  */
-const takesVisibility = ({ catalogue, policy }: Known, { type, right, resource, isParked }: Change): boolean => {
-  if (catalogue.find(type) === undefined || isParked) return true;
-  if (!isPublic(policy, right)) return false;
-  return type.endsWith('.deleted') || (resource.articleStatus === 'published' && statusAfter(type) === 'draft');
+const createTakesVisibility = (domain: Domain): ((change: Change) => boolean) => {
+  const catalogue = catalogueOf(domain);
+  const { types } = visibilityOf(domain);
+  return ({ type, isParked }) => isParked || (types.get(type)?.takesAway ?? catalogue.find(type) === undefined);
 };
 
 /** Does it again whenever it ends, until the signal. */

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { userOf } from '#shared/change-stream/visible-origin.ts';
 import type { Caller } from '#shared/policy.ts';
+import { userOf } from '#shared/visibility/visible-origin.ts';
 import type { Cohort, Reader } from './feed.ts';
 import type { Messages, Rendered } from './render-ahead.ts';
 import { strangerLike } from './renderings.ts';

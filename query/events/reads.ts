@@ -1,12 +1,12 @@
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReaderOptions } from '#shared/change-stream/changes.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
 import { isAskedFor, streamFor } from './filter.ts';

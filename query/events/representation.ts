@@ -1,15 +1,16 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
-import type { IsReadable } from '#shared/change-stream/present-rights.ts';
-import { idsIn, visibleTo } from '#shared/change-stream/visible-data.ts';
-import { visibleOrigin } from '#shared/change-stream/visible-origin.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import type { Actor, Origin } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { IsReadable } from '#shared/visibility/present-rights.ts';
+import { idsIn, visibleTo } from '#shared/visibility/visible-data.ts';
+import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 
-type Dependencies = { readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
+type Dependencies = { readonly domain: Domain; readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
 
 /** An event as a caller sees it, who may know of it. */
 export type RepresentEvent = (change: Change, caller: Caller) => Promise<RepresentedEvent>;
@@ -27,9 +28,9 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly parked?: true;
 };
 
-export const createRepresentation = ({ identity, open, isReadable }: Dependencies): RepresentEvent => {
+export const createRepresentation = ({ domain, identity, open, isReadable }: Dependencies): RepresentEvent => {
   const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
-    (await isReadable(caller, change.stream)) ? visibleTo(caller, change.stream, await open(change)) : idsIn(change.data);
+    (await isReadable(caller, change.stream)) ? visibleTo(domain, caller, change, await open(change)) : idsIn(change.data);
   return async (change, caller) => ({
     id: change.id,
     type: change.type,

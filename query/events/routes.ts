@@ -1,7 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
@@ -10,6 +9,7 @@ import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller } from '#shared/policy.ts';
 import { EVENT_OPERATIONS, type EventFilter, followedEvents } from '#shared/rest/events.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { Charge } from '../as-of/meter.ts';
 import type { Cohort, Feed } from '../changes/feed.ts';
 import type { RoleWatch } from '../changes/role-watch.ts';

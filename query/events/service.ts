@@ -4,7 +4,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
-import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import type { StreamSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -13,6 +12,7 @@ import type { Health } from '#shared/http/health.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
 import { createRoleWatch, type RoleWatch } from '../changes/role-watch.ts';
 import type { Reads } from '../read-routes.ts';
@@ -61,9 +61,10 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   const streams = opening.use(openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }));
   health.onDrain(() => streams.drain());
   const represent = createRepresentation({
+    domain,
     identity: eventLog.identity,
     open: createChangeOpener(dependencies),
-    isReadable: createPresentRights((text, values) => runPrepared(pool, text, values)),
+    isReadable: createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) }),
   });
   const times = createTimes({ pool, eventLog });
   const routes = eventRoutes({ domain, feed, streams, eventLog, times, represent, demandPresentRole, before });

@@ -1,7 +1,7 @@
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import type { Caller } from '#shared/policy.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
 /** Which part of a history: of versions below one or above one, the nearest first. */

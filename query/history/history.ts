@@ -1,8 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, UserId, Version } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
-import { seesAll } from '#shared/change-stream/visible-data.ts';
-import { visibleOrigin } from '#shared/change-stream/visible-origin.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -13,6 +11,8 @@ import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
+import { isPrivate, seesAll } from '#shared/visibility/visible-data.ts';
+import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { createExceptionsFinder } from '../as-of/exceptions.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
@@ -21,7 +21,7 @@ import { runPrepared } from '../statement.ts';
 import { type Described, describe } from './describe.ts';
 import { fieldChange, fieldOf } from './fields.ts';
 import { findEntries, type Stretch } from './find-entries.ts';
-import { linksOf } from './links.ts';
+import { createLinks } from './links.ts';
 import { knownVersion, lastVersion } from './versions.ts';
 
 export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables'> & {
@@ -65,6 +65,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const { pool, eventLog, codec, tables } = options;
   const catalogue = catalogueOf(options.domain);
   const exceptionsOf = createExceptionsFinder(pool);
+  const linksOf = createLinks(options.domain);
   const departedAmong = createDepartures(options);
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
     const stream = streamName(kind, id);
@@ -82,7 +83,19 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const entries: HistoryEntry[] = [];
     const table = demandTable(tables, kind);
     for await (const described of describe({ catalogue, kind, table, source, codec, skipped, departedAmong }, changes))
-      entries.push(entryOf({ kind, id, caller, identity: eventLog.identity }, described));
+      entries.push(
+        entryOf(
+          {
+            domain: options.domain,
+            linksOf,
+            path: `/${options.domain.kinds[kind]?.path ?? table.name}/${id}`,
+            kind,
+            caller,
+            identity: eventLog.identity,
+          },
+          described,
+        ),
+      );
     return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
   };
 };
@@ -100,15 +113,22 @@ const createDepartures =
     return new Set(rows.map(({ id }) => id));
   };
 
-type Shown = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly identity: LogIdentity };
+type Shown = {
+  readonly domain: Domain;
+  readonly linksOf: ReturnType<typeof createLinks>;
+  readonly path: string;
+  readonly kind: Kind;
+  readonly caller: Caller;
+  readonly identity: LogIdentity;
+};
 
 const entryOf = (shown: Shown, described: Described): HistoryEntry => {
-  const { kind, caller, identity } = shown;
+  const { domain, kind, caller, identity } = shown;
   const { change, touched, isReadable, isErased } = described;
-  const { version, id, type, at, position, origin, stream } = change;
+  const { version, id, type, at, position, origin } = change;
   const seen = touched
     .map(({ column, from, to }) => ({ field: fieldOf(kind, column) ?? column, from, to }))
-    .filter(({ field }) => !PRIVATE.has(field) || seesAll(caller, stream));
+    .filter(({ field }) => !isPrivate(domain, kind, field) || seesAll(domain, caller, change));
   return {
     version: version as Version,
     id,
@@ -119,9 +139,6 @@ const entryOf = (shown: Shown, described: Described): HistoryEntry => {
     changes: seen.map(({ field, from, to }) => fieldChange(field, { from, to }, identity)),
     ...(isErased && { erased: true as const }),
     ...(!isReadable && { unreadable: true as const }),
-    _links: linksOf(shown, described),
+    _links: shown.linksOf(shown, described),
   };
 };
-
-/** What of a profile is not everybody's. */
-const PRIVATE = new Set(['email', 'role']);

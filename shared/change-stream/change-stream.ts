@@ -38,6 +38,8 @@ export type Change = {
   readonly right: Operation;
   /** What that depends on, as things stood when it happened. */
   readonly resource: Facts;
+  /** As it was before, if somebody may know of it who may not read what became of it. */
+  readonly former?: Facts;
   /** Its aggregate is out of the read model, because of this event or an earlier one. */
   readonly isParked: boolean;
   /** The `traceparent` of what it follows from, if that trace is recorded. */

@@ -5,11 +5,11 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import { context } from '../../test/codec-setting.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
-import { mayKnow } from './may-know.ts';
 
 let reading: ChangeReading;
 beforeAll(async () => {

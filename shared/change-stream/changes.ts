@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { watchesOf } from '#kernel/visibility/watches.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -8,11 +9,11 @@ import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
-import { ArticleHistories } from './article-histories.ts';
+import { createOpenedFinder } from '#shared/visibility/changed-fields.ts';
+import { Histories, type Seen } from '#shared/visibility/histories.ts';
+import { isPublic, rightToDamaged } from '#shared/visibility/may-know.ts';
+import { prepareTelling } from '#shared/visibility/tell.ts';
 import type { Change, ChangePage } from './change-stream.ts';
-import { findCircumstances, type Seen, tell } from './circumstances.ts';
-import { createRenamingFinder } from './renamings.ts';
-import { isPublic, rightToDamaged } from './who-may-know.ts';
 
 /** Makes changes of events. */
 export type ChangeReader = {
@@ -27,48 +28,53 @@ export type ChangeReaderOptions = {
   readonly eventLog: Pick<EventLog, 'read'>;
   /** Of the database with the read model, which says what is parked. */
   readonly pool: Pick<Pool, 'query'>;
-  /** Only to find out whether a sealed name was changed, because who may know depends on that. */
+  /** Only to find out which sealed fields were changed, if who may know depends on that. */
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly domain: Domain;
-  /** How much is kept of what articles were when. */
+  /** How much is kept of what aggregates were when. */
   readonly stepsMax?: number;
 };
 
 export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax }: ChangeReaderOptions): ChangeReader => {
   const catalogue = catalogueOf(domain);
-  const histories = new ArticleHistories(eventLog, stepsMax);
-  const findRenamings = createRenamingFinder({ keys, domain });
+  const histories = new Histories({ eventLog, catalogue, watches: watchesOf(domain), stepsMax });
+  const findOpened = createOpenedFinder({ keys, domain });
   return {
     async toPage(events, after) {
       const [first, last] = [events.at(0), events.at(-1)];
       if (!first || !last) throw new RangeError('A page of changes is made of at least one event');
       const span = { after: after ?? ((first.position - 1) as Position), upTo: last.position };
-      const seen = events.filter(isPublic).map((event): Seen => ({ event, clear: decodeClear(catalogue, event) }));
-      const [circumstances, parkedSince] = await Promise.all([
-        findCircumstances({ histories, findRenamings }, seen, span),
+      const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
+      const seen = events.filter((event) => isPublic(domain, event)).map(see);
+      const inside = events.filter((event) => histories.follows(event.stream) && !isPublic(domain, event)).map(see);
+      await histories.take(inside.length === 0 ? seen : inOrder([...seen, ...inside]), span);
+      const [tell, parkedSince] = await Promise.all([
+        prepareTelling({ domain, histories, findOpened }, seen),
         readParked(pool, new Set(seen.map(({ event }) => event.stream))),
       ]);
       const changes = seen.map(({ event, clear }): Change => {
         const { position, id, stream, version } = event;
         const trace = traceOf(event);
         const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
-        if (!clear) return { ...place, ...tellDamaged(event) };
+        if (!clear) return { ...place, ...tellDamaged(domain, event) };
         const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
-        return { ...place, ...clear, ...tell(event, clear, circumstances), isParked };
+        return { ...place, ...clear, ...tell({ event, clear }), isParked };
       });
       return { changes, upTo: last.position, event: last.id };
     },
   };
 };
 
+const inOrder = (seen: readonly Seen[]): readonly Seen[] => seen.toSorted((one, other) => one.event.position - other.event.position);
+
 /** That something has happened, for those who can do something about it. */
-const tellDamaged = (event: RecordedEvent): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
+const tellDamaged = (domain: Domain, event: RecordedEvent): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
   type: event.type,
   schemaVersion: typeof event.metadata.version === 'number' ? event.metadata.version : 1,
   at: (timeOf(event) ?? event.recordedAt).toISOString(),
   origin: null,
   data: {},
-  right: rightToDamaged(event.stream),
+  right: rightToDamaged(domain, event.stream),
   resource: {},
   isParked: true,
 });

@@ -10,7 +10,8 @@ import { scaled } from '../../test/engines/load.ts';
 import type { Change } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 
-type Status = 'draft' | 'published' | 'deleted';
+/** Null of what is deleted. */
+type Status = 'draft' | 'published' | null;
 type Step = { readonly kind: (typeof KINDS)[number]; readonly article: number };
 type Happening = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly resource: Change['resource'] | undefined };
 
@@ -48,9 +49,9 @@ const foldHistory = (steps: readonly Step[], firstId: number): readonly Happenin
       const resource = { ownerId: COMMENTER, articleAuthorId: authorId, articleStatus: before };
       return [{ stream: streamName('comment', commentId), event, resource }];
     }
-    if (before === undefined || before === 'deleted') return [];
+    if (before === undefined || before === null) return [];
     if (kind === 'edit') return happens({ type: 'article.edited', data: { ...mark, title: 'New' } }, before);
-    if (kind === 'delete') return happens({ type: 'article.deleted', data: mark }, 'deleted');
+    if (kind === 'delete') return happens({ type: 'article.deleted', data: mark }, null);
     if (kind === 'publish') return before === 'draft' ? happens({ type: 'article.published', data: mark }, 'published') : [];
     return before === 'published' ? happens({ type: 'article.unpublished', data: mark }, 'draft') : [];
   });

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogIdentity, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
-import { mayKnow } from './may-know.ts';
 import { createChangeOpener } from './open-change.ts';
 
 let reading: ChangeReading;

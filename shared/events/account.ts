@@ -6,7 +6,8 @@ import { userId } from './fields.ts';
 /** What somebody changes of how they sign in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;
 
-const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
+const told = { right: 'user.read_private', owner: 'userId' } as const;
+const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
 
 const passkey = z.strictObject({ userId, passkeyId: token });
 

@@ -15,6 +15,8 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   readonly description: string;
   /** The kind of stream it belongs to, and the field that must hold that stream's key, if one does. */
   readonly stream: { readonly kind: string; readonly key: string | null };
+  /** Only of what is the kernel’s own: of aggregates of the domain, their rights say it. */
+  readonly told?: ToldTo;
   /** The data in clear, by strict zod objects. */
   readonly schema: Schema;
   /** Which fields are sealed under a person's key, and which field holds that person's id. */
@@ -28,6 +30,14 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   readonly example: JsonObject;
   /** The schema of data whose personal fields were erased. */
   readonly erasedSchema: z.ZodObject;
+};
+
+/** Of what is the kernel’s own, who is told of what happens to it: whoever has this right to what the user owns whom a field names. */
+type ToldTo = {
+  readonly right: `${string}.${string}`;
+  readonly owner: string;
+  /** It is in the read model, so that it matters to administrators if it is taken out. */
+  readonly isProjected?: true;
 };
 
 type PersonalPart<Subject extends string, Personal extends string> = {

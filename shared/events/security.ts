@@ -15,7 +15,8 @@ const grant = { kind: 'grant', key: 'grantId' } as const;
 const client = { kind: 'client', key: 'clientId' } as const;
 const invitation = { kind: 'invitation', key: 'invitationId' } as const;
 
-const common = { version: 1, visibility: 'public', personal: null, upcasters: {} } as const;
+const told = { right: 'user.read_private', owner: 'userId' } as const;
+const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
 
 const NAMES_MAX = 50;
 const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<readonly string[], readonly string[]>;

@@ -91,7 +91,8 @@ const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
 const placeOf = (position: number) => ({ log: EXAMPLE_LOG, position });
 
-const common = { version: 1, visibility: 'public', stream, upcasters: {} } as const;
+const told = { right: 'webhook.manage', owner: 'ownerId', isProjected: true } as const;
+const common = { version: 1, visibility: 'public', stream, told, upcasters: {} } as const;
 
 const LIFE = {
   'webhook.registered': defineEvent({

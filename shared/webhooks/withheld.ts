@@ -1,12 +1,12 @@
-import type { Facts } from '#kernel/conditions/facts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { type Case, casesOf } from '#kernel/visibility/cases.ts';
+import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { UserId } from '#shared/brands.ts';
-import { concernOf } from '#shared/change-stream/who-may-know.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
-import { mayByFacts, type Operation, policyOf } from '#shared/policy.ts';
+import { mayByFacts, policyOf } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
@@ -40,49 +40,28 @@ const tellerOf =
   (pattern: string, scopes: readonly ToldScope[]): number => {
     const owner = { kind: 'user', policy: policyOf(domain), userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
     return typesOf(catalogueOf(domain), pattern)
-      .flatMap(casesOf)
-      .filter(([right, facts]) => mayByFacts(owner, right, facts)).length;
+      .flatMap((type) => casesOfType(domain, type))
+      .filter(({ right, facts }) => facts.some((each) => mayByFacts(owner, right, each))).length;
   };
 
 const OWNER = 1 as UserId;
 const OTHER = 2 as UserId;
 
-const OWNED: readonly Facts[] = [{ ownerId: OWNER }, { ownerId: OTHER }];
-const PLACED = OWNED.flatMap(({ ownerId }) =>
-  [OWNER, OTHER].flatMap((articleAuthorId) =>
-    (['draft', 'published'] as const).map((articleStatus) => ({ ownerId, articleAuthorId, articleStatus })),
-  ),
-);
-const [DRAFTS, PUBLISHED] = [
-  PLACED.filter(({ articleStatus }) => articleStatus === 'draft'),
-  PLACED.filter(({ articleStatus }) => articleStatus === 'published'),
-];
+const compiled = new WeakMap<Domain, Map<string, readonly Case[]>>();
 
-/** What was drafted is published by an event of its own, and comments are added to what is published. */
-const placesOf = (type: string): readonly Facts[] => {
-  if (type === 'article.drafted') return DRAFTS;
-  return type === 'article.published' || type === 'article.unpublished' || type === 'comment.added' ? PUBLISHED : PLACED;
+/** On whose behalf, and of what, an event of the type may be; made once. */
+const casesOfType = (domain: Domain, type: string): readonly Case[] => {
+  const known = compiled.get(domain) ?? new Map<string, readonly Case[]>();
+  compiled.set(domain, known);
+  const cases =
+    known.get(type) ??
+    (visibilityOf(domain).types.has(type) ? casesOf(domain, type, { owner: OWNER, other: OTHER }) : ownCasesOf(domain, type));
+  known.set(type, cases);
+  return cases;
 };
 
-type Case = readonly [Operation, Facts];
-const under = (right: Operation, resources: readonly Facts[]): readonly Case[] => resources.map((resource) => [right, resource]);
-
-/** On whose behalf, and of what, an event of the type may be. */
-const casesOf = (type: string): readonly Case[] => {
-  switch (concernOf(type)) {
-    case 'article':
-      return under('article.read', placesOf(type));
-    case 'comment':
-      return under('comment.read', placesOf(type));
-    case 'webhook':
-      return under('webhook.manage', OWNED);
-    case 'profile':
-      return under('user.read', OWNED);
-    case 'profile_change':
-      return [...under('user.read', OWNED), ...under('user.read_private', OWNED)];
-    case 'private':
-      return under('user.read_private', OWNED);
-    case 'internal':
-      return [];
-  }
+/** Of what is the kernel’s own. */
+const ownCasesOf = (domain: Domain, type: string): readonly Case[] => {
+  const told = catalogueOf(domain).find(type)?.told;
+  return told === undefined ? [] : [OWNER, OTHER].map((ownerId) => ({ right: told.right, facts: [{ ownerId }] }));
 };

@@ -1,9 +1,9 @@
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { isPublic } from '#shared/change-stream/who-may-know.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { isPublic } from '#shared/visibility/may-know.ts';
 import { addComment, allEvents, type CommandSide, createCommandWorld, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
@@ -84,7 +84,7 @@ export const heardSoFar = async ({ side, open }: ChangeEngine, after: Position =
 
 /** The ids of all public events in the log, in order. */
 export const publicIds = async (side: CommandSide, after: Position = START): Promise<readonly string[]> =>
-  (await allEvents(side)).filter((event) => event.position > after && isPublic(event)).map(({ id }) => id);
+  (await allEvents(side)).filter((event) => event.position > after && isPublic(side.domain, event)).map(({ id }) => id);
 
 export const idsOf = (changes: readonly Change[]): readonly string[] => changes.map(({ id }) => id);
 

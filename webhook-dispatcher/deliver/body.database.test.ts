@@ -3,11 +3,10 @@ import { publishing } from '#domain/publishing.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
-import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
+import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
@@ -27,10 +26,10 @@ beforeAll(async () => {
   world = await createReadWorld();
   const { eventLog, keys, pool } = world.side;
   dependencies = {
-    catalogue: catalogueOf(publishing),
+    domain: publishing,
     identity: eventLog.identity,
     open: createChangeOpener({ domain: publishing, eventLog, keys }),
-    isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
+    isReadable: createPresentRights({ domain: publishing, run: async (text, values) => (await pool.query(text, [...values])).rows }),
     standsStill: createStandsStill(pool),
   };
   compose = createComposer(dependencies);

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -60,7 +59,7 @@ const compose = async ({
   shape = null,
 }: Given) => {
   const composer = createComposer({
-    catalogue: catalogueOf(publishing),
+    domain: publishing,
     identity: IDENTITY,
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
@@ -80,7 +79,7 @@ const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
 
 test('the body has what the feed has', async () => {
   const composer = createComposer({
-    catalogue: catalogueOf(publishing),
+    domain: publishing,
     identity: IDENTITY,
     open: async ({ data }) => data,
     isReadable: async () => true,

@@ -1,14 +1,15 @@
 import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { mayKnow } from '#shared/change-stream/may-know.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
-import type { IsReadable } from '#shared/change-stream/present-rights.ts';
-import { idsIn, seesAll, withoutPrivate } from '#shared/change-stream/visible-data.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import type { Catalogue } from '#shared/events/catalogue.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
+import type { IsReadable } from '#shared/visibility/present-rights.ts';
+import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
 import type { StandsStill } from './standing-still.ts';
 
@@ -21,7 +22,7 @@ type Composed =
 export type ComposeBody = (outgoing: Outgoing) => Promise<Composed>;
 
 type Dependencies = {
-  readonly catalogue: Catalogue;
+  readonly domain: Domain;
   readonly identity: LogIdentity;
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
@@ -35,7 +36,8 @@ const BODY_BYTES_MAX = 262_144;
  * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what may no longer be told
  * is not told in part instead.
  */
-export const createComposer = ({ catalogue, identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
+export const createComposer = ({ domain, identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
+  const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
     return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
@@ -54,7 +56,9 @@ export const createComposer = ({ catalogue, identity, open, isReadable, standsSt
     if (!(await isReadable(owner, change.stream))) return undefined;
     const data = await open(change);
     if (!isWhole(catalogue.find(change.type), data)) return undefined;
-    return seesAll(owner, change.stream) ? { shape: 'full', data } : { shape: 'public', data: withoutPrivate(data) };
+    return seesAll(domain, owner, change)
+      ? { shape: 'full', data }
+      : { shape: 'public', data: withoutPrivate(domain, change.stream, data) };
   };
 
   return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
@@ -67,7 +71,7 @@ export const createComposer = ({ catalogue, identity, open, isReadable, standsSt
     }
     if (!readable && (await standsStill(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
-    const data = settled === 'public' ? withoutPrivate(readable.data) : readable.data;
+    const data = settled === 'public' ? withoutPrivate(domain, change.stream, readable.data) : readable.data;
     return { kind: 'body', bytes: bytesOf(change, data), shape: settled };
   };
 };

@@ -1,11 +1,10 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
-import { createPresentRights } from '#shared/change-stream/present-rights.ts';
 import type { WebhookSettings } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { createComposer } from './body.ts';
 import type { Sender } from './delivery.ts';
 import { openPoster } from './post.ts';
@@ -24,10 +23,10 @@ type Options = {
 export const openSender = ({ domain, pool, eventLog, keys, settings }: Options): Sender & AsyncDisposable => {
   const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
   const compose = createComposer({
-    catalogue: catalogueOf(domain),
+    domain,
     identity: eventLog.identity,
     open: createChangeOpener({ domain, eventLog, keys }),
-    isReadable: createPresentRights(async (text, values) => (await pool.query(text, [...values])).rows),
+    isReadable: createPresentRights({ domain, run: async (text, values) => (await pool.query(text, [...values])).rows }),
     standsStill: createStandsStill(pool),
   });
   return {

@@ -1,5 +1,7 @@
+import { always } from '#kernel/conditions/expression.ts';
+import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { concernOf } from '#shared/change-stream/who-may-know.ts';
+import { type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Html, html } from '#shared/html.ts';
@@ -56,16 +58,23 @@ to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href
 The feed needs <code>read:events</code>. What is public needs no other scope; what happened to your drafts, say, needs <code>read:articles</code> as well.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
-/** Who hears of it, in words; a concern that is missing here does not compile. */
-const hearersOf = (policy: Policy): Readonly<Record<ReturnType<typeof concernOf>, string>> => ({
-  article: `Whoever may read the article as it was before or after it: everybody where it was published, else by \`${scopeOf(policy, 'article.read')}\`.`,
-  comment: `Whoever may read the comment: everybody where the article is published, else by \`${scopeOf(policy, 'comment.read')}\`.`,
-  webhook: `The owner of the webhook, and administrators, by \`${scopeOf(policy, 'webhook.manage')}\`.`,
-  profile: 'Everybody: the names of users are public.',
-  profile_change: `Where the name has changed, everybody; else the user, and administrators, by \`${scopeOf(policy, 'user.read_private')}\`.`,
-  private: `The user who is concerned, and administrators, by \`${scopeOf(policy, 'user.read_private')}\`.`,
-  internal: 'Nobody: it is in the log and in its exports alone.',
-});
+/** Who hears of it, in words. */
+const hearersOf = ({ type, told }: EventDefinition, policy: Policy): string => {
+  const ofDomain = visibilityOf(policy.domain).types.get(type);
+  if (ofDomain !== undefined) return readersOf(ofDomain, policy);
+  if (told === undefined) return 'Nobody: it is in the log and in its exports alone.';
+  return `The user whom it concerns, and administrators, by \`${scopeOf(policy, told.right)}\`.`;
+};
+
+const readersOf = ({ of: { kind, guards }, decidedBy }: TypeVisibility, policy: Policy): string => {
+  const read = operationOf(kind, 'read');
+  const anyone = policy.rights.get(read)?.byRole.get('anonymous') ?? new Set();
+  const byWhich = anyone.size > 0 ? `everybody if they may, else by \`${scopeOf(policy, read)}\`` : `by \`${scopeOf(policy, read)}\``;
+  const readers = anyone.has(always) ? 'Everybody' : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
+  if (decidedBy.size === 0) return `${readers}.`;
+  const few = guards.map(({ operation }) => `\`${scopeOf(policy, operation)}\``).join(', ');
+  return `${readers}, where ${[...decidedBy].map((name) => `\`${name}\``).join(' or ')} has changed; else whoever may read the rest, by ${few}.`;
+};
 
 const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Html> => {
   const { type } = definition;
@@ -78,7 +87,7 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <dl>
 <div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
 <div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
-<div><dt>Told to</dt><dd>${renderLine(hearersOf(policy)[concernOf(type)])}</dd></div>
+<div><dt>Told to</dt><dd>${renderLine(hearersOf(definition, policy))}</dd></div>
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2))}

@@ -48,7 +48,7 @@ describe.each(told)('$type as it is told', (definition) => {
   test.each(['thin', 'full'] as const)('to a webhook, %s, is what the dispatcher sends', async (payload) => {
     const { example } = describeEventType(definition);
     const compose = createComposer({
-      catalogue,
+      domain: publishing,
       identity: EXAMPLE_LOG,
       open: async () => example,
       isReadable: async () => true,

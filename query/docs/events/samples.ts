@@ -1,10 +1,10 @@
 import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { idsIn } from '#shared/change-stream/visible-data.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
+import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
 import { createRepresentation } from '../../events/representation.ts';
 import { type Happening, happeningOf } from '../../graphql/subscriptions/happening.ts';
@@ -27,7 +27,12 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const { type } = definition;
   const { example } = describeEventType(definition);
   const change = changeOf(definition, example);
-  const represent = createRepresentation({ identity: EXAMPLE_LOG, open: async () => example, isReadable: async () => true });
+  const represent = createRepresentation({
+    domain: policy.domain,
+    identity: EXAMPLE_LOG,
+    open: async () => example,
+    isReadable: async () => true,
+  });
   const event = await represent(change, administratorOf(policy));
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });

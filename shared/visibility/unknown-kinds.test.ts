@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
-import type { Change } from './change-stream.ts';
 import { mayKnow } from './may-know.ts';
 import { createPresentRights } from './present-rights.ts';
 import { seesAll } from './visible-data.ts';
@@ -38,10 +38,13 @@ test('an unknown role has no rights', () => {
 });
 
 test('what happened to an unknown kind is readable for nobody, not even without looking it up', async () => {
-  const isReadable = createPresentRights(async () => {
-    throw new Error('nothing is to be looked up');
+  const isReadable = createPresentRights({
+    domain: POLICY.domain,
+    run: async () => {
+      throw new Error('nothing is to be looked up');
+    },
   });
   for (const stream of ['gadget-1', 'email-1', 'command-1', 'article-x', 'user-', 'articles-1', ''] as StreamName[])
     for (const each of EVERYBODY) expect([stream, await isReadable(each, stream)]).toEqual([stream, false]);
-  expect(seesAll(caller('admin'), 'gadget-1' as StreamName)).toBe(false);
+  expect(seesAll(POLICY.domain, caller('admin'), { stream: 'gadget-1' as StreamName, resource: {} })).toBe(false);
 });

@@ -1,44 +1,45 @@
 import { expect, test } from 'vitest';
-import type { ArticleId, Position, UserId } from '#shared/brands.ts';
+import { publishing } from '#domain/publishing.ts';
+import { watchesOf } from '#kernel/visibility/watches.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { ArticleHistories } from './article-histories.ts';
-import { statusBefore } from './article-history.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { Histories, type Seen, stateBefore } from './histories.ts';
 
-const articleId = 8 as ArticleId;
-const authorId = 7 as UserId;
+const stream = 'article-8' as StreamName;
+const data = { articleId: 8, authorId: 7 };
 const at = (position: number) => position as Position;
 const span = (after: number, upTo: number) => ({ after: at(after), upTo: at(upTo) });
 
 /** The stream of one article by the positions of its events; what a read has found is handed out when it is let through. */
 const createStream = () => {
-  const events: { readonly type: string; readonly position: Position }[] = [];
+  const events: RecordedEvent[] = [];
   const gates: (() => void)[] = [];
   const state = { isGated: false, reads: 0 };
   const eventLog: Pick<EventLog, 'read'> = {
     async *read() {
       state.reads += 1;
-      // Only the type, the position, and the author are looked at.
-      const page = [...events] as unknown as RecordedEvent[];
+      const page = [...events];
       if (state.isGated) await new Promise<void>((resolve) => gates.push(resolve));
-      yield page.map((event) => ({ ...event, data: {}, metadata: {} }));
+      yield page;
     },
   };
   const happens = (type: string, position: number) => {
-    const event = { type: `article.${type}`, position: at(position) };
+    // No more is looked at.
+    const event = { stream, type: `article.${type}`, position: at(position), data } as unknown as RecordedEvent;
     events.push(event);
-    return { ...event, articleId, authorId };
+    return { event, clear: { data } as unknown as Seen['clear'] };
   };
   const letThrough = () => gates.splice(0).forEach((open) => void open());
-  return { histories: new ArticleHistories(eventLog), happens, state, letThrough };
+  const histories = new Histories({ eventLog, catalogue: catalogueOf(publishing), watches: watchesOf(publishing) });
+  return { histories, happens, state, letThrough };
 };
-
-type Histories = ReturnType<typeof createStream>['histories'];
 
 /** What the article was just before a position that has been taken in. */
 const statusAt = async (histories: Histories, position: number) => {
-  const found = await histories.find(new Map([[articleId, span(position - 1, position)]]));
-  const history = found.get(articleId);
-  return history && statusBefore(history, at(position));
+  const found = await histories.find(new Map([[stream, span(position - 1, position)]]));
+  const history = found.get(stream);
+  return history && stateBefore(history, at(position))?.status;
 };
 
 test('what happened between two that follow is not taken to be known', async () => {
@@ -98,6 +99,7 @@ test('nothing happens to what was deleted, so that it is never read again', asyn
   const { histories, happens, state } = createStream();
   await histories.take([happens('drafted', 1), happens('deleted', 2)], span(0, 10));
   await histories.take([], span(20, 30));
-  expect(await statusAt(histories, 25)).toBe('deleted');
+  // Of what it was, nothing is left but whose.
+  expect(await statusAt(histories, 25)).toBe(null);
   expect(state.reads).toBe(0);
 });

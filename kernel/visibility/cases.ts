@@ -1,0 +1,82 @@
+import { type Expression, resolve } from '../conditions/expression.ts';
+import { checkOf, type Fact, type Facts, factOf, factsIn } from '../conditions/facts.ts';
+import { operationOf } from '../conditions/rights.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { targetOf } from '../registry/names.ts';
+import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
+import { type TypeVisibility, visibilityOf } from './visibility.ts';
+import { questionsOf, readingRights } from './watches.ts';
+
+/** Whoever has the right by any of the facts is told of an event that happens like this. */
+export type Case = { readonly right: ReturnType<typeof operationOf>; readonly facts: readonly Facts[] };
+
+type Persons = { readonly owner: number; readonly other: number };
+
+/** In which cases, as far as rights tell them apart, an event of a type can happen; persons are one of two. */
+export const casesOf = (domain: Domain, type: string, persons: Persons): readonly Case[] => {
+  const told = visibilityOf(domain).types.get(type);
+  if (told === undefined) return [];
+  const { of, event, decidedBy } = told;
+  const operations = [operationOf(of.kind, 'read'), ...(decidedBy.size > 0 ? of.guards.map(({ operation }) => operation) : [])];
+  const facts = happeningsOf(domain, told, persons);
+  return event.internal ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
+};
+
+/** What was before an event and what is after it. */
+const happeningsOf = (domain: Domain, { of, event }: TypeVisibility, persons: Persons): readonly (readonly Facts[])[] => {
+  const { kind, facts } = of;
+  const wanted = wantedBy(domain, kind, event, facts);
+  const own = new Map(facts.filter(({ path }) => path.length === 0).map(({ field, key }) => [field, key]));
+  const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const set = Object.fromEntries(constants.flatMap(([field, value]) => (own.has(field) ? [[own.get(field), value]] : [])));
+  const initial = Object.fromEntries(
+    [...own]
+      .flatMap(([field, key]) => (event.content.includes(field) ? [] : [[key, kind.fields[field]?.initial]]))
+      .filter(([, value]) => value !== undefined),
+  );
+  const isChanged = (before: Facts): boolean =>
+    Object.keys(set).length === 0 || Object.entries(set).some(([key, value]) => before[key] !== value);
+  return productOf(facts.map((fact) => [fact.key, valuesOf(domain, kind, fact, persons)]))
+    .filter(wanted)
+    .flatMap((before): (readonly Facts[])[] => {
+      if (event.effect === 'creates') return [[{ ...before, ...initial, ...set }]];
+      if (event.effect === 'ends') return [[before]];
+      return isChanged(before) ? [[before, { ...before, ...set }]] : [];
+    });
+};
+
+/** As the commands that lead to it demand, where all of them demand something. */
+const wantedBy = (domain: Domain, kind: Kind, event: EventInfo, facts: readonly Fact[]): ((before: Facts) => boolean) => {
+  const at = { domain, kind, path: [] };
+  const keys = new Set(facts.map(({ key }) => key));
+  const isKnown = (each: Expression): boolean => factsIn(each, at).every(({ key }) => keys.has(key));
+  const demanded = Object.values(kind.commands)
+    .filter(({ events }) => events.includes(event))
+    .map(({ when }) => (when === undefined ? undefined : resolve(domain, kind, when)));
+  const checks = demanded.flatMap((each) => (each !== undefined && isKnown(each) ? [checkOf(each, at)] : []));
+  return checks.length === 0 || checks.length < demanded.length ? () => true : (before) => checks.some((check) => check(before, null));
+};
+
+const productOf = (values: readonly (readonly [key: string, values: readonly unknown[]])[]): readonly Facts[] =>
+  values.reduce<readonly Facts[]>((all, [key, each]) => all.flatMap((facts) => each.map((value) => ({ ...facts, [key]: value }))), [{}]);
+
+/** Those that rights tell apart. */
+const valuesOf = (domain: Domain, kind: Kind, fact: Fact, { owner, other }: Persons): readonly unknown[] => {
+  const of = fact.path.reduce<Kind | undefined>((at, reference) => at && targetIn(domain, at, reference), kind);
+  const def = of?.fields[fact.field];
+  if (fact.field === 'id' || (def?.kind === 'ref' && targetOf(def) === 'user')) return [owner, other];
+  const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key), 0])]);
+  return def?.optional ? [...all, null] : all;
+};
+
+const targetIn = (domain: Domain, kind: Kind, reference: string): Kind | undefined => {
+  const def: FieldDef | undefined = kind.fields[reference];
+  return def && domain.kinds[targetOf(def)];
+};
+
+/** The values that a field is compared with. */
+const namedIn = (domain: Domain, kind: Kind, key: string): readonly unknown[] =>
+  readingRights(domain, kind)
+    .flatMap((right) => questionsOf(domain, right))
+    .filter(({ asked, at }) => factOf(at, asked.field).key === key)
+    .flatMap(({ asked }) => (asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : []));

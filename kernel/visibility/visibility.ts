@@ -1,0 +1,222 @@
+import { always, type Expression, knowing } from '../conditions/expression.ts';
+import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
+import type { Find, State } from '../conditions/holds.ts';
+import { operationOf, type Right } from '../conditions/rights.ts';
+import { targetOf, wire } from '../registry/names.ts';
+import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
+
+/** Who may know of the events of a domain, compiled for each type of event. Unknown and internal types are not there. */
+export type Visibility = {
+  readonly kinds: ReadonlyMap<string, KindVisibility>;
+  readonly types: ReadonlyMap<string, TypeVisibility>;
+};
+
+type KindVisibility = {
+  readonly kind: Kind;
+  readonly watch: Watch | undefined;
+  /** The right to a damaged event, of which nothing is known, so that administrators alone have it. */
+  readonly rightToDamaged: Operation;
+  /** Fields that fewer may read than the rest, as events name them, and the right to them. */
+  readonly guards: readonly Guard[];
+  /** Its owner, and what the rights to read it depend on. */
+  readonly facts: readonly Fact[];
+  /** What is not known is left out. */
+  factsOf(state: State, find: Find): Facts;
+  /** What the references on the way to those facts lead to. */
+  readonly parents: Parents;
+  /** Whether everybody who has a right by some facts has it by others as well. */
+  covers(operation: string, facts: Facts, others: Facts): boolean;
+};
+type Operation = ReturnType<typeof operationOf>;
+type Guard = { readonly operation: Operation; readonly names: ReadonlySet<string> };
+export type Parents = ReadonlyMap<string, { readonly kind: string; readonly parents: Parents }>;
+
+export type TypeVisibility = {
+  readonly of: KindVisibility;
+  readonly event: EventInfo;
+  /** The right that whoever knows of it must have. Fields that cannot be told are null. */
+  rightTo(data: Row): Operation;
+  /** The fields of the event that this depends on. */
+  readonly decidedBy: ReadonlySet<string>;
+  /** Whether it takes what the aggregate was before: not if whoever could read it then can read it after. */
+  readonly asksBefore: boolean;
+  /** Whether somebody may be able to read less after it. */
+  readonly takesAway: boolean;
+  /** As it was left, whether the facts are those of before or those of after it. */
+  factsAfter(facts: Facts, data: Row): Facts;
+};
+
+const compiled = new WeakMap<Domain, Visibility>();
+
+/** Made once for a domain. */
+export const visibilityOf = (domain: Domain): Visibility => {
+  const visibility = compiled.get(domain) ?? makeVisibility(domain);
+  compiled.set(domain, visibility);
+  return visibility;
+};
+
+const makeVisibility = (domain: Domain): Visibility => {
+  const kinds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, ofKind(domain, kind)]));
+  const types = [...kinds.values()].flatMap((of) =>
+    Object.values(of.kind.events).flatMap((event) => (event.internal ? [] : [[event.type, ofType(domain, of, event)] as const])),
+  );
+  return { kinds, types: new Map(types) };
+};
+
+const ofKind = (domain: Domain, kind: Kind): KindVisibility => {
+  const at = { domain, kind, path: [] };
+  const rights = readingRights(domain, kind);
+  const owner = kind.owner ?? (kind.name === 'user' ? 'id' : undefined);
+  const asked = [...rights].flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each, at)));
+  const facts = differentIn(kind, owner === undefined ? asked : [factOf(at, owner), ...asked]);
+  const alternativesOf = new Map(rights.map(({ operation, alternatives }) => [operation, alternatives]));
+  return {
+    kind,
+    watch: watchesOf(domain).get(kind.name),
+    rightToDamaged: rightToDamaged(domain, kind),
+    guards: guardsOf(kind),
+    facts,
+    parents: parentsOf(
+      domain,
+      kind,
+      facts.map(({ path }) => path),
+    ),
+    factsOf(state, find) {
+      const known: Record<string, unknown> = {};
+      for (const fact of facts) {
+        const value = factIn(domain, kind, { fact, state, find });
+        if (value !== undefined) known[fact.key] = value;
+      }
+      return known;
+    },
+    covers: (operation, some, others) =>
+      (alternativesOf.get(operation) ?? []).every((each) => {
+        const [left, other] = [leftBy(each, at, some), leftBy(each, at, others)];
+        return left === always || (other.op === 'const' && !other.value) || JSON.stringify(left) === JSON.stringify(other);
+      }),
+  };
+};
+
+/** Two facts of one name would be taken for each other. */
+const differentIn = (kind: Kind, facts: readonly Fact[]): readonly Fact[] => {
+  const byKey = new Map<string, Fact>();
+  for (const fact of facts) {
+    const other = byKey.get(fact.key) ?? fact;
+    if (JSON.stringify(other) !== JSON.stringify(fact))
+      throw new Error(`${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name`);
+    byKey.set(fact.key, fact);
+  }
+  return [...byKey.values()];
+};
+
+type Asked = { readonly fact: Fact; readonly state: State; readonly find: Find };
+const factIn = (domain: Domain, kind: Kind, { fact: { path, field }, state, find }: Asked): unknown => {
+  let [at, of]: [State | undefined, Kind | undefined] = [state, kind];
+  for (const reference of path) {
+    const id: unknown = at?.[reference];
+    of = targetIn(domain, of, reference);
+    at = of === undefined || typeof id !== 'number' ? undefined : find(of.name, id);
+  }
+  return at?.[field];
+};
+
+const targetIn = (domain: Domain, kind: Kind | undefined, reference: string): Kind | undefined => {
+  const def = kind?.fields[reference];
+  return def && domain.kinds[targetOf(def)];
+};
+
+const parentsOf = (domain: Domain, kind: Kind, paths: readonly (readonly string[])[]): Parents => {
+  const first = new Set(paths.flatMap(([reference]) => reference ?? []));
+  return new Map(
+    [...first].flatMap((reference) => {
+      const there = targetIn(domain, kind, reference);
+      const beyond = paths.filter(([each]) => each === reference).map(([, ...others]) => others);
+      return there === undefined ? [] : [[reference, { kind: there.name, parents: parentsOf(domain, there, beyond) }] as const];
+    }),
+  );
+};
+
+const guardsOf = (kind: Kind): readonly Guard[] =>
+  Object.entries(kind.fieldRights).flatMap(([name, { reads }]) =>
+    reads === undefined
+      ? []
+      : [
+          {
+            operation: operationOf(kind, name),
+            names: new Set((reads as readonly string[]).map((field) => wire(field, kind.fields[field]))),
+          },
+        ],
+  );
+
+/** Of what everybody reads, it is the right to what fewer read, or the one to users. */
+const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
+  const isKept = ({ byRole }: Right): boolean => [...byRole].every(([role, reach]) => role === 'admin' || !reach.has(always));
+  const kept = readingRights(domain, kind).find(isKept);
+  return (kept?.operation ?? 'user.read_private') as Operation;
+};
+
+const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisibility => {
+  const { kind } = of;
+  const read = operationOf(kind, 'read');
+  const names = event.effect === 'changes' ? event.content.map((field) => wire(field, kind.fields[field])) : [];
+  const guards = of.guards
+    .filter((guard) => names.some((name) => guard.names.has(name)))
+    .map((guard) => ({ operation: guard.operation, others: names.filter((name) => !guard.names.has(name)) }));
+  return {
+    of,
+    event,
+    // Whoever may read all that has changed; if that is less than others may read too, everybody who may read it.
+    rightTo: (data) => guards.find(({ others }) => others.every((name) => (data[name] ?? null) === null))?.operation ?? read,
+    decidedBy: new Set(guards.flatMap(({ others }) => others)),
+    asksBefore: asksBefore(domain, of, event),
+    takesAway: takesAway(domain, kind, event),
+    factsAfter: factsAfter(of, event),
+  };
+};
+
+const constantsOf = ({ sets }: EventInfo): readonly (readonly [string, unknown])[] =>
+  Object.entries(sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+
+const factsAfter = ({ kind, facts }: KindVisibility, event: EventInfo): TypeVisibility['factsAfter'] => {
+  const own = facts.filter(({ path }) => path.length === 0);
+  const constants = new Map(constantsOf(event));
+  const set = Object.fromEntries(own.flatMap(({ key, field }) => (constants.has(field) ? [[key, constants.get(field)]] : [])));
+  const given = own
+    .filter(({ field }) => event.content.includes(field))
+    .map(({ key, field }) => [key, wire(field, kind.fields[field])] as const);
+  return (known, data) => ({
+    ...known,
+    ...set,
+    ...Object.fromEntries(given.flatMap(([key, name]) => (data[name] === undefined ? [] : [[key, data[name]]]))),
+  });
+};
+
+/** What is left of a condition once an event has set what it sets. */
+const leftAfter = (event: EventInfo, condition: Expression): Expression =>
+  constantsOf(event).reduce((left, [field, value]) => knowing(left, field, value), condition);
+
+const asksBefore = (domain: Domain, { kind, watch }: KindVisibility, event: EventInfo): boolean => {
+  if (watch === undefined || watch.fields.size === 0 || event.effect === 'creates') return false;
+  const alternatives = readingRights(domain, kind).flatMap((right) => right.alternatives);
+  return alternatives.some((each) => asksFor(domain, each, kind, watch.fields) && leftAfter(event, each) !== always);
+};
+
+/** Whether it asks for any of some fields of the aggregate itself. */
+const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: ReadonlySet<string>): boolean =>
+  questionsIn(expression, { domain, kind, path: [] }).some(({ asked, at }) => at.path.length === 0 && fields.has(asked.field));
+
+const takesAway = (domain: Domain, kind: Kind, event: EventInfo): boolean => {
+  if (event.effect === 'ends' || event.effect === 'creates') return event.effect === 'ends';
+  const changed = new Set([...Object.keys(event.sets), ...event.content]);
+  return conditionsOn(domain, kind).some((each) => asksFor(domain, each, kind, changed) && leftAfter(event, each) !== always);
+};
+
+/** What rights ask of a kind, of its own and of what refers to it. */
+const conditionsOn = (domain: Domain, kind: Kind): readonly Expression[] =>
+  Object.values(domain.kinds).flatMap((of) =>
+    readingRights(domain, of).flatMap((right) => [
+      ...(of === kind ? right.alternatives : []),
+      ...questionsOf(domain, right).flatMap(({ asked }) => (asked.op === 'at' && asked.kind === kind.name ? [asked.of] : [])),
+    ]),
+  );

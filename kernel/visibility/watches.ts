@@ -1,0 +1,123 @@
+import type { Actor } from '#shared/events/metadata.ts';
+import { questionsIn } from '../conditions/facts.ts';
+import type { State } from '../conditions/holds.ts';
+import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
+import { wire } from '../registry/names.ts';
+import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+
+/** What must be known of one kind of aggregate, and since when, to say who may know of an event: what rights to read ask for. */
+export type Watch = {
+  /** The references that never change, and how events name them. */
+  readonly fixed: readonly (readonly [field: string, key: string])[];
+  /** The other fields. */
+  readonly fields: ReadonlySet<string>;
+  /** Whether it takes a look back: not if every event tells all of it. */
+  readonly hasHistory: boolean;
+  /** By the types of events. */
+  readonly folds: ReadonlyMap<string, Fold>;
+};
+
+/** What an event holds in clear, when it happened, and by whom. */
+type Clear = { readonly data: Row; readonly at: string; readonly origin: { readonly actor: Actor } };
+
+type Fold = {
+  readonly isCreation: boolean;
+  readonly isEnd: boolean;
+  /** Whether all that is watched is known after it, whatever was before. */
+  readonly isWhole: boolean;
+  /** Whether it takes what the event holds. */
+  readonly takesData: boolean;
+  /** What cannot be known, because the event is damaged, is `undefined`. */
+  apply(before: State | undefined, clear: Clear | undefined): State | undefined;
+};
+
+const compiled = new WeakMap<Domain, ReadonlyMap<string, Watch>>();
+
+/** By kind; one that no right to read asks anything of is not watched. Made once for a domain. */
+export const watchesOf = (domain: Domain): ReadonlyMap<string, Watch> => {
+  const watches = compiled.get(domain) ?? watchAll(domain);
+  compiled.set(domain, watches);
+  return watches;
+};
+
+/** The rights by which somebody reads an aggregate, or some of its fields. */
+export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>
+  ['read', ...Object.keys(kind.fieldRights).filter((name) => kind.fieldRights[name]?.reads !== undefined)].flatMap(
+    (name) => rightsOf(domain).get(operationOf(kind, name)) ?? [],
+  );
+
+/** What a right asks, of its aggregate and of those that references lead to. */
+export const questionsOf = (domain: Domain, { kind, alternatives }: Right) =>
+  alternatives.flatMap((each) => questionsIn(each, { domain, kind, path: [] }));
+
+const watchAll = (domain: Domain): ReadonlyMap<string, Watch> => {
+  const parents = new Set<Kind>();
+  const asked = new Map<Kind, Set<string>>();
+  const of = (kind: Kind): Set<string> => {
+    const fields = asked.get(kind) ?? new Set<string>();
+    asked.set(kind, fields);
+    return fields;
+  };
+  for (const kind of Object.values(domain.kinds))
+    for (const { asked: question, at } of readingRights(domain, kind).flatMap((right) => questionsOf(domain, right))) {
+      of(at.kind ?? kind).add(question.field);
+      const parent = question.op === 'at' ? domain.kinds[question.kind] : undefined;
+      if (parent === undefined) continue;
+      of(parent);
+      parents.add(parent);
+    }
+  return new Map([...asked].map(([kind, fields]) => [kind.name, watchOf(kind, fields, parents.has(kind))]));
+};
+
+const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Watch => {
+  const events = Object.values(kind.events);
+  const changes = (name: string) =>
+    events.some(({ effect, content, sets }) => name in sets || (effect === 'changes' && content.includes(name)));
+  const fixed = kind.identity.filter((name) => !changes(name));
+  const fields = new Set([...asked].filter((name) => name !== 'id' && !fixed.includes(name)));
+  const personal = [...fields].find((name) => kind.fields[name]?.personal !== undefined);
+  if (personal !== undefined)
+    throw new Error(
+      `${kind.name}: a right to read asks for ${personal}, which is personal, so that nobody could say who may know of events`,
+    );
+  return {
+    fixed: fixed.map((name) => [name, wire(name, kind.fields[name])]),
+    fields,
+    hasHistory: isParent || fields.size > 0,
+    folds: new Map(events.map((event) => [event.type, foldOf(kind, event, fields)])),
+  };
+};
+
+/** The same as the fold of an aggregate, of what is watched. */
+const foldOf = (kind: Kind, event: EventInfo, fields: ReadonlySet<string>): Fold => {
+  const { effect, sets } = event;
+  const isCreation = effect === 'creates';
+  const isEnd = effect === 'ends';
+  const given = [...new Set([...kind.identity, ...event.content])].filter((name) => fields.has(name));
+  const set = Object.entries(sets).filter(([name]) => fields.has(name));
+  const nothing = Object.fromEntries([...fields].map((name) => [name, isCreation ? (kind.fields[name]?.initial ?? null) : null]));
+  const constants = Object.fromEntries(set.filter(([, value]) => value !== 'now' && value !== 'caller'));
+  const others = set.filter(([, value]) => value === 'now' || value === 'caller');
+  const takesData = given.length > 0 || others.length > 0;
+  return {
+    isCreation,
+    isEnd,
+    isWhole:
+      isCreation ||
+      isEnd ||
+      (effect !== 'changes' && [...fields].every((name) => given.includes(name) || set.some(([each]) => each === name))),
+    takesData,
+    apply(before, clear) {
+      const state: Record<string, unknown> = { ...(isCreation || isEnd ? nothing : before), ...constants };
+      if (!takesData) return state;
+      for (const name of given) {
+        const value = clear?.data[wire(name, kind.fields[name])];
+        if (clear === undefined || value !== undefined) state[name] = value;
+      }
+      for (const [name, value] of others) state[name] = clear && (value === 'now' ? clear.at : userOf(clear.origin.actor));
+      return state;
+    },
+  };
+};
+
+const userOf = (actor: Actor): number | null => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);

@@ -1,0 +1,189 @@
+import { LRUCache } from 'lru-cache';
+import type { State } from '#kernel/conditions/holds.ts';
+import type { Watch } from '#kernel/visibility/watches.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
+import { type ClearEvent, decodeClear } from '#shared/events/decode-clear.ts';
+
+/** Every event after one position and up to another. */
+export type Span = { readonly after: Position; readonly upTo: Position };
+
+/** Nothing is clear of a damaged event. What it did to its aggregate counts as far as its type tells. */
+export type Seen = { readonly event: RecordedEvent; readonly clear: ClearEvent | undefined };
+
+/** What rights to read ask of an aggregate, at any position after `from` and up to `upTo`, by the positions at which that changed. */
+export type History = {
+  readonly from: Position;
+  upTo: Position;
+  /** What never changes, as soon as an event has told it. */
+  fixed: State | undefined;
+  isOver: boolean;
+  readonly steps: { readonly position: Position; readonly state: State }[];
+};
+
+/** As it was just before something happened; nothing if there was no such aggregate. */
+export const stateBefore = ({ fixed, steps }: History, position: Position): State | undefined => {
+  const step = steps.findLast((each) => each.position < position);
+  return step && { ...fixed, ...step.state };
+};
+
+/** What never changes, and ids it holds. */
+export const fixedIn = ({ fixed }: Watch, data: Readonly<Record<string, unknown>>): State =>
+  Object.fromEntries(fixed.map(([field, key]) => [field, data[key]]).filter(([, id]) => Number.isSafeInteger(id)));
+
+/** About two hundred bytes each. */
+const STEPS_MAX = 100_000;
+/** What an entry weighs beside its steps. */
+const ENTRY_STEPS = 2;
+const READS_AT_ONCE_MAX = 8;
+
+type Options = {
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly catalogue: Catalogue;
+  /** By the kinds of streams. */
+  readonly watches: ReadonlyMap<string, Watch>;
+  readonly stepsMax?: number | undefined;
+};
+
+/**
+ * What aggregates were when, kept for those that were asked for lately. What followers of the log pass by is taken in from there:
+ * while one follows in order, an aggregate that is known stays known, and its stream is read at most once.
+ */
+export class Histories {
+  readonly #eventLog: Pick<EventLog, 'read'>;
+  readonly #catalogue: Catalogue;
+  readonly #watches: ReadonlyMap<string, Watch>;
+  readonly #known: LRUCache<StreamName, History>;
+  readonly #loading = new Map<StreamName, { readonly upTo: Position; readonly history: Promise<History> }>();
+  /** Of this, all has been taken in, furthest ahead. */
+  #covered: Span = { after: START, upTo: START };
+
+  constructor({ eventLog, catalogue, watches, stepsMax = STEPS_MAX }: Options) {
+    this.#eventLog = eventLog;
+    this.#catalogue = catalogue;
+    this.#watches = watches;
+    this.#known = new LRUCache({ maxSize: stepsMax, sizeCalculation: ({ steps }) => steps.length + ENTRY_STEPS });
+  }
+
+  follows(stream: StreamName): boolean {
+    return this.#watchOf(stream) !== undefined;
+  }
+
+  /** Takes in the events of a span, all that there are of what is watched. */
+  async take(all: readonly Seen[], span: Span): Promise<void> {
+    const watched = all.flatMap((seen): (readonly [Seen, Watch])[] => {
+      const watch = this.#watchOf(seen.event.stream);
+      return watch === undefined ? [] : [[seen, watch]];
+    });
+    // A read that began before these events were there must not miss them.
+    for (;;) {
+      const loading = watched.flatMap(([{ event }]) => this.#loading.get(event.stream)?.history ?? []);
+      if (loading.length === 0) break;
+      await Promise.allSettled(loading);
+    }
+    const isAhead = span.upTo > this.#covered.upTo;
+    for (const [seen, watch] of watched) this.#takeOne(seen, watch, { span, isAhead });
+    if (!isAhead) return;
+    const isNext = span.after <= this.#covered.upTo;
+    this.#covered = { after: isNext ? (Math.min(span.after, this.#covered.after) as Position) : span.after, upTo: span.upTo };
+  }
+
+  /** The histories of some streams, known at each of the positions that are asked for, which lie in spans that were taken in. */
+  async find(wanted: ReadonlyMap<StreamName, Span>): Promise<ReadonlyMap<StreamName, History>> {
+    const found = new Map<StreamName, History>();
+    const unknown: [StreamName, Span][] = [];
+    for (const [stream, span] of wanted) {
+      const history = this.#known.get(stream);
+      if (history && history.from <= span.after && this.#knownUpTo(history) >= span.upTo) found.set(stream, history);
+      else unknown.push([stream, span]);
+    }
+    const remaining = unknown.values();
+    const load = async () => {
+      for (const [stream, span] of remaining) found.set(stream, await this.#load(stream, span));
+    };
+    await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE_MAX, unknown.length) }, load));
+    return found;
+  }
+
+  #watchOf(stream: StreamName): Watch | undefined {
+    const watch = this.#watches.get(this.#catalogue.kindOf(stream) ?? '');
+    return watch?.hasHistory ? watch : undefined;
+  }
+
+  #takeOne(seen: Seen, watch: Watch, { span, isAhead }: { readonly span: Span; readonly isAhead: boolean }): void {
+    const { stream, position, type } = seen.event;
+    const history = this.#known.get(stream);
+    if (history && this.#knownUpTo(history) >= span.after) {
+      takeEvent(history, watch, seen);
+      // Its weight has changed.
+      this.#known.set(stream, history);
+      return;
+    }
+    const fold = watch.folds.get(type);
+    // Of one that is not furthest ahead, more has passed by than this span tells.
+    if (!isAhead || seen.clear === undefined || !fold?.isWhole) this.#known.delete(stream);
+    else {
+      const from = fold.isCreation ? START : ((position - 1) as Position);
+      const begun: History = { from, upTo: from, fixed: undefined, isOver: false, steps: [] };
+      takeEvent(begun, watch, seen);
+      this.#known.set(stream, { ...begun, from: fold.isCreation ? START : position });
+    }
+  }
+
+  /** Nothing happens to what is over; and what is known at the beginning of the covered span is known to its end. */
+  #knownUpTo({ upTo, isOver }: History): number {
+    if (isOver) return Number.POSITIVE_INFINITY;
+    return upTo >= this.#covered.after ? Math.max(upTo, this.#covered.upTo) : upTo;
+  }
+
+  /** Concurrent ones share one read, unless it began before what is wanted was there. */
+  async #load(stream: StreamName, { upTo }: Span): Promise<History> {
+    for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
+      if (loading.upTo >= upTo) return loading.history;
+      await Promise.allSettled([loading.history]);
+    }
+    const readable = Math.max(upTo, this.#covered.upTo) as Position;
+    const history = this.#read(stream, readable).finally(() => this.#loading.delete(stream));
+    this.#loading.set(stream, { upTo: readable, history });
+    return history;
+  }
+
+  async #read(stream: StreamName, readable: Position): Promise<History> {
+    const history: History = { from: START, upTo: START, fixed: undefined, isOver: false, steps: [] };
+    const watch = this.#watchOf(stream);
+    if (watch)
+      for await (const events of this.#eventLog.read(stream))
+        for (const event of events) takeEvent(history, watch, this.#see(event, watch));
+    // What has been heard of by now was there to be read.
+    if (history.upTo < readable) history.upTo = readable;
+    this.#known.set(stream, history);
+    return history;
+  }
+
+  /** Most types tell all that is watched, so that nothing has to be decoded. */
+  #see(event: RecordedEvent, { folds }: Watch): Seen {
+    return { event, clear: folds.get(event.type)?.takesData ? decodeClear(this.#catalogue, event) : undefined };
+  }
+}
+
+/** Appends what an event changed; one that is already in it changes nothing. */
+const takeEvent = (history: History, watch: Watch, { event: { position, type, data }, clear }: Seen): void => {
+  if (position <= history.upTo) return;
+  history.upTo = position;
+  history.fixed ??= whole(watch, fixedIn(watch, data));
+  const fold = watch.folds.get(type);
+  if (fold === undefined) return;
+  const before = history.steps.at(-1)?.state;
+  const state = fold.apply(before, clear);
+  history.isOver ||= fold.isEnd;
+  if (state !== undefined && (before === undefined || isDifferent(before, state))) history.steps.push({ position, state });
+};
+
+/** Every event names them, so that one which does not is damaged. */
+const whole = ({ fixed }: Watch, found: State): State | undefined => (Object.keys(found).length === fixed.length ? found : undefined);
+
+const isDifferent = (one: State, other: State): boolean => {
+  const names = Object.keys(other);
+  return names.length !== Object.keys(one).length || names.some((name) => one[name] !== other[name]);
+};

@@ -1,0 +1,109 @@
+import type { Facts } from '#kernel/conditions/facts.ts';
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { column } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { type Parents, visibilityOf } from '#kernel/visibility/visibility.ts';
+import type { StreamName } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, mayByFacts } from '#shared/policy.ts';
+
+/** Whether a caller may read, now, what an event happened to. */
+export type IsReadable = (caller: Caller, stream: StreamName) => Promise<boolean>;
+
+/** Runs a statement of which there are few. */
+type Run = <Row extends object>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+type Options = {
+  readonly domain: Domain;
+  readonly run: Run;
+  /** With the read model. */
+  readonly schema?: string;
+};
+
+/** What is there, as far as rights depend on it; many that are asked for at the same time are looked up at once. */
+export const createPresentRights = ({ domain, run, schema = 'read_model' }: Options): IsReadable => {
+  const catalogue = catalogueOf(domain);
+  const finders = new Map(Object.values(domain.kinds).map((kind) => [kind.name, finderOf({ domain, run, schema }, kind)] as const));
+  return async (caller, stream) => {
+    const kind = catalogue.kindOf(stream);
+    const [declared, find] = [domain.kinds[kind ?? ''], finders.get(kind ?? '')];
+    // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of them.
+    if (declared === undefined || find === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
+    const id = idOf(declared, stream);
+    const facts = id === undefined ? undefined : await find(id);
+    return facts !== undefined && mayByFacts(caller, operationOf(declared, 'read'), facts);
+  };
+};
+
+const idOf = ({ name }: Kind, stream: StreamName): number | undefined => {
+  const id = stream.slice(streamName(name, '').length);
+  return /^[1-9]\d{0,15}$/.test(id) ? Number(id) : undefined;
+};
+
+/** One id has a statement of its own, whose one plan is right for any; that of many is planned for how many there are. */
+const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
+  const { select, factsIn } = readingOf(domain, kind, schema);
+  const [ofOne, ofMany] = [select('t.id = $1::bigint'), select('t.id = any($1::bigint[])')];
+  return coalesce<number, Facts>(async (ids) => {
+    const rows = await (ids.length === 1 ? run<Row>(ofOne, ids) : run<Row>(ofMany, [ids]));
+    return new Map(rows.map((row) => [row.id, factsIn(row)]));
+  });
+};
+
+type Row = Readonly<Record<string, unknown>> & { readonly id: number };
+type Join = { readonly alias: string; readonly kind: Kind; readonly sql: string };
+
+/** The columns that rights to read depend on, with those of what references lead to, by the paths to them. */
+const readingOf = (domain: Domain, kind: Kind, schema: string) => {
+  const joins = joinsOf({ domain, schema }, kind, { path: '', alias: 't', parents: parentsIn(domain, kind) });
+  const { facts } = visibilityOf(domain).kinds.get(kind.name) ?? { facts: [] };
+  const columns = facts.map(({ path, field }, index) => {
+    const { alias = 't', kind: of = kind } = joins.get(path.join('.')) ?? {};
+    return `${alias}.${field === 'id' ? 'id' : column(field, of.fields[field])} as fact_${index}`;
+  });
+  const there = [...joins.values()].map(({ alias }) => `${alias}.id as ${alias}_id`);
+  const from = [`${schema}.${kind.table} t`, ...[...joins.values()].map(({ sql }) => sql)].join(' ');
+  const isThere = staysWhenEnded(kind) ? ' and t.deleted_at is null' : '';
+  return {
+    select: (condition: string) => `select ${['t.id', ...columns, ...there].join(', ')} from ${from} where ${condition}${isThere}`,
+    factsIn(row: Row): Facts {
+      const known: Record<string, unknown> = {};
+      for (const [index, { key, path }] of facts.entries()) {
+        const join = joins.get(path.join('.'));
+        // Of what is not there, nothing is known.
+        if (join === undefined || row[`${join.alias}_id`] !== null) known[key] = plain(row[`fact_${index}`]);
+      }
+      return known;
+    },
+  };
+};
+
+const parentsIn = (domain: Domain, kind: Kind): Parents => visibilityOf(domain).kinds.get(kind.name)?.parents ?? new Map();
+
+/** As states have it. */
+const plain = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);
+
+type From = { readonly path: string; readonly alias: string; readonly parents: Parents };
+
+/** What stands under something goes with it, so that without it there is nothing to read either. */
+const joinsOf = (
+  options: Pick<Required<Options>, 'domain' | 'schema'>,
+  kind: Kind,
+  { path, alias, parents }: From,
+): ReadonlyMap<string, Join> => {
+  const joins = new Map<string, Join>();
+  for (const [reference, there] of parents) {
+    const target = options.domain.kinds[there.kind];
+    if (target === undefined) continue;
+    const [to, at] = [`${alias}_${column(reference, undefined)}`, path === '' ? reference : `${path}.${reference}`];
+    const isThere = staysWhenEnded(target) ? ` and ${to}.deleted_at is null` : '';
+    const how = reference === kind.parent ? 'join' : 'left join';
+    const sql = `${how} ${options.schema}.${target.table} ${to} on ${to}.id = ${alias}.${column(reference, kind.fields[reference])}${isThere}`;
+    joins.set(at, { alias: to, kind: target, sql });
+    for (const [further, join] of joinsOf(options, target, { path: at, alias: to, parents: there.parents })) joins.set(further, join);
+  }
+  return joins;
+};

@@ -1,0 +1,128 @@
+import type { Facts } from '#kernel/conditions/facts.ts';
+import type { Find, State } from '#kernel/conditions/holds.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { type Parents, type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import type { ClearEvent } from '#shared/events/decode-clear.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { Operation } from '#shared/policy.ts';
+import type { FindOpened } from './changed-fields.ts';
+import { fixedIn, type Histories, type History, type Seen, type Span, stateBefore } from './histories.ts';
+
+/** Whoever has this right to what has these facts, or had it before, may know of an event. */
+type Told = { readonly right: Operation; readonly resource: Facts; readonly former?: Facts };
+/** Of events that are not damaged. */
+export type Tell = (seen: Seen) => Told;
+
+type Sources = { readonly domain: Domain; readonly histories: Histories; readonly findOpened: FindOpened };
+
+/** Looks up at once what it takes to say who may know of some events, which the histories have taken in. */
+export const prepareTelling = async ({ domain, histories, findOpened }: Sources, seen: readonly Seen[]): Promise<Tell> => {
+  const catalogue = catalogueOf(domain);
+  const { types } = visibilityOf(domain);
+  const [known, opened] = await Promise.all([findHistories({ domain, histories }, seen), findOpened(seen)]);
+  return ({ event, clear }) => {
+    const type = types.get(event.type);
+    if (clear === undefined) throw new Error(`nobody can say what ${event.id} tells`);
+    if (type === undefined) return tellOwn(catalogue.find(event.type), clear);
+    return tell(type, { event, clear }, { known, opened });
+  };
+};
+
+/** What is the kernel’s own: for whom it concerns, and administrators. */
+const tellOwn = (definition: EventDefinition | undefined, { data }: ClearEvent): Told => {
+  const told = definition?.told;
+  if (told === undefined) throw new Error(`nobody knows to whom ${definition?.type} is told`);
+  const ownerId = data[told.owner];
+  return { right: told.right, resource: typeof ownerId === 'number' ? { ownerId } : {} };
+};
+
+type Found = { readonly known: ReadonlyMap<StreamName, History>; readonly opened: ReadonlyMap<EventId, ClearEvent['data']> };
+type SeenClear = Seen & { readonly clear: ClearEvent };
+
+const tell = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened }: Found): Told => {
+  const right = type.rightTo(opened.get(event.id) ?? clear.data);
+  const { before, after } = statesOf(type, { event, clear }, known);
+  const find = findAt(known, event.position);
+  const resource = type.of.factsOf(after, find);
+  if (before === undefined) return { right, resource };
+  const former = type.of.factsOf(before, find);
+  if (type.of.covers(right, resource, former)) return { right, resource };
+  return type.of.covers(right, former, resource) ? { right, resource: former } : { right, resource, former };
+};
+
+/** As it was, if it takes that, and as it is. */
+const statesOf = (
+  { of: { kind, watch }, asksBefore }: TypeVisibility,
+  { event, clear }: SeenClear,
+  known: ReadonlyMap<StreamName, History>,
+): { readonly before: State | undefined; readonly after: State } => {
+  const id = clear.data[`${kind.name}Id`];
+  const fixed = watch && fixedIn(watch, clear.data);
+  const history = asksBefore ? known.get(event.stream) : undefined;
+  const before = history && stateBefore(history, event.position);
+  const after = watch?.folds.get(event.type)?.apply(before, clear) ?? before;
+  return { before: before && { ...before, ...fixed, id }, after: { ...after, ...fixed, id } };
+};
+
+const findAt =
+  (known: ReadonlyMap<StreamName, History>, position: Position): Find =>
+  (kind, id) => {
+    const history = known.get(streamName(kind, id as number));
+    const state = history && stateBefore(history, position);
+    return state && { ...state, id };
+  };
+
+type Wanted = { readonly states: readonly (State | undefined)[]; readonly parents: Parents; readonly position: Position };
+
+/** Reference by reference, of all events at once. */
+const findHistories = async (
+  { domain, histories }: Pick<Sources, 'domain' | 'histories'>,
+  seen: readonly Seen[],
+): Promise<ReadonlyMap<StreamName, History>> => {
+  const { types } = visibilityOf(domain);
+  const known = new Map<StreamName, History>();
+  const spans = new Map<StreamName, Span>();
+  const look = async (asked: readonly (readonly [StreamName, Position])[]): Promise<void> => {
+    const wanted = new Map<StreamName, Span>();
+    for (const [stream, position] of asked) {
+      // What was asked of it before must be known as well.
+      const { after, upTo } = spans.get(stream) ?? { after: (position - 1) as Position, upTo: position };
+      const span = { after: Math.min(after, position - 1) as Position, upTo: Math.max(upTo, position) as Position };
+      spans.set(stream, span);
+      wanted.set(stream, span);
+    }
+    for (const [stream, history] of await histories.find(wanted)) known.set(stream, history);
+  };
+  const typed = seen.flatMap(({ event, clear }): (readonly [TypeVisibility, SeenClear])[] => {
+    const type = types.get(event.type);
+    return type === undefined || clear === undefined ? [] : [[type, { event, clear }]];
+  });
+  await look(typed.flatMap(([{ asksBefore }, { event }]) => (asksBefore ? [[event.stream, event.position] as const] : [])));
+  let wanted: readonly Wanted[] = typed.flatMap(([type, each]) => {
+    if (type.of.parents.size === 0) return [];
+    const { before, after } = statesOf(type, each, known);
+    return [{ states: [before, after], parents: type.of.parents, position: each.event.position }];
+  });
+  while (wanted.length > 0) {
+    const led = wanted.flatMap(leads);
+    await look(led.map(({ stream, position }) => [stream, position]));
+    wanted = led
+      .filter(({ parents }) => parents.size > 0)
+      .map(({ stream, position, parents }) => {
+        const history = known.get(stream);
+        return { states: [history && stateBefore(history, position)], parents, position };
+      });
+  }
+  return known;
+};
+
+const leads = ({ states, parents, position }: Wanted) =>
+  [...parents].flatMap(([reference, there]) =>
+    states.flatMap((state) => {
+      const id = state?.[reference];
+      return typeof id === 'number' ? [{ stream: streamName(there.kind, id), position, parents: there.parents }] : [];
+    }),
+  );

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Find, State } from '#kernel/conditions/holds.ts';
+import { rightsOf } from '#kernel/conditions/rights.ts';
+import { ABSENT, type AggregateState, evolveOf } from '#kernel/decide/evolve.ts';
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import { mayKnow as mayKnowInMemory, type Told } from '#kernel/visibility/may-know.ts';
+import type { EventId, Position, Version } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { createChangeReader } from '#shared/change-stream/changes.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { storeMetadata } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
+import { context } from './codec-setting.ts';
+import { askersOf, callerOf, randomOf } from './readings.ts';
+
+/**
+ * What a follower is told, for any domain: exactly the events of which the condition, read in memory of the states before and after,
+ * says that they may know, in whatever pages the log is followed, from wherever, and however little is kept of what was before.
+ */
+const IDS = 4;
+const HISTORIES = 30;
+
+type Step = { readonly kind: Kind; readonly event: EventInfo; readonly id: number; readonly values: State; readonly mask: number };
+type Happened = { readonly recorded: RecordedEvent; readonly told: Told; readonly find: Find };
+
+/** Kinds of users are left out but for their roles: their names are sealed. */
+const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
+  const events = Object.values(domain.kinds).flatMap((kind) =>
+    Object.values(kind.events).flatMap((event) => (kind.name === 'user' ? [] : [{ kind, event }])),
+  );
+  return fc.constantFrom(...events).chain(({ kind, event }) => {
+    const fields = Object.entries(kind.fields).flatMap(([name, def]) => {
+      const value = def.kind === 'upload' ? fc.constant(null) : def.kind === 'ref' ? fc.integer({ min: 1, max: IDS }) : randomOf(def);
+      return def.kind === 'list' ? [] : [[name, def.optional ? fc.option(value, { freq: 4 }) : value] as const];
+    });
+    return fc
+      .record({ id: fc.integer({ min: 1, max: IDS }), values: fc.record(Object.fromEntries(fields)), mask: fc.nat(255) })
+      .map((rest) => ({ kind, event, ...rest }));
+  });
+};
+
+/** Leaves out of some steps what cannot happen, and folds the others. */
+const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => {
+  const states = new Map<string, AggregateState>();
+  const folds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, evolveOf(kind)]));
+  const all: Happened[] = [];
+  for (const { kind, event, id, values, mask } of steps) {
+    const stream = streamName(kind.name, id);
+    const before = states.get(stream) ?? ABSENT;
+    if (event.effect === 'creates' ? before.status !== 'absent' : before.status !== 'present') continue;
+    const fields = before.status === 'absent' ? values : before.fields;
+    const isPartial = event.effect === 'changes' && event.content.length > 1;
+    const given = event.content.filter(
+      (name, index) => kind.fields[name]?.personal === undefined && (!isPartial || (mask & (1 << index)) !== 0),
+    );
+    const data: Record<string, unknown> = { [`${kind.name}Id`]: id };
+    for (const name of [...kind.identity, ...event.carries]) data[wire(name, kind.fields[name])] = fields[name];
+    for (const name of given) data[wire(name, kind.fields[name])] = values[name];
+    const metadata = storeMetadata(event.version, context);
+    const after = folds.get(kind.name)?.(before, { type: event.type, data, metadata: { at: context.at, actor: context.actor } }) ?? ABSENT;
+    const then = new Map(states);
+    states.set(stream, after);
+    const stateOf = (state: AggregateState | undefined) => (state === undefined || state.status === 'absent' ? undefined : state.fields);
+    all.push({
+      recorded: {
+        ...{ stream, id: `${all.length + 1}` as EventId, type: event.type, recordedAt: new Date(0), metadata, data: data as JsonObject },
+        ...{ position: (all.length + 1) as Position, version: 1 as Version },
+      },
+      told: { kind: kind.name, event: event.name, data, before: stateOf(before), after: stateOf(after) },
+      find: (of, other) => stateOf(then.get(streamName(of, Number(other)))),
+    });
+  }
+  return all;
+};
+
+type Following = { readonly from: number; readonly pages: readonly number[]; readonly stepsMax: number };
+
+const follow = async (domain: Domain, happened: readonly Happened[], { from, pages, stepsMax }: Following): Promise<readonly Change[]> => {
+  const all = happened.map(({ recorded }) => recorded);
+  const eventLog: Pick<EventLog, 'read'> = {
+    async *read(stream) {
+      yield all.filter((each) => each.stream === stream);
+    },
+  };
+  await using keys = memoryKeyStore();
+  const pool = { query: async () => ({ rows: [] }) } as never;
+  const reader = createChangeReader({ domain, eventLog, keys, pool, stepsMax });
+  const changes: Change[] = [];
+  const rest = all.slice(Math.floor(from * all.length));
+  let after = (all.length - rest.length) as Position;
+  for (let turn = 0; rest.length > 0; turn += 1) {
+    const page = await reader.toPage(rest.splice(0, pages[turn % pages.length]), after);
+    changes.push(...page.changes);
+    after = page.upTo;
+  }
+  return changes;
+};
+
+export const describeTold = (domain: Domain): void => {
+  const followings = fc.record({
+    from: fc.double({ min: 0, max: 0.9, noNaN: true }),
+    pages: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
+    stepsMax: fc.constantFrom(4, 12, 100_000),
+  });
+  test(`${domain.name}: a follower is told what the states before and after it let them know`, async () => {
+    expect(rightsOf(domain).size).toBeGreaterThan(0);
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(stepOf(domain), { minLength: 60, maxLength: 150 }), followings, async (steps, following) => {
+        const happened = happen(domain, steps);
+        const changes = await follow(domain, happened, following);
+        const open = happened.slice(Math.floor(following.from * happened.length)).filter(({ told }) => {
+          const event = domain.kinds[told.kind]?.events[told.event];
+          return event?.internal === false;
+        });
+        expect(changes.map(({ position }) => position)).toEqual(open.map(({ recorded }) => recorded.position));
+        for (const [index, change] of changes.entries()) {
+          const { told: what, find } = open[index] as Happened;
+          for (const asker of askersOf(domain)) {
+            const wanted = mayKnowInMemory(domain, what, asker, find);
+            const isTold = mayKnow(callerOf(domain, asker), change);
+            if (isTold) told += 1;
+            expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });
+          }
+        }
+      }),
+      { numRuns: HISTORIES },
+    );
+    expect(told).toBeGreaterThan(HISTORIES);
+  });
+};
