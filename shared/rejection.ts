@@ -62,7 +62,7 @@ export const isRejectionCode = (code: string): code is RejectionCode => isListed
 const isListed = (code: string): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
 
 /** Nothing is there: what was deleted is gone from reads, so it is not found. A fact may be named `deleted` too. */
-export const isAbsence = (code: RejectionCode): boolean => /(?:_not_found|(?<!_not)_deleted)$/.test(code);
+export const isAbsence = (code: string): boolean => /(?:_not_found|(?<!_not)_deleted)$/.test(code);
 
 /** What a refusal says whose author says nothing. */
 export const sentenceOf = (code: RejectionCode): string => {

@@ -27,7 +27,7 @@ const replyWith = (read: object) =>
   aggregate('reply', {
     parent: 'post',
     owner: 'author',
-    fields: { post: ref(post), author: ref(user), reply: ref('reply').optional(), text: line(10) },
+    fields: { post: ref(post), author: ref(user), answered: ref('reply').optional(), text: line(10) },
     events: ended,
     commands,
     rights: { read: read as never, write: { as: 'post' } },
@@ -65,5 +65,5 @@ test.each([
     { as: 'post', anyone: true },
     'reply: the right read has a cell for anyone, which leaves nothing to `as`',
   ],
-  ['one that leads back to itself', { as: 'reply' }, 'reply: the right read is as that of reply, which leads back to itself'],
+  ['one that leads back to itself', { as: 'answered' }, 'reply: the right read is as that of answered, which leads back to itself'],
 ])('%s is refused', (_, read, message) => expect(() => rightsOf(forumWith(read))).toThrow(message));

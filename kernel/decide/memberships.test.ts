@@ -43,11 +43,13 @@ const board = aggregate('board', {
 const taskWith = (reactions: object) =>
   aggregate('task', {
     parent: 'board',
+    owner: 'lead',
     fields: {
       board: ref(board),
       helper: ref(user),
       title: line(10),
-      note: line(10).personal({ of: 'helper' }),
+      lead: ref(user),
+      note: line(10).personal(),
       status: states('new', 'begun', 'done'),
     },
     events: {

@@ -40,6 +40,28 @@ test('a field of users that those who sign up would have to fill in is refused',
   expect(() => assemble(added, [])).toThrow('user: department needs a default, or must be optional');
 });
 
+test.each([
+  ['nobody', {}],
+  ['what is no user', { owner: 'clerk', of: 'claim' }],
+  ['a user whom events do not name', { owner: 'clerk', of: 'helper' }],
+  ['a user who may be missing', { owner: 'guest' }],
+])('a personal field of %s is refused', (_, { owner, of }: { owner?: string; of?: string }) => {
+  const note = aggregate('note', {
+    ...(owner !== undefined && { owner }),
+    fields: {
+      clerk: ref(user),
+      helper: ref(user),
+      guest: ref(user).optional(),
+      claim: ref(claim),
+      text: line(9).personal(of === undefined ? {} : { of }),
+    },
+    events: { made: { creates: ['text'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  } as never);
+  expect(() => assemble(base, [claim, note] as never)).toThrow('note: the personal field text must belong to a user');
+});
+
 test('an invariant holds after every command, and is named where it does not', () => {
   const { given } = rulesOf(tried);
   given(claim)

@@ -1,3 +1,4 @@
+import { targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
 /** Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would find out too late. */
@@ -8,6 +9,9 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
     if (missing !== undefined) throw new Error(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+    const [unowned] = kind.name === 'user' ? [] : unownedIn(kind);
+    if (unowned !== undefined)
+      throw new Error(`${kind.name}: the personal field ${unowned} must belong to a user whom it always names as its owner or its parent.`);
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
     if (unfilled !== undefined) throw new Error(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
   }
@@ -20,6 +24,15 @@ const unsupportedIn = ({ name, fields, fieldRights, timers, derived }: Kind): re
   ...Object.keys(derived).map((number) => `the derived number ${number}`),
   ...timers.map(({ run }) => `the timer that runs ${run}`),
 ];
+
+/** Every event names the owner and the parent, so that what is personal is sealed for somebody. */
+const unownedIn = ({ fields, identity, owner }: Kind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { personal }]) => {
+    const person = personal?.of ?? owner ?? '';
+    const def = fields[person];
+    const isOwned = def !== undefined && targetOf(def) === 'user' && !def.optional && identity.includes(person);
+    return personal === undefined || isOwned ? [] : [name];
+  });
 
 const unfilledIn = ({ fields }: Kind): readonly string[] =>
   Object.entries(fields).flatMap(([name, { optional, initial }]) => (name === 'name' || optional || initial !== undefined ? [] : [name]));

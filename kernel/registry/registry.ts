@@ -2,6 +2,7 @@ import type { JsonObject } from '#shared/json.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { demandNames } from './demand-names.ts';
 import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
 
@@ -98,6 +99,7 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
 export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
+  demandNames(kinds);
   return {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

@@ -100,12 +100,13 @@ test('the examples are what their schemas accept', () => {
 });
 
 test('two operations of one path are refused by name', () => {
-  const twice = aggregate('claims', { ...claimsOf, names: { plural: 'claims' } });
+  const twice = aggregate('memo', { ...memos, names: { plural: 'reject' } });
   expect(() => aggregateOperations(assemble(base, [claim, twice]))).toThrow('There are two operations');
 });
 
-const claimsOf = {
-  fields: { title: line(9) },
+const memos = {
+  parent: 'claim',
+  fields: { claim: ref(claim), title: line(9) },
   events: { made: { creates: ['title'] } },
   commands: { make: { emits: 'made' } },
   rights: { read: { anyone: true } },

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { domain } from '../declare/domain.ts';
+import { choice, type Fields, integer, line, ref } from '../declare/fields.ts';
+import { TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
+import { assemble } from './registry.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+type Named = { readonly fields?: Fields; readonly more?: object; readonly names?: object; readonly commands?: object };
+const kindOf = (name: string, { fields = {}, more = {}, names = {}, commands = {} }: Named = {}) =>
+  aggregate(name, {
+    names,
+    owner: 'clerk',
+    fields: { clerk: ref(user), title: line(9), ...fields },
+    events: { made: { creates: ['title'] }, gone: { ends: true } },
+    commands: { make: { emits: 'made' }, end: { emits: 'gone' }, ...commands },
+    rights: { read: { anyone: true } },
+    ...more,
+  } as never);
+const refused = (...kinds: readonly ReturnType<typeof kindOf>[]) => {
+  try {
+    assemble(base, kinds as never);
+    return 'nothing';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test.each([
+  [kindOf('Claim'), 'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.'],
+  [kindOf('session'), 'session: the name session is a kind of stream of the kernel: give it another name.'],
+  [kindOf('order', { names: { plural: 'order' } }), 'order: the table order is reserved in SQL: give it another name.'],
+  [kindOf('claim', { names: { plural: 'removed' } }), 'claim: the table removed is a table of the kernel: give it another name.'],
+  [kindOf('event'), 'event: the path events is a path of the kernel: give it another name.'],
+  [kindOf('claim', { names: { plural: 'users' } }), 'claim: the table users is of user already: give it another name.'],
+  [kindOf('claim', { names: { graphql: 'Query' } }), 'claim: the type of GraphQL Query is of the kernel already: give it another name.'],
+  [kindOf('claim', { names: { graphql: 'User' } }), 'claim: the type of GraphQL User is of user already: give it another name.'],
+  [kindOf('node'), 'node: the field of GraphQL node is a query of the kernel: give it another name.'],
+  [kindOf('claim', { fields: { order: line(9) } }), 'claim: the column order is reserved in SQL: give it another name.'],
+  [kindOf('claim', { fields: { seal: line(9) } }), 'claim: the field seal is a field of every aggregate: give it another name.'],
+  [
+    kindOf('claim', { fields: { version: integer(1, 9) } }),
+    'claim: the field version is a field of every aggregate: give it another name.',
+  ],
+  [kindOf('claim', { fields: { createdAt: line(9) } }), 'claim: the field createdAt is a field of every aggregate: give it another name.'],
+  [kindOf('claim', { fields: { claimId: integer(1, 9) } }), 'claim: the field claimId is the id of the aggregate: give it another name.'],
+  [kindOf('claim', { fields: { clerkId: integer(1, 9) } }), 'claim: the column clerk_id is that of two fields: give it another name.'],
+  [
+    kindOf('claim', { fields: { search: line(9).search('A') } }),
+    'claim: the field search is the column of what is searched: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { kind: choice('a', 'b').filter('sort') } }),
+    'claim: the filter sort is a parameter of every list: give it another name.',
+  ],
+  [
+    kindOf('claim', { commands: { patch: { emits: 'gone' } } }),
+    'claim: the command patch is one that every aggregate has: give it another name.',
+  ],
+  [
+    kindOf('claim', { more: { facts: { title: { title: 'x' } } } }),
+    'claim: the fact title is a word of conditions already: give it another name.',
+  ],
+  [
+    kindOf('claim', { more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } } }),
+    'claim: the refusal forbidden is no code of its own: give it another name.',
+  ],
+])('%#: a name that cannot be carried everywhere is refused in one sentence', (kind, sentence) => expect(refused(kind)).toBe(sentence));
+
+test('two kinds whose names are told apart by nothing are refused', () => {
+  const one = kindOf('order', { commands: { makePurchase: { emits: 'made' } } });
+  const other = kindOf('purchaseOrder');
+  expect(refused(one, other)).toBe('purchaseOrder: the command MakePurchaseOrder is of order already: give it another name.');
+});
+
+test('a usual declaration is taken', () => expect(refused(kindOf('claim', { fields: { dueAt: line(9) } }))).toBe('nothing'));
+
+test('the types of GraphQL are those of the recorded schema', async () => {
+  const schema = await readFile(new URL('../../test/contract/recorded/graphql.graphql', import.meta.url), 'utf8');
+  const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(([, name]) => name);
+  const known = new Set([...TYPES_OF_THE_KERNEL, ...Object.values(publishing.kinds).flatMap(typesOf)]);
+  expect(recorded.filter((name) => !known.has(name ?? ''))).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
+import { capital, column, wire } from './names.ts';
+import type { Kind } from './registry.ts';
+
+/** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
+export const demandNames = (kinds: readonly Kind[]): void => {
+  const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds)];
+  if (wrong !== undefined) throw new Error(`${wrong}: give it another name.`);
+};
+
+const KIND = /^[a-z][a-zA-Z0-9]{0,39}$/;
+const FIELD = /^[a-z][a-zA-Z0-9]{0,39}$/;
+const COMMAND = /^[a-z][a-zA-Z0-9]{0,39}$/;
+const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
+const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;
+const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
+
+const wrongIn = (kind: Kind): readonly string[] => {
+  const { name, type, table, path, plural } = kind;
+  const of = (what: string, names: readonly string[], why: (each: string) => string | undefined): readonly string[] =>
+    names.flatMap((each) => why(each) ?? []).map((reason) => `${name}: ${what} ${reason}`);
+  const form = (pattern: RegExp) => (each: string) => (pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`);
+  const taken = (words: ReadonlySet<string>, by: string) => (each: string) => (words.has(each) ? `${each} is ${by}` : undefined);
+  const fields = Object.keys(kind.fields);
+  const wired = fields.map((field) => wire(field, kind.fields[field]));
+  const columns = fields.map((field) => column(field, kind.fields[field]));
+  const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
+  return [
+    ...of('the name', [name], form(KIND)),
+    ...(name === 'user' ? [] : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
+    ...of('the plural', [plural], form(PLURAL)),
+    ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
+    ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
+    ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
+    ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
+    ...of('the field of GraphQL', [kind.field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
+    ...of('the field', fields, form(FIELD)),
+    ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
+    ...of('the field', [...fields, ...wired], taken(new Set([`${name}Id`]), 'the id of the aggregate')),
+    ...(isSearched ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched')) : []),
+    ...of('the column', columns, taken(RESERVED, 'reserved in SQL')),
+    ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
+    ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
+    ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
+    ...of('the event', Object.keys(kind.events), form(EVENT)),
+    ...of('the command', Object.keys(kind.commands), form(COMMAND)),
+    ...of('the command', Object.keys(kind.commands), taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has')),
+    ...of('the fact', Object.keys(kind.facts), taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already')),
+    ...of('the fact', Object.keys(kind.facts), taken(new Set(['found']), 'what a refusal says of what is not there')),
+    ...of(
+      'the refusal',
+      Object.values(kind.refusals).map(({ code }) => code),
+      (code) => (!CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code) ? `${code} is no code of its own` : undefined),
+    ),
+  ];
+};
+
+const filtersOf = ({ fields }: Kind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { filter }]) => (filter === undefined ? [] : [filter === true ? name : filter]));
+
+const repeated = (names: readonly string[]): readonly string[] => names.filter((name, index) => names.indexOf(name) < index);
+
+/** What only one of them can have. */
+const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
+  const among = (what: string, of: (kind: Kind) => readonly string[], known: readonly string[] = []): readonly string[] => {
+    const owners = new Map(known.map((name) => [name, 'the kernel']));
+    return kinds.flatMap((kind) =>
+      of(kind).flatMap((name) => {
+        const first = owners.get(name);
+        owners.set(name, first ?? kind.name);
+        return first === undefined ? [] : [`${kind.name}: ${what} ${name} is of ${first} already`];
+      }),
+    );
+  };
+  return [
+    ...among('the table', ({ table }) => [table]),
+    ...among('the path', ({ path }) => [path]),
+    ...among('the command', ({ name, commands }) => [...Object.keys(commands), 'patch'].map((each) => `${capital(each)}${capital(name)}`)),
+    ...among('the type of GraphQL', typesOf, TYPES_OF_THE_KERNEL),
+  ];
+};
+
+/** The types of GraphQL that a kind has. */
+export const typesOf = ({ name, type, fields }: Kind): readonly string[] => [
+  ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  `${capital(name)}Change`,
+  ...Object.entries(fields).flatMap(([field, { values, enumName }]) =>
+    values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
+  ),
+];
+
+const KINDS_OF_THE_KERNEL = new Set('webhook email administrators command session grant client account invitation'.split(' '));
+const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed'.split(' '));
+const PATHS_OF_THE_KERNEL = new Set(
+  'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
+);
+const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node webhook'.split(' '));
+const FIELDS_OF_THE_KERNEL = new Set(
+  'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(' '),
+);
+const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+
+/** Held against the recorded schema by a test. */
+export const TYPES_OF_THE_KERNEL = [
+  ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(' '),
+  ...'HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(' '),
+  ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(' '),
+  ...'DeliveryEdge DeliveryFilter DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(' '),
+  ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(' '),
+  ...'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort'.split(' '),
+  ...'WebhookWithSecret WebhookWithheld'.split(' '),
+];
+
+/** What PostgreSQL takes for no name of a table or a column, unless it is quoted. Held against the server by a test. */
+export const RESERVED: ReadonlySet<string> = new Set(
+  [
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column',
+    'concurrently constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp',
+    'current_user default deferrable desc distinct do else end except false fetch for foreign freeze from full grant group having',
+    'ilike in initially inner intersect into is isnull join lateral leading left like limit localtime localtimestamp natural not',
+    'notnull null offset on only or order outer overlaps placing primary references returning right select session_user similar',
+    'some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where window with',
+  ].flatMap((line) => line.split(' ')),
+);
