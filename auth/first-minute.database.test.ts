@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
+import type { ClientSettings } from '#shared/clients/settings.ts';
 import { firstMinutePath } from '#shared/first-minute-file.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
 import { by, system } from '../test/engines/command-side.ts';
@@ -46,6 +47,16 @@ const signedIn = async (userId: UserId) => {
   const { rowCount } = await site.pool.query('select from auth.record where account_id = $1', [String(userId)]);
   return rowCount;
 };
+
+test('the client may ask for all that the domain has, also for what it has got since', async () => {
+  const { client } = await prepare();
+  const all = (await site.auth.clients.find(client.clientId))?.scopes;
+  const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
+  const apply = (settings: ClientSettings) => ({ ...settings, scopes: ['read:users'], defaultScopes: ['read:users'] });
+  await site.auth.clients.change(client.clientId, { apply }, by);
+  expect((await prepare()).client).toEqual(client);
+  expect(await site.auth.clients.find(client.clientId)).toMatchObject({ scopes: all, defaultScopes: all });
+});
 
 test('production ends the author’s password, sessions and grants, and the client', async () => {
   const { author } = await prepare();

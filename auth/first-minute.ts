@@ -11,6 +11,7 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';
 import { signUp } from './accounts/sign-up.ts';
+import { DEVELOPMENT_ADMIN as CLIENT_ID } from './clients/built-in.ts';
 import type { By } from './clients/by.ts';
 import type { Clients } from './clients/clients.ts';
 import { deleteMark, migrateFirstMinute, selectMark, writeMark } from './first-minute-table.ts';
@@ -25,7 +26,6 @@ type Dependencies = {
   readonly credentials: Credentials;
 };
 
-const CLIENT_ID = 'development-admin';
 /** An address at which nobody can ever be (RFC 2606). */
 const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
 const PASSWORD_BYTES = 12;
@@ -57,6 +57,9 @@ const ensureClient = async ({ domain, clients }: Dependencies, secret: string | 
 const obtainClient = async (domain: Domain, clients: Clients, secret: string | undefined) => {
   const client = await clients.find(CLIENT_ID);
   if (client === undefined) return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
+  // The domain may have got others since.
+  const { scopes, defaultScopes } = settingsOf(domain);
+  await clients.change(CLIENT_ID, { apply: (before) => ({ ...before, scopes, defaultScopes }) }, by());
   if (secret !== undefined && (await clients.verifySecret(CLIENT_ID, secret))) return { client, secret };
   // The data folder is another one than when it was made.
   return clients.rotateSecret(CLIENT_ID, by());

@@ -16,6 +16,7 @@ import { signUpRoleOf } from './accounts/sign-up-role.ts';
 import { withConsole } from './clients/built-in.ts';
 import { migrateClients } from './clients/client-table.ts';
 import { type Clients, createClients } from './clients/clients.ts';
+import { tellNewScopes } from './clients/new-scopes.ts';
 import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
 import type { Mail } from './mail/mail.ts';
@@ -67,6 +68,7 @@ export type AuthService = AsyncDisposable & {
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
   const { pool, eventLog, log, config, mail } = dependencies;
   await migrateTables(dependencies);
+  await tellNewScopes({ pool, scopes: policyOf(dependencies.domain).scopes, log });
   await using opening = new AsyncDisposableStack();
   const codec = createCodec(dependencies);
   const record = createSecurityLog({ ...dependencies, codec });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { openBlobs } from '#shared/blobs/open.ts';
-import { openPool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
@@ -24,7 +24,10 @@ import type { Terminal } from './terminal.ts';
 const CONNECTIONS_MAX = 4;
 
 /** Does something with the clients of the installation, running or not, as the operator. */
-export const withClients = async <Result>(terminal: Terminal, work: (clients: Clients, by: By) => Promise<Result>): Promise<Result> => {
+export const withClients = async <Result>(
+  terminal: Terminal,
+  work: (clients: Clients, by: By, pool: Pool) => Promise<Result>,
+): Promise<Result> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
@@ -51,7 +54,7 @@ export const withClients = async <Result>(terminal: Terminal, work: (clients: Cl
   const clients = withConsole(registered, terminal.domain, config.publicUrl);
   const by: By = { caller: { kind: 'system', name: 'command-line' }, requestId: randomUUID() };
   try {
-    return await work(clients, by);
+    return await work(clients, by, pool);
   } catch (error) {
     if (error instanceof Rejection) throw new StartRefused(error.message, { cause: error });
     throw error;

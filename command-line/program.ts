@@ -8,6 +8,7 @@ import { auditRotateKey } from './audit-rotate-key.ts';
 import { auditVerify } from './audit-verify.ts';
 import { clientDelete, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { clientCreate } from './client-create.ts';
+import { clientGrantScopes } from './client-grant-scopes.ts';
 import { type Command, readArguments } from './command.ts';
 import { demo } from './demo/demo.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
@@ -55,6 +56,7 @@ const COMMANDS: readonly Command[] = [
   clientCreate,
   clientList,
   clientShow,
+  clientGrantScopes,
   clientRotateSecret,
   clientDelete,
   invite,

@@ -8,6 +8,9 @@ import type { Clients } from './clients.ts';
 /** The id of our own console, which every installation has without anybody registering it. */
 export const CONSOLE = 'console';
 
+/** What development begins with. It is brought up to the scopes of the domain with every start. */
+export const DEVELOPMENT_ADMIN = 'development-admin';
+
 /**
  * The clients that were registered, and the console. It is in no table, so that nobody can change or remove it, and so that it
  * goes along when the installation gets another address. It can ask for everything: the role of its user limits what comes of it.

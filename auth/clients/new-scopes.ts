@@ -1,0 +1,60 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+import { DEVELOPMENT_ADMIN } from './built-in.ts';
+import type { By } from './by.ts';
+import type { StoredClient } from './client.ts';
+import type { Clients } from './clients.ts';
+
+/** A client that cannot ask for scopes which are newer than what anybody has last decided about it. */
+export type Lacking = { readonly clientId: string; readonly scopes: readonly string[] };
+
+/**
+ * Notes the scopes of the domain, and answers which clients lack those that have come since they were changed last. Those that registered
+ * themselves, and those that have none of our scopes, are not meant.
+ */
+export const findNewScopes = async (pool: Pool, scopes: readonly string[]): Promise<readonly Lacking[]> => {
+  await pool.query(NOTE, [scopes]);
+  const { rows } = await pool.query<Lacking>(LACKING, [scopes, DEVELOPMENT_ADMIN]);
+  return rows;
+};
+
+/** All that an installation begins with were there before its clients. */
+const NOTE = `
+  insert into auth.known_scope (scope, since)
+  select scope, case when exists (select from auth.known_scope) then now() else 'epoch' end from unnest($1::text[]) scope
+  on conflict do nothing`;
+
+const LACKING = `
+  select client_id as "clientId", array_agg(known.scope order by known.since, known.scope) as scopes
+  from auth.client join auth.known_scope known on known.since > updated_at
+  where known.scope = any($1) and known.scope <> all(client.scopes) and client.scopes && $1 and not self_registered and client_id <> $2
+  group by client_id order by client_id collate "C"`;
+
+type Telling = { readonly pool: Pool; readonly scopes: readonly string[]; readonly log: Pick<Log, 'warn'> };
+
+export const tellNewScopes = async ({ pool, scopes, log }: Telling): Promise<void> => {
+  const lacking = await findNewScopes(pool, scopes);
+  if (lacking.length === 0) return;
+  const clients = Object.fromEntries(lacking.map(({ clientId, scopes: lacked }) => [clientId, lacked]));
+  log.warn({ clients }, NEW_SCOPES);
+};
+
+const NEW_SCOPES =
+  'Clients cannot ask for scopes that the domain has got since they were changed last: `npm run annals -- client grant-scopes` gives them, or any other change of a client leaves it as it is.';
+
+/** One that asks for all it may when it names nothing goes on doing so. */
+export const grantScopes = async (clients: Pick<Clients, 'change'>, { clientId, scopes }: Lacking, by: By): Promise<StoredClient> => {
+  const withThem = (held: readonly string[]) => [...new Set([...held, ...scopes])];
+  const { client } = await clients.change(
+    clientId,
+    {
+      apply: (settings) => ({
+        ...settings,
+        scopes: withThem(settings.scopes),
+        defaultScopes: settings.defaultScopes.length === settings.scopes.length ? withThem(settings.defaultScopes) : settings.defaultScopes,
+      }),
+    },
+    by,
+  );
+  return client;
+};
