@@ -1,3 +1,4 @@
+import { demandRedis } from '#shared/demand-redis.ts';
 import type { Log } from '#shared/log.ts';
 import { type Arrivals, createRateLimit } from './gcra.ts';
 import { memoryArrivals } from './memory/arrivals.ts';
@@ -26,6 +27,7 @@ const openArrivals = async (url: string, log: Log): Promise<Arrivals> => {
     case 'redis':
     case 'rediss': {
       const { openRedisArrivals } = await import('./redis/arrivals.ts');
+      await demandRedis(url, 'RATE_LIMIT_URL');
       return surviveOutages(await openRedisArrivals({ url, log }), { log });
     }
     default:

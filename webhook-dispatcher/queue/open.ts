@@ -1,3 +1,4 @@
+import { demandRedis } from '#shared/demand-redis.ts';
 import type { Log } from '#shared/log.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
@@ -20,6 +21,7 @@ export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQ
     case 'redis':
     case 'rediss': {
       const { openRedisDeliveryQueue } = await import('./redis.ts');
+      await demandRedis(options.url, 'JOB_QUEUE_URL');
       return openRedisDeliveryQueue(options);
     }
     default:
