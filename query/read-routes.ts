@@ -7,7 +7,7 @@ import { parametersOf } from '#shared/http/parameters.ts';
 import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
-import { type KERNEL_OPERATIONS, type KernelOperationId, operationsOf } from '#shared/rest/operations.ts';
+import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { AskedOfDomain } from './asked.ts';
 import type { ReadJustMade } from './just-made.ts';
@@ -15,7 +15,7 @@ import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /** The operations of the kernel that this role serves, but for those that answer in a form of their own. */
 type KernelReadId = {
-  [Id in KernelOperationId]: (typeof KERNEL_OPERATIONS)[Id] extends {
+  [Id in KernelOperationId]: KernelOperations[Id] extends {
     readonly role: 'query';
     readonly answer: { readonly kind: 'item' | 'list' };
   }
@@ -34,7 +34,7 @@ export type Reader = {
 
 type ParametersOf<Id extends ReadId> = Id extends keyof AskedOfDomain
   ? AskedOfDomain[Id]
-  : (typeof KERNEL_OPERATIONS)[Exclude<Id, keyof AskedOfDomain>] extends { readonly query: infer Schema extends z.ZodObject }
+  : KernelOperations[Exclude<Id, keyof AskedOfDomain>] extends { readonly query: infer Schema extends z.ZodObject }
     ? z.output<Schema>
     : Readonly<Record<never, never>>;
 

@@ -47,6 +47,10 @@ const operations = aggregateOperations(expenses);
 
 test('of any aggregate there are reads, a write for each command, and uploads', () => {
   expect(Object.entries(operations).map(([id, { method, path, summary }]) => `${id} ${method} ${path}: ${summary}`)).toEqual([
+    'createUser POST /users: Register a user',
+    'replaceUser PUT /users/{userId}: Replace what can be changed of a user',
+    'editUser PATCH /users/{userId}: Change a user',
+    'deleteUser DELETE /users/{userId}: Delete a user, and erase the person',
     'listClaims GET /claims: The claims that you may read',
     'listClaimsOfUser GET /users/{userId}/claims: The claims of a user that you may read',
     'getClaim GET /claims/{claimId}: A claim',

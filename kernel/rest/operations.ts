@@ -26,10 +26,12 @@ type Use = { readonly kind: Kind } & (
 export type AggregateOperation = RestOperation & { readonly use: Use };
 type Named = readonly [id: string, operation: AggregateOperation];
 
-/** The REST interface to the aggregates of a domain, which follows from their declarations. Users are the kernel's own. */
+/** The REST interface to the aggregates of a domain, which follows from their declarations. Of users, the reads are the kernel's own. */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  const operations = kinds.flatMap((kind) => [...readsOf(domain, kind), ...writesOf(domain, kind), ...filesOf(domain, kind, kinds)]);
+  const ofUsers = domain.kinds.user === undefined ? [] : writesOf(domain, domain.kinds.user);
+  const ofKinds = kinds.flatMap((kind) => [...readsOf(domain, kind), ...writesOf(domain, kind), ...filesOf(domain, kind, kinds)]);
+  const operations = [...ofUsers, ...ofKinds];
   const names = operations.flatMap(([id, { method, path }]) => [id, `${method} ${path}`]);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`There are two operations ${twice}: give one of them another name.`);
@@ -198,7 +200,8 @@ const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Nam
   };
   return [
     [`replace${capital(kind.name)}`, replace],
-    [`${command.name}${capital(kind.name)}`, edit],
+    // Clients know this one by another name than the command has.
+    [`${kind.name === 'user' ? 'edit' : command.name}${capital(kind.name)}`, edit],
   ];
 };
 

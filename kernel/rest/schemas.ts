@@ -11,10 +11,19 @@ export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
   const fields = Object.entries(kind.fields).map(([name, def]) => {
     const schema = shownSchema(domain, def);
     const meta = { ...(!written.has(name) && { readOnly: true }), ...(def.says !== undefined && { description: def.says }) };
-    return [shownName(domain, name, def), schema.meta(meta)] as const;
+    return [shownName(domain, name, def), shownTo(kind, name, schema.meta(meta))] as const;
   });
-  return z.strictObject({ id, ...Object.fromEntries(fields), createdAt, updatedAt, _links: Links }).meta({ id: capital(kind.name) });
+  const times = { createdAt: shownTo(kind, 'createdAt', createdAt), updatedAt: shownTo(kind, 'updatedAt', updatedAt) };
+  return z.strictObject({ id, ...Object.fromEntries(fields), ...times, _links: Links }).meta({ id: capital(kind.name) });
 };
+
+/** What not everybody may read is not always there. */
+const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
+  isGuarded(kind, 'reads', name) ? (schema as z.ZodObject).exactOptional() : schema;
+
+/** Whether it takes a right of its own. */
+const isGuarded = ({ fieldRights }: Kind, way: 'reads' | 'writes', name: string): boolean =>
+  Object.values(fieldRights).some((row) => ((row[way] ?? []) as readonly string[]).includes(name));
 
 /** What a reference leads to is shown with its label, if it has one. */
 export const labelOf = (domain: Domain, def: FieldDef): string | undefined =>
@@ -43,11 +52,17 @@ export const patchSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
 export const actionSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(command.name)}${capital(kind.name)}` });
 
-/** The whole of what an edit can change; what cannot be changed may be left in it as it was got. */
+/**
+ * The whole of what an edit can change; what cannot be changed may be left in it as it was got. What not everybody may write stays as it
+ * is if it is left out.
+ */
 export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandInfo): z.ZodType => {
   const shown = Object.entries(kind.fields).filter(([name]) => !form.includes(name));
   const others = ['id', ...shown.map(([name, def]) => shownName(domain, name, def)), 'createdAt', 'updatedAt', '_links'];
-  const content = form.map((name) => [wire(name, kind.fields[name]), demandedOf(kind.fields[name] as FieldDef)] as const);
+  const content = form.map((name) => {
+    const schema = demandedOf(kind.fields[name] as FieldDef);
+    return [wire(name, kind.fields[name]), isGuarded(kind, 'writes', name) ? schema.optional() : schema] as const;
+  });
   const names = content.map(([name]) => name);
   return z
     .strictObject({ ...Object.fromEntries(content), ...Object.fromEntries(others.map((name) => [name, unheeded])) })
@@ -57,8 +72,10 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
 
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
-  const optional = form.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
+  const [guarded, free] = [true, false].map((is) => form.filter((name) => isGuarded(kind, 'writes', name) === is)) as [string[], string[]];
+  const optional = free.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
   const removals = [...sets, ...optional].map(([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`);
   const how = removals.length === 0 ? '' : `: ${removals.join(', ')}`;
-  return `The whole ${kind.name}. Every field that can be changed must be there${how}.`;
+  const stays = guarded.map((name) => `; without \`${name}\`, the ${name} stays as it is`).join('');
+  return `The whole ${kind.name}. Every field that can be changed must be there${how}${stays}.`;
 };

@@ -3,7 +3,6 @@ import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
 import { deleted, notFound } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import type { ClientOperationId, KernelOperationId } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
@@ -35,7 +34,7 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
 };
 
 /** What follows from the rules of the kernel rather than from the form of the request; those of a domain stand at its operations. */
-const OF_THE_KERNEL: Partial<Record<KernelOperationId | ClientOperationId, readonly ProblemCode[]>> = {
+const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
@@ -90,8 +89,10 @@ export const problemsOf = (
   );
 };
 
-const rulesOf = (id: string, operation: RestOperation): readonly ProblemCode[] =>
-  operation.refusals ?? OF_THE_KERNEL[id as KernelOperationId] ?? [];
+const rulesOf = (id: string, operation: RestOperation): readonly ProblemCode[] => [
+  ...(operation.refusals ?? []),
+  ...(OF_THE_KERNEL[id] ?? []),
+];
 
 const ofLog = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] =>
   operation.method === 'GET' ? ofRead(operation) : ofWrite(operation, requireIfMatch);

@@ -1,7 +1,6 @@
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import type { User } from '#shared/rest/users.ts';
 
 export type UserRow = {
   readonly id: number;
@@ -14,7 +13,7 @@ export type UserRow = {
 };
 
 /** A user as one caller sees them: everybody the name, the rest who may. */
-export const representUser = (row: UserRow, caller: Caller): User => ({
+export const representUser = (row: UserRow, caller: Caller) => ({
   id: row.id,
   name: row.name,
   ...(may(caller, 'user.read_private', userResource(row)) && {

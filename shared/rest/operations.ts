@@ -10,12 +10,11 @@ import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
-import { USER_OPERATIONS } from './users.ts';
+import { userReadsOf } from './users.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** What there is of the log whatever the domain, by operation id. */
 export const KERNEL_OPERATIONS = {
-  ...USER_OPERATIONS,
   ...ERASURE_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EVENT_TYPE_OPERATIONS,
@@ -25,8 +24,9 @@ export const KERNEL_OPERATIONS = {
   ...DELIVERY_OPERATIONS,
   ...OPERATOR_OPERATIONS,
 } as const satisfies Record<string, RestOperation>;
-export type ClientOperationId = keyof ReturnType<typeof clientOperations>;
-export type KernelOperationId = keyof typeof KERNEL_OPERATIONS;
+type ClientOperationId = keyof ReturnType<typeof clientOperations>;
+export type KernelOperations = typeof KERNEL_OPERATIONS & ReturnType<typeof userReadsOf>;
+export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
 export type Operations = Readonly<
@@ -38,6 +38,7 @@ const made = new WeakMap<Domain, Operations>();
 export const operationsOf = (domain: Domain): Operations => {
   const operations = made.get(domain) ?? {
     ...aggregateOperations(domain),
+    ...userReadsOf(domain),
     ...KERNEL_OPERATIONS,
     ...clientOperations(domain),
     ...eventOperations(catalogueOf(domain)),

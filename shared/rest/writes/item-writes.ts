@@ -1,10 +1,9 @@
 import { Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { aggregateRoutes } from './aggregates.ts';
-import { userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 import type { WriteDependencies } from './write-routes.ts';
 
 /** The writes of items but for pictures. `command` serves them, and `query` those that ask for the item as it is then. */
 export const itemWrites = (dependencies: WriteDependencies & { readonly domain: Domain }): Router =>
-  Router().use(userRoutes(dependencies), aggregateRoutes(dependencies), webhookRoutes(dependencies));
+  Router().use(aggregateRoutes(dependencies), webhookRoutes(dependencies));

@@ -10,7 +10,7 @@ import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '../admission.ts';
 import { type RestOperation, routeOf } from '../operation.ts';
-import { KERNEL_OPERATIONS, type KernelOperationId } from '../operations.ts';
+import { KERNEL_OPERATIONS } from '../operations.ts';
 import type { SendItem } from '../reads/answer.ts';
 import { answerWritten } from './answer.ts';
 import { contextOf } from './context.ts';
@@ -31,8 +31,8 @@ type WrittenItem = { readonly item: string; readonly result: CommandResult };
 
 /** The operations of the kernel that come to one command each. */
 type WriteId = {
-  [Id in KernelOperationId]: (typeof KERNEL_OPERATIONS)[Id]['method'] extends 'GET' ? never : Id;
-}[KernelOperationId];
+  [Id in keyof typeof KERNEL_OPERATIONS]: (typeof KERNEL_OPERATIONS)[Id]['method'] extends 'GET' ? never : Id;
+}[keyof typeof KERNEL_OPERATIONS];
 
 type BodyOf<Id extends WriteId> = (typeof KERNEL_OPERATIONS)[Id] extends {
   readonly body: infer Bodies extends Readonly<Record<string, z.ZodType>>;
