@@ -1,7 +1,7 @@
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
 import { type Find, holds, type State } from '#kernel/conditions/holds.ts';
-import { apart, cellOf, EVERYTHING, NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import { apart, cellOf, EVERYTHING, NOTHING, operationOf, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -53,7 +53,7 @@ export type Resource = { readonly fields?: State; readonly find?: Find };
 /** Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the kernel has itself. */
 export type Policy = {
   readonly domain: Domain;
-  /** By operation, as `article.publish`. One that is not here, of another release perhaps, nobody has a right to. */
+  /** By operation, as `user.update`. One that is not here, of another release perhaps, nobody has a right to. */
   readonly rights: ReadonlyMap<string, Right>;
   /** By the conditions of all rights. */
   readonly checks: ReadonlyMap<Expression, Check>;
@@ -119,6 +119,12 @@ export const scopeOf = ({ rights }: Policy, operation: Operation): string => {
   const right = rights.get(operation);
   if (right === undefined) throw new RangeError(`There is no operation ${operation}`);
   return right.scope;
+};
+
+/** On which scopes it depends what of all that happens a webhook is told: those of reading, and that of webhooks. */
+export const toldScopesOf = (policy: Policy): readonly string[] => {
+  const reading = Object.values(policy.domain.kinds).map((kind) => scopeOf(policy, operationOf(kind, 'read')));
+  return [...new Set([...reading, scopeOf(policy, 'webhook.manage')])];
 };
 
 /** Whether somebody without a token has a right to any of it. */

@@ -6,9 +6,10 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { TOLD_SCOPES, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context } from '../test/codec-setting.ts';
+import { TOLD_SCOPES } from '../test/engines/policy.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 
 const ownerId = 7001 as UserId;

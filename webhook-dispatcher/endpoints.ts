@@ -1,14 +1,14 @@
 import type { ArticleId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { type ToldScope, WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
 
 /** A webhook as far as it matters for what is sent to it, and when. */
 export type PlannedEndpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
   /** Of whoever decided what goes where: more than they could read is not planned. */
-  readonly scopes: ReadonlySet<ToldScope>;
+  readonly scopes: ReadonlySet<string>;
   readonly version: Version;
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly eventTypes: readonly string[];

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
-import type { ToldScope } from '#shared/events/webhook.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
@@ -79,7 +78,7 @@ test('of what happens is known what is public, and what the scopes and the prese
     right: 'article.read',
     resource: { articleStatus: 'draft', ownerId: 1 as UserId },
   } as unknown as Change;
-  const known = (scopes: readonly ToldScope[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
+  const known = (scopes: readonly string[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
     [comment, draft].map((change) => isKnownTo({ roles: ofRoles, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);

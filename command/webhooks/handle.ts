@@ -3,8 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
 import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
-import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, policyOf, toldScopesOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
@@ -135,7 +134,7 @@ const registering =
   ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
     const ownerId = authorOf(caller, command.ownerId, POINTER);
-    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? TOLD_SCOPES };
+    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? toldScopesOf(policyOf(domain)) };
     const targetOf = (id: number): WebhookTarget => ({
       decider: webhook,
       stream: webhookStream(id as WebhookId),
@@ -154,8 +153,8 @@ const registering =
   };
 
 /** What of all that happens the token of a caller could read; nothing where there is none. */
-const scopesOf = (caller: Caller): readonly ToldScope[] | undefined =>
-  caller.kind === 'user' ? TOLD_SCOPES.filter((scope) => caller.scopes.has(scope)) : undefined;
+const scopesOf = (caller: Caller): readonly string[] | undefined =>
+  caller.kind === 'user' ? toldScopesOf(caller.policy).filter((scope) => caller.scopes.has(scope)) : undefined;
 
 /** A request is one event, and has its id. */
 const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);

@@ -14,7 +14,7 @@ import type {
 } from '#shared/commands/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
+import type { DisabledReason } from '#shared/events/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
@@ -43,7 +43,7 @@ export type PresentWebhook = Readonly<Omit<WebhookContent, 'url' | 'headers'>> &
   readonly status: 'enabled' | 'disabled';
   readonly disabledReason: DisabledReason | null;
   readonly ownerId: UserId;
-  readonly scopes: readonly ToldScope[];
+  readonly scopes: readonly string[];
   readonly url: string | null;
   readonly headers: WebhookContent['headers'] | null;
   readonly secret: string | null;
@@ -68,7 +68,7 @@ export type WebhookCommand =
   | (RedriveWebhook & Request);
 
 type Request = { readonly requestId: string };
-type Scopes = readonly ToldScope[];
+type Scopes = readonly string[];
 /** What the caller may read; nothing where that is no user, who leaves it as it is. */
 type Deciding = { readonly scopes: Scopes | undefined };
 

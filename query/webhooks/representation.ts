@@ -3,7 +3,7 @@ import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { positionHere } from '#shared/events/places.ts';
-import type { DisabledReason, ToldScope } from '#shared/events/webhook.ts';
+import type { DisabledReason } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
@@ -22,7 +22,7 @@ export type WebhookRow = {
   readonly rate_per_second: number;
   readonly concurrency: number;
   readonly header_names: readonly string[];
-  readonly scopes: ToldScope[];
+  readonly scopes: string[];
   readonly is_enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly missed_log: LogIdentity | null;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import { makeLedger } from '../../test/engines/filled-ledger.ts';
+import { TOLD_SCOPES } from '../../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 const URL = 'https://shop.example/hooks';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TOLD_SCOPES } from '#shared/events/webhook.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { Webhook } from '#shared/rest/webhook.ts';
-import { SCOPES } from '../../test/engines/policy.ts';
+import { SCOPES, TOLD_SCOPES } from '../../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 const URL = 'https://shop.example/hooks';

@@ -53,6 +53,6 @@ const askingFor = (domain: Domain, command: z.ZodObject): z.ZodObject => {
   if (!(eventTypes instanceof z.ZodType)) return command;
   const isThere = (patterns: unknown) =>
     patterns === undefined || (patterns as readonly string[]).every((each) => typesOf(catalogueOf(domain), each).length > 0);
-  const error = 'Must be types of `/event-types`, or all of a kind (`article.*`), or all (`*`).';
+  const error = 'Must be types of `/event-types`, or all of a kind (`user.*`), or all (`*`).';
   return command.extend({ eventTypes: eventTypes.refine(isThere, { error }) });
 };

@@ -58,14 +58,11 @@ export const headers = z
 /** 24 to 64 random bytes, as Standard Webhooks writes them. */
 const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/);
 
-/** On which scopes it depends what of all that happens a webhook is told. */
-export const TOLD_SCOPES = ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'] as const;
-export type ToldScope = (typeof TOLD_SCOPES)[number];
-
-/** Those of whoever decided what goes where. */
-const scopes: z.ZodType<readonly ToldScope[], readonly ToldScope[]> = z
-  .array(z.enum(TOLD_SCOPES))
-  .max(TOLD_SCOPES.length)
+const SCOPES_MAX = 100;
+/** Those of whoever decided what goes where, as far as it depends on them what the webhook is told. */
+const scopes: z.ZodType<readonly string[], readonly string[]> = z
+  .array(z.string().regex(/^[a-z0-9-]+:[a-z0-9-]+$/))
+  .max(SCOPES_MAX)
   .meta({ uniqueItems: true });
 
 /** Why it is disabled: its owner or an administrator wanted that, nothing but failures for days, or the receiver said that it is gone (410). */

@@ -12,7 +12,7 @@ const state = z.enum(DELIVERY_STATES);
 export type ShownDeliveryState = z.infer<typeof state>;
 
 const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
-const eventType = z.string().meta({ examples: ['article.published'] });
+const eventType = z.string().meta({ examples: ['user.updated'] });
 
 export const Delivery = z
   .strictObject({
@@ -20,7 +20,7 @@ export const Delivery = z
     webhookId: id,
     eventId: z.uuid(),
     type: eventType,
-    subject: z.string().meta({ description: 'What it happened to.', examples: ['article-8001'] }),
+    subject: z.string().meta({ description: 'What it happened to.', examples: ['user-7001'] }),
     cursor: cursor.meta({ description: 'The place of the event in the log.' }),
     state: state.meta({
       description: '`due` until it has arrived; `dead` after the last attempt; `withheld` where the owner may no longer read it.',

@@ -5,7 +5,7 @@ import { id } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 
 const count = z.int().nonnegative();
-const byType = z.array(z.strictObject({ type: z.string().meta({ examples: ['comment.added'] }), events: count }));
+const byType = z.array(z.strictObject({ type: z.string().meta({ examples: ['user.updated'] }), events: count }));
 
 const ErasureReport = z
   .strictObject({

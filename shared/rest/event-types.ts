@@ -7,7 +7,7 @@ const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject
 /** What there is to know of one type of event before one comes. */
 export const EventType = z
   .strictObject({
-    type: z.string().meta({ examples: ['article.published'] }),
+    type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
     description: z.string(),
     schema: object.meta({ description: 'JSON Schema 2020-12 of `data`, as it is told in full.' }),

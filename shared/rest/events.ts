@@ -11,11 +11,11 @@ import type { RestOperation } from './operation.ts';
 const Event = z
   .strictObject({
     id: z.uuid().meta({ description: 'The same wherever and however often the event is told.' }),
-    type: z.string().meta({ examples: ['article.published'] }),
+    type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
     cursor: z.string().meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
-    subject: z.string().meta({ description: 'What it happened to.', examples: ['article-8001'] }),
+    subject: z.string().meta({ description: 'What it happened to.', examples: ['user-7001'] }),
     actor: actor.nullable().meta({
       description: 'Who did it: a user, a part of the system, or somebody unknown; null where the event does not say.',
       examples: ['user:7001', 'system:process-manager'],
@@ -58,18 +58,18 @@ const typesIn = (catalogue: Told) =>
       if (unknown !== undefined)
         context.addIssue({
           code: 'custom',
-          message: `Must be types of events or patterns such as article.*, with commas between them; there is none named “${shown(unknown)}”.`,
+          message: `Must be types of events or patterns such as user.*, with commas between them; there is none named “${shown(unknown)}”.`,
         });
     })
     .meta({
       type: 'string',
-      description: `Only these types, with commas between them. \`article.*\` stands for all types of articles, \`*\` for all types. The types: ${catalogue.publicTypes.map((type) => `\`${type}\``).join(', ')}.`,
-      examples: ['article.published,article.edited', 'article.*'],
+      description: `Only these types, with commas between them. \`user.*\` stands for all types of users, \`*\` for all types. The types: ${catalogue.publicTypes.map((type) => `\`${type}\``).join(', ')}.`,
+      examples: ['user.registered,user.updated', 'user.*'],
     });
 
 const subjectIn = ({ publicKinds }: Told) =>
   z.string().regex(new RegExp(`^(?:${publicKinds.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
-    error: 'Must be what events name as their subject, such as article-8001.',
+    error: 'Must be what events name as their subject, such as user-7001.',
   });
 
 /** A time of the log, as a change says when it was made. */
@@ -80,7 +80,7 @@ const filtersOf = (catalogue: Told) => ({
   actor: actor.optional().meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
   subject: subjectIn(catalogue)
     .optional()
-    .meta({ description: 'Only what happened to this, as events name it.', examples: ['article-8001'] }),
+    .meta({ description: 'Only what happened to this, as events name it.', examples: ['user-7001'] }),
   article: idParameter.optional().meta({ description: 'Only what happened to this article and to its comments.' }),
   author: idParameter.optional().meta({ description: 'Only what happened to articles and comments of this user.' }),
   user: idParameter.optional().meta({ description: 'Only what happened to this user.' }),

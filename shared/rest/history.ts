@@ -26,7 +26,7 @@ const HistoryEntry = z
   .strictObject({
     version: z.int().positive().meta({ description: 'Of the item, once this had happened.' }),
     id: z.uuid().meta({ description: 'That of the event.' }),
-    type: z.string().meta({ examples: ['article.edited'] }),
+    type: z.string().meta({ examples: ['user.updated'] }),
     at: timestamp.meta({ description: 'When it happened.' }),
     cursor: z.string().meta({ description: 'Its place in the log.' }),
     actor: actor.nullable().meta({ description: 'Who did it; null where the event cannot be read.', examples: ['user:7001'] }),

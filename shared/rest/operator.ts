@@ -11,7 +11,7 @@ import type { RestOperation } from './operation.ts';
 
 const count = z.int().nonnegative();
 const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
-const stream = z.string().meta({ examples: ['article-8001'] });
+const stream = z.string().meta({ examples: ['user-7001'] });
 const seconds = z.number().nonnegative().nullable();
 const version = z.int().positive();
 
@@ -49,7 +49,7 @@ const OperationsStatus = z
         }),
       })
       .meta({
-        description: 'What deletions should have brought with them and could not: ends of comments, drafts and webhooks, and erasures.',
+        description: 'What deletions should have brought with them and could not: ends of children and webhooks, and erasures.',
       }),
     webhooks: z.strictObject({
       endpoints: count,
@@ -84,7 +84,7 @@ const ParkedItem = z
   .strictObject({
     stream,
     version: version.meta({ description: 'Of the event that parks it.' }),
-    type: z.string().meta({ examples: ['article.edited'] }),
+    type: z.string().meta({ examples: ['user.updated'] }),
     cursor: cursor.meta({ description: 'The place of that event in the log.' }),
     reason: z.string().meta({ description: 'Names fields and rules, and nothing of what is in them.' }),
     since: timestamp,
@@ -96,7 +96,7 @@ export type ParkedItem = Readonly<z.infer<typeof ParkedItem>>;
 const ParkedConsequence = z
   .strictObject({
     task: z.enum(['end', 'erase']).meta({ description: '`end`: a child whose parent is gone. `erase`: a user who was deleted.' }),
-    stream: z.string().meta({ description: 'Of the child or the user.', examples: ['comment-9001'] }),
+    stream: z.string().meta({ description: 'Of the child or the user.', examples: ['webhook-6001'] }),
     cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
     reason: z.string().meta({ description: 'What the last attempt failed at.' }),
     attempts: count,

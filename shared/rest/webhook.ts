@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
-import { disabledReason, TOLD_SCOPES } from '#shared/events/webhook.ts';
+import { disabledReason } from '#shared/events/webhook.ts';
 import { createdAt, id, Links, updatedAt } from './fields.ts';
 
 /** Counting goes so far, so that it costs the same however many there are. */
@@ -41,11 +41,8 @@ export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
 
 export const Withheld = z
   .strictObject({
-    eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['article.*'] }),
-    scope: z
-      .enum(TOLD_SCOPES)
-      .exactOptional()
-      .meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
+    eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['user.*'] }),
+    scope: z.string().exactOptional().meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
     reason: z.string().meta({ description: 'What is not sent, and why, in words.' }),
   })
   .meta({ id: 'WebhookWithheld' });
@@ -57,7 +54,7 @@ export const Webhook = z
     ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
     url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
     description: z.string().nullable(),
-    eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`article.*`), or all (`*`).' }),
+    eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
     filter: z
       .strictObject({ articleId: id.exactOptional(), authorId: id.exactOptional() })
       .meta({ description: 'Only what happened to this article and its comments, or to articles and comments of this author.' }),
@@ -65,7 +62,7 @@ export const Webhook = z
     ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
     limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
     headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
-    scopes: z.array(z.enum(TOLD_SCOPES)).meta({
+    scopes: z.array(z.string()).meta({
       readOnly: true,
       description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
     }),

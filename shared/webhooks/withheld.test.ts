@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { TOLD_SCOPES } from '#shared/events/webhook.ts';
+import { TOLD_SCOPES } from '../../test/engines/policy.ts';
 import { scopesLackedByAll, withheldOf } from './withheld.ts';
 
 const catalogue = catalogueOf(publishing);

@@ -5,18 +5,19 @@ import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
-import { mayByFacts, policyOf } from '#shared/policy.ts';
+import { mayByFacts, policyOf, toldScopesOf } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 
-type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly ToldScope[] };
+type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
 /** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
 export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, role: Role): readonly Withheld[] => {
   const toldOf = tellerOf(domain, role);
   return eventTypes.flatMap((eventType) => {
     const told = toldOf(eventType, scopes);
-    const lacking = TOLD_SCOPES.filter((scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope]) > told);
+    const lacking = toldScopesOf(policyOf(domain)).filter(
+      (scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope]) > told,
+    );
     const left = told === 0 ? 'Nothing of this is sent' : 'Only a part of this is sent';
     if (lacking.length > 0)
       return lacking.map((scope) => ({
@@ -29,7 +30,7 @@ export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, role: R
 };
 
 /** The scopes without which nothing of it could be sent to anybody; none where something could. */
-export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly ToldScope[] =>
+export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly string[] =>
   eventTypes.some((each) => tellerOf(domain, 'admin')(each, scopes) > 0)
     ? []
     : [...new Set(withheldOf(domain, { eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
@@ -37,7 +38,7 @@ export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told):
 /** In how many cases what it stands for is told to an owner. */
 const tellerOf =
   (domain: Domain, role: Role) =>
-  (pattern: string, scopes: readonly ToldScope[]): number => {
+  (pattern: string, scopes: readonly string[]): number => {
     const owner = { kind: 'user', policy: policyOf(domain), userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
     return typesOf(catalogueOf(domain), pattern)
       .flatMap((type) => casesOfType(domain, type))

@@ -3,9 +3,8 @@ import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { TOLD_SCOPES, type ToldScope } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import { POLICY, TOLD_SCOPES } from '../../test/engines/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
 
@@ -43,7 +42,7 @@ type Given = {
   readonly isReadable?: boolean;
   readonly standsStill?: boolean;
   readonly role?: Role;
-  readonly scopes?: readonly ToldScope[];
+  readonly scopes?: readonly string[];
   readonly payload?: Endpoint['payload'];
   readonly shape?: Shape | null;
 };

@@ -1,6 +1,5 @@
 import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { ToldScope } from '#shared/events/webhook.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /**
@@ -42,7 +41,7 @@ export type Endpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
   /** Of whoever decided where it is sent to and what: more than they could read is not told. */
-  readonly scopes: ReadonlySet<ToldScope>;
+  readonly scopes: ReadonlySet<string>;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The present one first, then former ones, which sign beside it until they end. */

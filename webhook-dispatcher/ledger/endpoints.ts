@@ -1,10 +1,9 @@
 import type { ArticleId, UserId, WebhookId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { ToldScope } from '#shared/events/webhook.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
 type Row = Omit<PlannedEndpoint, 'filter' | 'limits' | 'scopes'> & {
-  readonly scopes: readonly ToldScope[];
+  readonly scopes: readonly string[];
   readonly articleId: ArticleId | null;
   readonly authorId: UserId | null;
   readonly ratePerSecond: number;
