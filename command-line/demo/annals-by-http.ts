@@ -4,7 +4,6 @@ import { StartRefused } from '#shared/start-refused.ts';
 
 /** The running system, by the interface that everybody has. */
 export type AnnalsByHttp = {
-  readonly url: string;
   /** Answers what was answered, which is a success or a status that was expected; else it is told and the end. */
   send(method: string, path: string, request?: Sent): Promise<Answer>;
   /** Also when the user wants an end. */
@@ -66,7 +65,7 @@ export const openAnnalsByHttp = async ({ url, requestToken, signal }: Options): 
         await delay(1_000 * Math.min(Number(response.headers.get('retry-after') ?? 1), PAUSE_MAX_S), undefined, { signal: stopping });
       }
     };
-  return { url, send: sendUntil(signal), sendAtEnd: sendUntil(new AbortController().signal) };
+  return { send: sendUntil(signal), sendAtEnd: sendUntil(new AbortController().signal) };
 };
 
 /** Too much at once, not ready yet, or the service's user is not known everywhere yet. */

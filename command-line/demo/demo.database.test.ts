@@ -100,6 +100,13 @@ test('a second time nothing is made twice, and no password is told', async () =>
   expect(await everything()).toEqual(before);
 });
 
+test('in a production it is asked for at one address, and shown at the public one', async () => {
+  const settings = { ...installation.settings, NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' };
+  const shown = await callLine(settings, ['demo', ...access(), '--articles', String(ARTICLES), '--traffic', '0s', '--yes']);
+  expect(shown).toMatchObject({ exit: 0, complaint: '' });
+  expect(shown.lines.join('\n')).toContain('https://annals.example/console ');
+});
+
 test('what was cut off is gone on with, and ends as if it had not been', { timeout: FILLS_MS }, async () => {
   const cut = new AbortController();
   const complaints: string[] = [];

@@ -52,11 +52,14 @@ const prepare = async (given: Given, terminal: Terminal): Promise<Demo> => {
   const articles = numberOf(given, 'articles', { minimum: 1, maximum: ARTICLES_MAX }) ?? ARTICLES;
   const durationGiven = given.values.get('traffic')?.at(-1);
   const trafficMs = durationGiven === undefined ? undefined : millisecondsOf(durationGiven);
-  if (loadConfig(terminal.environment).environment === 'production' && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
+  const { environment, publicUrl } = loadConfig(terminal.environment);
+  if (environment === 'production' && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
   const request = await readTokenRequest(given, terminal);
   if (!isHere(request.url) && !given.flags.has('yes')) throw new StartRefused(`${request.url} ${ELSEWHERE}`);
   const annals = await openAnnalsByHttp({ url: request.url, requestToken: () => requestToken(request), signal: terminal.signal });
-  return { annals, terminal, plan: planDemo(seed, articles), trafficMs };
+  // Where a browser finds it, which may not be where this program does, such as inside a network of containers.
+  const shownUrl = environment === 'production' ? publicUrl : request.url;
+  return { annals, shownUrl, terminal, plan: planDemo(seed, articles), trafficMs };
 };
 
 const IN_PRODUCTION =

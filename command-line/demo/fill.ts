@@ -9,6 +9,7 @@ import { keepTraffic } from './traffic.ts';
 
 export type Demo = {
   readonly annals: AnnalsByHttp;
+  readonly shownUrl: string;
   readonly terminal: Terminal;
   readonly plan: DemoPlan;
   /** Undefined where nobody has said how long. */
@@ -84,10 +85,10 @@ const summary = (demo: Demo, hasWebhooks: boolean, password: string | undefined)
   ].join('\n');
 };
 
-const howToLook = ({ annals, plan }: Demo, password: string | undefined): string => {
+const howToLook = ({ shownUrl, plan }: Demo, password: string | undefined): string => {
   const email = plan.people[0]?.email ?? '';
   // The name under which browsers keep what they signed in to.
-  const url = annals.url.replace('//127.0.0.1', '//localhost').replace(/\/+$/, '');
+  const url = shownUrl.replace('//127.0.0.1', '//localhost').replace(/\/+$/, '');
   const signIn =
     password === undefined
       ? `Sign in as ${email}, an administrator. The password was shown when it was made; another one: npm run annals -- password-link ${email}`
