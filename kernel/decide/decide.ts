@@ -38,8 +38,8 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     const metadata = metadataOf(context);
     const events: Happened[] = [];
     let after: AggregateState = before;
-    for (const draft of choose(form, before, context)) {
-      const data = after.status === 'present' ? draft.dataOf(form, after) : undefined;
+    for (const [draft, computed] of choose(form, before, context)) {
+      const data = after.status === 'present' ? draft.dataOf(form, after, computed) : undefined;
       if (data === undefined) continue;
       if (!isCreation) guard(before.fields, context);
       draft.demandUploads(Number(before.fields.id), data, before.lostUploads);
@@ -95,21 +95,25 @@ const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: Aggre
 type Draft = {
   readonly type: string;
   /** Nothing if the event would change nothing. */
-  dataOf(form: Row, state: Present): Row | undefined;
+  dataOf(form: Row, state: Present, computed: Row): Row | undefined;
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
 
+/** With the values that the decision gave it. */
+type Chosen = readonly [Draft, Row];
+
 /** The events that a command comes to: the one that it emits, or those that its own function names. */
-const choiceOf = (kind: Kind, command: CommandInfo): ((form: Row, before: Present, context: Context) => readonly Draft[]) => {
+const choiceOf = (kind: Kind, command: CommandInfo): ((form: Row, before: Present, context: Context) => readonly Chosen[]) => {
   const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
-  const all = [...drafts.values()].slice(0, 1);
+  const all = [...drafts.values()].slice(0, 1).map((draft): Chosen => [draft, {}]);
   const { decide } = command;
   if (decide === undefined) return () => all;
   return (form, { fields }, { callerId, at }) =>
-    decide({ state: fields, form, callerId, now: at } as never).map((name) => {
+    decide({ state: fields, form, callerId, now: at } as never).map((decided): Chosen => {
+      const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
       const draft = drafts.get(name);
       if (draft === undefined) throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);
-      return draft;
+      return [draft, computed];
     });
 };
 
@@ -117,9 +121,10 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
   const carries = event.carries.map((name) => [name, wire(name, kind.fields[name])] as const);
   const content = event.content.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const computes = event.computes.map((name) => [name, wire(name, kind.fields[name])] as const);
   const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
-  const isChange = event.effect === 'changes' || (event.effect === 'sets' && constants.length > 0);
-  const dataOf = (form: Row, { fields }: Present): Row | undefined => {
+  const isChange = event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
+  const dataOf = (form: Row, { fields }: Present, computed: Row): Row | undefined => {
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
     let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
@@ -128,6 +133,11 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
       if (isChange && (value === undefined || areEqual(value, fields[name]))) continue;
       data[key] = value;
       isChanged = true;
+    }
+    for (const [name, key] of computes) {
+      if (computed[name] === undefined) throw new Error(`${event.type} is decided on without ${name}`);
+      data[key] = computed[name];
+      isChanged ||= !areEqual(computed[name], fields[name]);
     }
     if (!isChanged) return undefined;
     for (const [name, key] of carries) data[key] = fields[name];

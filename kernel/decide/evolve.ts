@@ -39,7 +39,7 @@ export const evolveOf = (kind: Kind): Evolve => {
 
 const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   const identity = valuesOf(kind, kind.identity);
-  const given = valuesOf(kind, [...kind.identity, ...event.content]);
+  const given = valuesOf(kind, [...kind.identity, ...event.values]);
   const set = settingsOf(event);
   switch (event.effect) {
     case 'creates': {

@@ -11,7 +11,7 @@ const uploadsIn = (kind: Kind, names: readonly string[]): readonly string[] => n
 
 /** The uploads that the item has lost, once an event has happened to it. */
 export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => string) => {
-  const names = uploadsIn(kind, [...event.content, ...Object.keys(event.sets)]);
+  const names = uploadsIn(kind, [...event.values, ...Object.keys(event.sets)]);
   return ({ fields, lostUploads }, data) => {
     let lost = lostUploads;
     for (const name of names) {
@@ -25,7 +25,7 @@ export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, 
 
 /** Refuses an event that names an upload of something else, or a lost one. */
 export const demandOwnUploads = (kind: Kind, event: EventInfo): ((id: number, data: Row, lostUploads: string) => void) => {
-  const names = uploadsIn(kind, event.content);
+  const names = uploadsIn(kind, event.values);
   return (id, data, lostUploads) => {
     for (const name of names) {
       const path = data[name];

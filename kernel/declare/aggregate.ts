@@ -28,7 +28,7 @@ type SumPath<F> = {
 
 // ── Events: what has happened, and what it does to the state ─────────────────────────────────────────────────────────────────
 /** By names alone, so that messages are short. */
-type Common<Sets, Carried> = {
+type Common<Content, Sets, Carried> = {
   /** One sentence for the catalogue of events. */
   readonly says?: string;
   /** Values that documentation shows in the place of those of the fields; of a change, only these. */
@@ -36,6 +36,8 @@ type Common<Sets, Carried> = {
   /** Values as they are when it happens, recorded in the event, for views. */
   readonly carries?: readonly Carried[];
   readonly sets?: Sets;
+  /** Fields that the decision gives a value, which no form says. */
+  readonly computes?: readonly Content[];
   /** Has a subscription of its own. */
   readonly subscribe?: true;
   /** Nobody outside sees it. */
@@ -48,7 +50,7 @@ type Common<Sets, Carried> = {
 };
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
 type SetValue<X> = X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Listed, Sets, Carried> = Common<Sets, Carried> &
+export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> &
   (
     | { readonly creates: readonly Content[] }
     | { readonly changes: readonly Content[] }
@@ -58,6 +60,7 @@ export type EventSpec<Content, Listed, Sets, Carried> = Common<Sets, Carried> &
     | { readonly removes: Listed }
     | { readonly ends: true }
     | { readonly sets: Sets }
+    | { readonly computes: readonly Content[] }
     /** Changes nothing, and is there to be known. */
     | { readonly notes: true }
   );
@@ -69,10 +72,11 @@ export type EventsOf<F, D> = {
 export type DataKey<E> =
   | (E extends { readonly creates: readonly (infer K)[] } ? K : never)
   | (E extends { readonly changes: readonly (infer K)[] } ? K : never)
+  | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
 // ── Commands: what can be asked for ──────────────────────────────────────────────────────────────────────────────────────────
-type CommandSpec<EventName, Cond, FieldName, Decision> = {
+type CommandSpec<EventName, Plain, Cond, FieldName, Decision> = {
   /** What it does, as one would ask for it: “Publish an article”. */
   readonly says?: string;
   /** Otherwise it is refused, and no link leads to it. */
@@ -84,10 +88,14 @@ type CommandSpec<EventName, Cond, FieldName, Decision> = {
   /** Commands without a form that the form can ask for at once. */
   readonly next?: readonly string[];
 } & (
-  | { readonly emits: EventName }
-  /** One of several events: the one thing that data cannot say, so a pure function does. */
-  | { readonly emits: readonly EventName[]; readonly decide: (given: Decision) => readonly EventName[] }
+  | { readonly emits: Plain }
+  /** One of several events, or values that follow from others: what data cannot say, so a pure function does. */
+  | { readonly emits: readonly EventName[]; readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[] }
 );
+/** By the names of the fields. */
+type Computed = { readonly [field: string]: unknown };
+/** Events that hold only what the form and the declaration say. */
+type PlainOf<E> = { [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N }[keyof E & string];
 /** What a decision can depend on. */
 export type Given<F extends Fields, D> = {
   readonly state: { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
@@ -98,14 +106,20 @@ export type Given<F extends Fields, D> = {
 };
 /** What a form can ask for at once are commands too. */
 /** Only what a command emits can be decided. */
-type Decided<C> = {
-  readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer E)[] }
-    ? { readonly decide: (given: never) => readonly E[] }
+type Decided<C, F, E> = {
+  readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer N)[] }
+    ? { readonly decide: (given: never) => readonly DecisionOn<F, E, N>[] }
     : unknown;
 };
+/** The name of an event, with all that it computes. */
+type DecisionOn<F, E, N> = N extends keyof E
+  ? E[N] extends { readonly computes: readonly (infer P)[] }
+    ? readonly [N, { readonly [Q in P & keyof F]: ValueOf<F[Q]> }]
+    : N
+  : never;
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
 export type CommandsOf<F extends Fields, D, E, Cond> = {
-  readonly [name: string]: CommandSpec<keyof E & string, Cond, keyof F & string, Given<F, D>>;
+  readonly [name: string]: CommandSpec<keyof E & string, PlainOf<E>, Cond, keyof F & string, Given<F, D>>;
 };
 
 // ── Rights ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -194,7 +208,7 @@ export type Declaration<
   readonly refusals?: { readonly [N in Facts<F, NoInfer<K>, O>['fact']]?: string | { readonly code: string; readonly says: string } };
   /** Hold after every command. */
   readonly invariants?: { readonly [name: string]: Cond };
-  readonly commands: C & Followed<C> & Decided<C>;
+  readonly commands: C & Followed<C> & Decided<C, NoInfer<F>, NoInfer<E>>;
   readonly rights: RightsOf<Role, F, C, Cond>;
   /** Fields that fewer may read, or write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };

@@ -24,7 +24,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
 
 /** What of an event is sealed under the key of a person: the one whom its field names, the owner, or the aggregate, which is a person. */
 const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {
-  const held = [...event.content, ...event.carries];
+  const held = [...event.values, ...event.carries];
   const fields = held.filter((name) => kind.fields[name]?.personal !== undefined);
   const persons = new Set(fields.map((name) => kind.fields[name]?.personal?.of ?? kind.owner));
   if (persons.size > 1) throw new Error(`${event.type}: one event holds personal fields of one person`);
@@ -44,7 +44,10 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   const changed = event.content.filter((name) => example === undefined || name in example);
   const given = isPartial ? changed.slice(0, example === undefined ? 1 : changed.length) : event.content;
-  const named = [...kind.identity, ...given, ...event.carries].map((name) => [wire(name, kind.fields[name]), value(name)]);
+  const named = [...kind.identity, ...given, ...event.computes, ...event.carries].map((name) => [
+    wire(name, kind.fields[name]),
+    value(name),
+  ]);
   const claim = event.spec.claim ? { claim: 'email-6XrQ@0' } : {};
   return { [`${kind.name}Id`]: exampleId(domain, kind.name), ...Object.fromEntries(named), ...claim } as JsonObject;
 };

@@ -19,7 +19,7 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
   // One field that is changed is always there; of several, those that changed.
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
-  for (const name of event.carries) if (!kind.identity.includes(name)) add(name, false);
+  for (const name of [...event.computes, ...event.carries]) if (!kind.identity.includes(name)) add(name, false);
   if (event.spec.claim) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
   return event.list === undefined ? shape : { ...shape, ...itemShape(kind, event) };
 };

@@ -4,6 +4,8 @@ import { capital, kebab, snake } from './names.ts';
 import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, Refusal, Row } from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
+/** Effects that give fields a value. */
+const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
 const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
   creates: 'create',
   changes: 'edit',
@@ -75,15 +77,21 @@ const eventsOf = (aggregate: string, fields: Defs, declared: Record<string, Row>
 };
 
 const eventOf = (aggregate: string, name: string, spec: Row): EventInfo => {
-  const effect = EFFECTS.find((each) => each in spec) ?? 'notes';
+  const computes = (spec.computes ?? []) as readonly string[];
+  // What computes alone sets what is computed.
+  const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
   const given = spec[effect];
+  const content: readonly string[] = Array.isArray(given) ? given : [];
+  if (computes.length > 0 && !COMPUTING.has(effect)) throw new Error(`${aggregate}: the event ${name} ${effect}, and so computes nothing`);
   return {
     name,
     type: `${aggregate}.${name}`,
     effect,
     spec,
     list: typeof given === 'string' ? given : undefined,
-    content: Array.isArray(given) ? given : [],
+    content,
+    computes,
+    values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
     sets: (spec.sets ?? {}) as Row,
     says: spec.says as string | undefined,
@@ -101,6 +109,9 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     .filter((event) => event !== undefined);
   const [first] = emitted;
   if (!first) throw new Error(`${aggregate}: the command ${name} emits no event that is declared`);
+  const computing = emitted.find(({ computes }) => computes.length > 0);
+  if (computing !== undefined && spec.decide === undefined)
+    throw new Error(`${aggregate}: the command ${name} emits ${computing.name}, which computes values, and decides on none`);
   // A change that also sets a state is an action with a form: rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
   return {

@@ -16,6 +16,10 @@ export type EventInfo = {
   readonly list: string | undefined;
   /** Given by forms. */
   readonly content: readonly string[];
+  /** Given by the decision. */
+  readonly computes: readonly string[];
+  /** All of the fields that it gives a value which it holds. */
+  readonly values: readonly string[];
   readonly carries: readonly string[];
   readonly sets: Readonly<Record<string, unknown>>;
   readonly says: string | undefined;
@@ -39,7 +43,7 @@ export type CommandInfo = {
   /** As one would ask for it. */
   readonly says: string | undefined;
   readonly when: unknown;
-  readonly decide: ((given: never) => readonly string[]) | undefined;
+  readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;
 /** With its sentence, if that does not follow from the code. */

@@ -41,7 +41,7 @@ type IdOf = (event: Projected) => number;
 
 const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
   const initial = Object.fromEntries(columnsOf(kind).map(([name, def]) => [column(name, def), def.initial ?? null]));
-  const copied = copiesOf(kind, [...kind.identity, ...event.content]);
+  const copied = copiesOf(kind, [...kind.identity, ...event.values]);
   const sets = setsOf(kind, event);
   const isSealed = columnsOf(kind).some(([, def]) => def.personal);
   return (each) => {
@@ -55,9 +55,9 @@ const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
 };
 
 const patchOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
-  const copied = copiesOf(kind, event.content);
+  const copied = copiesOf(kind, event.values);
   const sets = setsOf(kind, event);
-  const isSealed = event.content.some((name) => kind.fields[name]?.personal);
+  const isSealed = event.values.some((name) => kind.fields[name]?.personal);
   return (each) => {
     const changed: Record<string, unknown> = {};
     for (const [to, from] of copied) if (from in each.data) changed[to] = each.data[from];

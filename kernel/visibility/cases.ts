@@ -31,7 +31,7 @@ const happeningsOf = (domain: Domain, { of, event }: TypeVisibility, persons: Pe
   const set = Object.fromEntries(constants.flatMap(([field, value]) => (own.has(field) ? [[own.get(field), value]] : [])));
   const initial = Object.fromEntries(
     [...own]
-      .flatMap(([field, key]) => (event.content.includes(field) ? [] : [[key, kind.fields[field]?.initial]]))
+      .flatMap(([field, key]) => (event.values.includes(field) ? [] : [[key, kind.fields[field]?.initial]]))
       .filter(([, value]) => value !== undefined),
   );
   const isChanged = (before: Facts): boolean =>

@@ -159,7 +159,7 @@ const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
 const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisibility => {
   const { kind } = of;
   const read = operationOf(kind, 'read');
-  const names = event.effect === 'changes' ? event.content.map((field) => wire(field, kind.fields[field])) : [];
+  const names = event.effect === 'changes' ? event.values.map((field) => wire(field, kind.fields[field])) : [];
   const guards = of.guards
     .filter((guard) => names.some((name) => guard.names.has(name)))
     .map((guard) => ({ operation: guard.operation, others: names.filter((name) => !guard.names.has(name)) }));
@@ -183,7 +183,7 @@ const factsAfter = ({ kind, facts }: KindVisibility, event: EventInfo): TypeVisi
   const constants = new Map(constantsOf(event));
   const set = Object.fromEntries(own.flatMap(({ key, field }) => (constants.has(field) ? [[key, constants.get(field)]] : [])));
   const given = own
-    .filter(({ field }) => event.content.includes(field))
+    .filter(({ field }) => event.values.includes(field))
     .map(({ key, field }) => [key, wire(field, kind.fields[field])] as const);
   return (known, data) => ({
     ...known,
@@ -208,7 +208,7 @@ const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: Rea
 
 const takesAway = (domain: Domain, kind: Kind, event: EventInfo): boolean => {
   if (event.effect === 'ends' || event.effect === 'creates') return event.effect === 'ends';
-  const changed = new Set([...Object.keys(event.sets), ...event.content]);
+  const changed = new Set([...Object.keys(event.sets), ...event.values]);
   return conditionsOn(domain, kind).some((each) => asksFor(domain, each, kind, changed) && leftAfter(event, each) !== always);
 };
 

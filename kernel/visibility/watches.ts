@@ -72,7 +72,7 @@ const watchAll = (domain: Domain): ReadonlyMap<string, Watch> => {
 const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Watch => {
   const events = Object.values(kind.events);
   const changes = (name: string) =>
-    events.some(({ effect, content, sets }) => name in sets || (effect === 'changes' && content.includes(name)));
+    events.some(({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)));
   const fixed = kind.identity.filter((name) => !changes(name));
   const fields = new Set([...asked].filter((name) => name !== 'id' && !fixed.includes(name)));
   const personal = [...fields].find((name) => kind.fields[name]?.personal !== undefined);
@@ -93,7 +93,7 @@ const foldOf = (kind: Kind, event: EventInfo, fields: ReadonlySet<string>): Fold
   const { effect, sets } = event;
   const isCreation = effect === 'creates';
   const isEnd = effect === 'ends';
-  const given = [...new Set([...kind.identity, ...event.content])].filter((name) => fields.has(name));
+  const given = [...new Set([...kind.identity, ...event.values])].filter((name) => fields.has(name));
   const set = Object.entries(sets).filter(([name]) => fields.has(name));
   const nothing = Object.fromEntries([...fields].map((name) => [name, isCreation ? (kind.fields[name]?.initial ?? null) : null]));
   const constants = Object.fromEntries(set.filter(([, value]) => value !== 'now' && value !== 'caller'));

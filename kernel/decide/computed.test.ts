@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { integer, line, ref, states } from '../declare/fields.ts';
+import { definitionsOf } from '../events/definitions.ts';
+import { assemble, type Kind } from '../registry/registry.ts';
+import { compileRows } from '../rows/compile.ts';
+import { definitionOf } from '../rows/definition.ts';
+import { ID, OWNER, rulesOf } from './given.ts';
+
+const base = domain({ name: 'trade', roles: ['trader'] });
+const { aggregate, user } = base;
+const quote = aggregate('quote', {
+  owner: 'trader',
+  fields: {
+    trader: ref(user),
+    amount: integer(1, 100),
+    rate: integer(1, 100).optional().example(3),
+    note: line(20).personal().optional(),
+    status: states('open', 'converted'),
+  },
+  events: {
+    asked: { creates: ['amount'] },
+    changed: { changes: ['amount'], computes: ['rate'] },
+    converted: { sets: { status: 'converted' }, computes: ['rate', 'note'] },
+    revalued: { computes: ['rate'] },
+    gone: { ends: true },
+  },
+  commands: {
+    ask: { emits: 'asked' },
+    change: { emits: ['changed'], decide: ({ form }) => [['changed', { rate: (form.amount ?? 1) + 1 }]] },
+    convert: {
+      emits: ['converted', 'gone'],
+      decide: ({ state }) => (state.amount === 1 ? ['gone'] : [['converted', { rate: state.amount * 2, note: `${state.amount} by two` }]]),
+    },
+    revalue: { emits: ['revalued'], decide: ({ state }) => [['revalued', { rate: state.amount }]] },
+  },
+  rights: { read: { anyone: true }, write: { trader: 'own' } },
+});
+const trade = assemble(base, [quote]);
+const kind = trade.kinds.quote as Kind;
+const { given } = rulesOf(trade);
+const asked = ['asked', { amount: 5 }] as const;
+const converted = ['converted', { rate: 10, note: '5 by two' }] as const;
+
+test('a decision gives an event values that no form says', () => {
+  given(quote, asked).when('convert').yields(converted);
+  given(quote, ['asked', { amount: 1 }])
+    .when('convert')
+    .yields('gone');
+  given(quote, asked)
+    .when('change', { amount: 7 })
+    .yields(['changed', { amount: 7, rate: 8 }]);
+  given(quote, asked)
+    .when('revalue')
+    .yields(['revalued', { rate: 5 }]);
+});
+
+test('what is computed as it was changes nothing', () => {
+  given(quote, asked, converted).when('convert').changesNothing();
+  given(quote, asked, ['revalued', { rate: 5 }])
+    .when('revalue')
+    .changesNothing();
+  given(quote, asked, ['revalued', { rate: 4 }])
+    .when('revalue')
+    .yields(['revalued', { rate: 5 }]);
+});
+
+test('a state and a row hold the same of it', () => {
+  const { state } = given(quote, asked, converted);
+  expect(state).toMatchObject({ fields: { rate: 10, note: '5 by two', status: 'converted' } });
+  const data = { quoteId: ID, traderId: OWNER, rate: 10, note: '5 by two' };
+  const metadata = { at: '2026-01-02T03:04:05.678Z', actor: `user:${OWNER}` };
+  const row = compileRows(kind).get('quote.converted')?.({ type: 'quote.converted', version: 2, data, metadata, seal: 'x' });
+  expect(row).toMatchObject({ kind: 'patch', row: { id: ID, rate: 10, note: '5 by two', status: 'converted', seal: 'x' } });
+  expect(definitionOf(kind).table).toContain('rate bigint');
+});
+
+test('its event demands it, seals what is personal of it, and shows it', () => {
+  const definition = definitionsOf(trade).find(({ type }) => type === 'quote.converted');
+  const ids = { quoteId: ID, traderId: OWNER };
+  expect(definition?.schema.safeParse({ ...ids, rate: 3, note: null }).success).toBe(true);
+  expect(definition?.schema.safeParse({ ...ids, note: null }).success).toBe(false);
+  expect(definition).toMatchObject({ personal: { subject: 'traderId', fields: ['note'] }, example: { rate: 3, note: null } });
+});
+
+const declared = (events: object, commands: object) =>
+  assemble(base, [
+    aggregate('other', {
+      owner: 'trader',
+      fields: { trader: ref(user), amount: integer(1, 100) },
+      events: { made: { creates: [] }, ...events },
+      commands: { make: { emits: 'made' }, ...commands },
+      rights: { read: { anyone: true } },
+    } as never) as never,
+  ]);
+
+test.each([
+  ['an end', { gone: { ends: true, computes: ['amount'] } }, {}, 'other: the event gone ends, and so computes nothing'],
+  [
+    'a command that decides nothing',
+    { set: { computes: ['amount'] } },
+    { set: { emits: 'set' } },
+    'other: the command set emits set, which computes values, and decides on none',
+  ],
+])('%s computes nothing', (_, events, commands, sentence) => expect(() => declared(events, commands)).toThrow(sentence));
+
+test('a decision without a value that its event computes is a fault of its author', () => {
+  const wrong = declared({ set: { computes: ['amount'] } }, { set: { emits: ['set'], decide: () => ['set'] } });
+  const other = { kind: 'other', events: { made: {}, set: {} }, commands: { set: {} } };
+  expect(() => rulesOf(wrong).given(other, 'made').when('set').yields()).toThrow('other.set is decided on without amount');
+});
