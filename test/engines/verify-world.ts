@@ -98,4 +98,9 @@ const writeDeparture = async (side: CommandSide, article: ArticleId): Promise<vo
   await register(side, gone);
   await side.send({ type: 'UpdateUser', userId: gone, name: 'Going' }, by(as(gone)));
   await side.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
+  // What can be read of them is otherwise one thing now, and another in a moment.
+  await until(
+    () => side.keys.find([gone]),
+    (found) => found.get(gone) === 'destroyed',
+  );
 };
