@@ -1,6 +1,6 @@
 import { token } from '#kernel/declare/values.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
-import { UNIQUE_VIOLATION } from '#shared/database/failures.ts';
+import { isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -98,8 +98,7 @@ const settingsValues = (settings: ClientSettings): unknown[] => [
 ];
 
 const refuseTaken = (error: unknown): never => {
-  if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION)
-    throw new Rejection('client_id_taken', {}, { cause: error });
+  if (isUniqueViolation(error)) throw new Rejection('client_id_taken', {}, { cause: error });
   throw error;
 };
 

@@ -1,3 +1,4 @@
+import { isDeadlock, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 
@@ -26,19 +27,26 @@ export type FoundRecord = { readonly idHash: Buffer; readonly sealed: Buffer; re
  * Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the next, one does,
  * and what has ended is not brought back by whoever loaded it before.
  */
-export const upsertRecord = async (database: Queryable, row: RecordRow): Promise<boolean> => {
-  const { rowCount } = await database.query({
-    name: 'auth-upsert-record',
-    text: `insert into auth.record as known (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
-           on conflict (kind, id_hash) do update
-             set sealed = excluded.sealed, other_hash = coalesce(excluded.other_hash, known.other_hash), grant_id = excluded.grant_id,
-                 account_id = excluded.account_id, client_id = excluded.client_id, stage = excluded.stage, expires_at = excluded.expires_at
-             where known.stage = $10 and known.ended_at is null`,
-    values: [...columnsOf(row), row.stageBefore],
+export const upsertRecord = async (pool: Pool, row: RecordRow): Promise<boolean> => {
+  const upsert = () => pool.query(upsertOf(row));
+  // Of two that insert the same at once, PostgreSQL refuses one by the other name, of which it looks for no conflict, or has them wait for each other.
+  const { rowCount } = await upsert().catch((error: unknown) => {
+    if (isUniqueViolation(error) || isDeadlock(error)) return upsert();
+    throw error;
   });
   return rowCount === 1;
 };
+
+const upsertOf = (row: RecordRow) => ({
+  name: 'auth-upsert-record',
+  text: `insert into auth.record as known (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
+         on conflict (kind, id_hash) do update
+           set sealed = excluded.sealed, other_hash = coalesce(excluded.other_hash, known.other_hash), grant_id = excluded.grant_id,
+               account_id = excluded.account_id, client_id = excluded.client_id, stage = excluded.stage, expires_at = excluded.expires_at
+           where known.stage = $10 and known.ended_at is null`,
+  values: [...columnsOf(row), row.stageBefore],
+});
 
 const columnsOf = (row: RecordRow) => [
   row.kind,

@@ -60,6 +60,15 @@ describe('a record', () => {
     expect(await codes.find('the-code')).toBeUndefined();
   });
 
+  test('with another name is saved by all who save it at once', async () => {
+    const sessions = adapterOf('Session');
+    for (let round = 0; round < 500; round += 1) {
+      const save = () => sessions.upsert(`s${round}`, { jti: `s${round}`, kind: 'Session', uid: `u${round}` }, 60);
+      await Promise.all([save(), save(), save(), save(), save(), save(), save(), save()]);
+    }
+    expect(await sessions.findByUid('u499')).toMatchObject({ jti: 's499' });
+  });
+
   test('is of its kind: a code is not a refresh token', async () => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
     expect(await adapterOf('RefreshToken').find('the-code')).toBeUndefined();

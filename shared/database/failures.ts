@@ -1,6 +1,7 @@
 import pg from 'pg';
 
-export const UNIQUE_VIOLATION = '23505';
+const UNIQUE_VIOLATION = '23505';
+const DEADLOCK = '40P01';
 
 /** SQLSTATE classes and codes after which the same statement may succeed on a later try. */
 const PASSING_CLASSES = ['08', '53', '57P'];
@@ -25,6 +26,10 @@ export const isPassing = (error: unknown): boolean => {
   const code = 'code' in error ? String(error.code) : '';
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
+
+export const isUniqueViolation = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
+
+export const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DEADLOCK;
 
 /** Whether the server has no room left for what it was to keep. */
 export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { LogIdentity } from '#shared/brands.ts';
 import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
-import { isPassing, UNIQUE_VIOLATION } from '#shared/database/failures.ts';
+import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
@@ -80,7 +80,7 @@ const MARK_LOST = `insert into event_log.lost_history (log)
 const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: unknown): Promise<Appended> => {
   if (proposed.seen && error instanceof pg.DatabaseError && error.code === LOST_HISTORY)
     throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
-  const isTaken = error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
+  const isTaken = isUniqueViolation(error);
   if (!isTaken && !(error instanceof StaleVersion)) throw error;
   const repeat = await patiently(() => findRepeat(readers, proposed));
   if (repeat) return repeat;
