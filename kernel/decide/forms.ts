@@ -50,7 +50,8 @@ export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => 
 };
 
 /** The command whose form a JSON patch changes. */
-export const editOf = (kind: Kind): CommandInfo | undefined => Object.values(kind.commands).find((command) => command.kind === 'edit');
+export const editOf = (kind: Kind): CommandInfo | undefined =>
+  Object.values(kind.commands).find((command) => command.kind === 'edit' && !command.internal);
 
 export const patchType = ({ name }: Kind): string => `Patch${capital(name)}`;
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { editOf } from '#kernel/decide/forms.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, integer, line, picture, prose, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble, type Kind } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from './examples.ts';
 import { aggregateOperations } from './operations.ts';
 
@@ -23,10 +24,12 @@ const claim = aggregate('claim', {
     made: { creates: ['title', 'amount', 'photo'] },
     changed: { changes: ['title', 'amount', 'photo'] },
     rejected: { changes: ['reason'], sets: { status: 'rejected', decidedAt: 'now' } },
+    corrected: { changes: ['reason'] },
     withdrawn: { ends: true },
   },
   commands: {
     make: { emits: 'made' },
+    correct: { emits: 'corrected', internal: true },
     change: { emits: 'changed', when: 'open' },
     reject: { emits: 'rejected', when: 'open' },
     withdraw: { emits: 'withdrawn' },
@@ -71,6 +74,12 @@ test('of any aggregate there are reads, a write for each command, and uploads', 
     'putFieldNotePhoto PUT /field-notes/{fieldNoteId}/photo: Give a field note a photo',
     'deleteFieldNotePhoto DELETE /field-notes/{fieldNoteId}/photo: Take the photo from a field note',
   ]);
+});
+
+test('an internal edit is none of clients, neither by a form nor by a patch', () => {
+  const kind = expenses.kinds.claim as Kind;
+  expect(editOf(kind)?.name).toBe('change');
+  expect(Object.values(operations).filter(({ use }) => use.does === 'command' && use.command.name === 'correct')).toEqual([]);
 });
 
 test('a command is refused for what its guard asks', () => {
