@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
-import { ROLES } from '#shared/events/fields.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import { readableParts } from './rights.ts';
@@ -15,7 +16,7 @@ const ARTICLES = demandSource(sourcesOf(POLICY.domain), 'article');
 const CALLERS: readonly (readonly [string, Caller])[] = [
   ['anonymous', { kind: 'anonymous', policy: POLICY }],
   ['the system', { kind: 'system', name: 'test' }],
-  ...ROLES.flatMap((role) =>
+  ...rolesOf(publishing).flatMap((role) =>
     [['read:articles'], []].map((scopes): [string, Caller] => [
       `a ${role} with scopes ${scopes}`,
       { kind: 'user', policy: POLICY, userId: ME, role, scopes: new Set(scopes), client: null },

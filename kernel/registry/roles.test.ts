@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { signUpRoleOf } from '../../auth/accounts/sign-up-role.ts';
 import { domain } from '../declare/domain.ts';
@@ -21,6 +22,11 @@ test('roles are those of the domain, and the administrator', () => {
 test('people are invited to a role of the domain', () => {
   const invited = (role: string) => catalogueOf(school).find('invitation.made')?.schema.safeParse({ invitationId: 'x', role }).success;
   expect(['teacher', 'admin', 'author', 'anonymous'].map(invited)).toEqual([true, true, false, false]);
+});
+
+test('a service account has a role of the domain', () => {
+  const { serviceAccountRole } = clientSettingsOf(school).settings;
+  expect(['teacher', 'admin', 'author'].map((role) => serviceAccountRole.safeParse(role).success)).toEqual([true, true, false]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { visibleText } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { role } from '#shared/events/fields.ts';
+import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';
 import { checkTogether } from './client-rules.ts';
 import { publicJwks } from './public-jwks.ts';
@@ -32,9 +32,9 @@ const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
     .refine((items) => new Set(items).size === items.length, { error: 'Must not repeat an item.' })
     .meta({ uniqueItems: true });
 
-/** The settings of clients, by the scopes of the domain. */
-const settingsFor = (apiScopes: readonly string[]) => {
-  const names: readonly string[] = [...apiScopes, ...OIDC_SCOPES];
+/** The settings of clients, by the scopes and roles of the domain. */
+const settingsFor = (domain: Domain) => {
+  const names: readonly string[] = [...policyOf(domain).scopes, ...OIDC_SCOPES];
   const scopes = setOf(z.enum(names), names.length);
   /** Each setting as it is once it is decided. */
   const settings = {
@@ -52,7 +52,9 @@ const settingsFor = (apiScopes: readonly string[]) => {
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
     disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
     /** When it is made; later it is changed as any user's is. */
-    serviceAccountRole: role.meta({ description: 'The role of its service account when that is made; otherwise `reader`.' }),
+    serviceAccountRole: z
+      .enum(rolesOf(domain))
+      .meta({ description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.` }),
   };
   /** What may be left out; everything unsafe is off unless it is asked for. */
   const sent = {
@@ -91,7 +93,7 @@ const made = new WeakMap<Domain, Settings & { readonly ClientSettings: z.ZodType
 export const clientSettingsOf = (domain: Domain): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
   const known = made.get(domain);
   if (known !== undefined) return known;
-  const settings = settingsFor(policyOf(domain).scopes);
+  const settings = settingsFor(domain);
   const schemas = { ...settings, ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether) };
   made.set(domain, schemas);
   return schemas;

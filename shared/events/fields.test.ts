@@ -36,7 +36,7 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
       `${'a'.repeat(64)}@${'b'.repeat(182)}.example`,
     ],
   ],
-  ['a role', fields.role, ['reader', 'author', 'admin'], ['root', '', null]],
+  ['the name of a role', fields.roleName, ['reader', 'admin', 'Team-lead_2'], ['', '2nd', 'a b', 'x'.repeat(41), null]],
   [
     'tags',
     tags,

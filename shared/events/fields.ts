@@ -21,8 +21,6 @@ const place = { log: (z.uuid() as unknown as z.ZodType<LogIdentity, string>).nul
 export const beginning = z.strictObject(place);
 export const end = z.strictObject(place);
 
-export const ROLES = ['reader', 'author', 'admin'] as const;
-export const role: z.ZodType<Role, Role> = z.enum(ROLES) as unknown as z.ZodType<Role, Role>;
 /** As a role can be called. */
 export const roleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
 /** Of the domain, or `admin`. */
