@@ -10,8 +10,7 @@ import { ownerOf } from './owners.ts';
 /** Whether it asked for changes like this one; whether its owner may know of it is another question. */
 export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: Pick<Change, 'type' | 'data'>): boolean =>
   eventTypes.some((pattern) => fitsPattern(pattern, type)) &&
-  (filter.articleId === undefined || data.articleId === filter.articleId) &&
-  (filter.authorId === undefined || data.authorId === filter.authorId);
+  Object.entries(filter).every(([key, id]) => id === undefined || data[key] === id);
 
 /** Whether the owner, in the role that they have now, may know of it, by what the token could read that decided what goes where. */
 export const isKnownTo = (

@@ -45,7 +45,7 @@ test('a reader that takes nothing is waited for with no page in hand, and goes o
   lane.add({ reader: { cohort, caller: reader, after: at(0), send, moveOn: () => {}, fail: () => {} }, position: at(0), lane });
   const renderAhead = createRenderAhead(async () => ({ message: Buffer.from('x'), own: new Map() }));
   const write: Delivery['write'] = (to, rendered) => to.write(rendered);
-  const sources = { renderAhead, write, ring: createRing(at(END)), history: past, goLive: () => {} };
+  const sources = { renderAhead, write, ring: createRing(at(END), () => ['all']), history: past, goLive: () => {} };
 
   const first = catchUp(lane, sources);
   await until(

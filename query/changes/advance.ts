@@ -3,7 +3,6 @@ import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Written } from './lane.ts';
 import type { RenderAhead, Rendered } from './render-ahead.ts';
 import type { Heard, Ring } from './ring.ts';
-import { topicsOf } from './topics.ts';
 
 /** How what a lane is to hear gets from being rendered to its readers. */
 export type Delivery = {
@@ -76,9 +75,7 @@ const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write
 /** Reads until the ring goes back as far as the lane is. */
 const readPast = async (lane: Lane, { ring, history, ...delivery }: Omit<Sources, 'goLive'>): Promise<Stopped> => {
   for await (const page of history.follow(lane.delivered, lane.left.signal)) {
-    const part = page.changes
-      .filter(({ position }) => position > lane.delivered)
-      .map((change): Heard => ({ change, topics: topicsOf(change) }));
+    const part = page.changes.filter(({ position }) => position > lane.delivered).map(ring.hear);
     const stopped = await handOver(lane, part, delivery);
     if (stopped.room !== undefined || lane.seats.size === 0) return stopped;
     if (page.upTo > lane.delivered) lane.delivered = page.upTo;

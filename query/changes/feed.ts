@@ -15,7 +15,7 @@ import { observeFeed } from './observe-feed.ts';
 import { createRenderings } from './renderings.ts';
 import { createRing, type RingLimits } from './ring.ts';
 import { createToldSpans } from './told-spans.ts';
-import type { Topic } from './topics.ts';
+import { createTopicsOf, type Topic } from './topics.ts';
 
 /**
  * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what matches it exactly once
@@ -95,7 +95,7 @@ export const openFeed = async ({
   ringLimits,
 }: FeedOptions): Promise<Feed> => {
   const takesVisibility = createTakesVisibility(domain);
-  const ring = createRing(await changes.head(), ringLimits);
+  const ring = createRing(await changes.head(), createTopicsOf(domain), ringLimits);
   const { heard, sent } = observeFeed(metrics, () => lanes.count());
   const toldSpans = createToldSpans(tracing);
   const renderings = createRenderings();

@@ -1,6 +1,6 @@
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
-import { type Topic, topicsOf } from './topics.ts';
+import type { Topic, TopicsOf } from './topics.ts';
 
 /** A change, with what can be said of it once for all. */
 export type Heard = { readonly change: Change; readonly topics: readonly Topic[] };
@@ -11,6 +11,8 @@ export type Ring = {
   readonly upTo: Position;
   /** Takes what comes next, and answers with what of it is new. */
   take(page: ChangePage): readonly Heard[];
+  /** What can be said of a change that is not kept any more. */
+  hear(change: Change): Heard;
   /** The changes after a position, at most so many; undefined where not all of them are here any more. */
   after(position: Position, max: number): readonly Heard[] | undefined;
 };
@@ -21,7 +23,7 @@ const LIMITS: RingLimits = { changesMax: 10_000, bytesMax: 32 * 1_048_576 };
 /** What a change weighs beside its data. */
 const CHANGE_BYTES = 1_000;
 
-export const createRing = (start: Position, { changesMax, bytesMax }: RingLimits = LIMITS): Ring => {
+export const createRing = (start: Position, topicsOf: TopicsOf, { changesMax, bytesMax }: RingLimits = LIMITS): Ring => {
   let kept: Heard[] = [];
   let weights: number[] = [];
   let bytes = 0;
@@ -39,12 +41,15 @@ export const createRing = (start: Position, { changesMax, bytesMax }: RingLimits
     weights = weights.slice(dropped);
   };
 
+  const hear = (change: Change): Heard => ({ change, topics: topicsOf(change) });
+
   return {
+    hear,
     get upTo() {
       return upTo;
     },
     take(page) {
-      const fresh = page.changes.filter(({ position }) => position > upTo).map((change) => ({ change, topics: topicsOf(change) }));
+      const fresh = page.changes.filter(({ position }) => position > upTo).map(hear);
       for (const heard of fresh) {
         const weight = CHANGE_BYTES + JSON.stringify(heard.change.data).length;
         kept.push(heard);

@@ -1,18 +1,29 @@
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
 /**
- * What a change is about, as something to index by: everything, its type, the thing itself (`article:5`, `comment:6`, `user:7`,
- * any kind of stream), and for comments the article under which they stand.
+ * What a change is about, as something to index by: everything, its type (`type:article.published`), the thing itself (`article:5`),
+ * and that under which it stands (`comments:5`).
  */
-export type Topic = 'all' | `type:${string}` | `${'article' | 'comment' | 'user'}:${number}` | `comments:${number}`;
+export type Topic = 'all' | `${string}:${string | number}`;
 
-export const topicsOf = ({ type, stream, data }: Pick<Change, 'type' | 'stream' | 'data'>): readonly Topic[] => {
-  const topics: Topic[] = ['all', `type:${type}`];
-  const [, kind, key] = THING.exec(stream) ?? [];
-  if (kind !== undefined) topics.push(`${kind}:${key}` as Topic);
-  if (kind === 'comment' && typeof data.articleId === 'number') topics.push(`comments:${data.articleId}`);
-  return topics;
+export type TopicsOf = (change: Pick<Change, 'type' | 'stream' | 'data'>) => readonly Topic[];
+
+export const createTopicsOf = (domain: Domain): TopicsOf => {
+  const kinds = new Map(
+    Object.values(domain.kinds).map(({ name, plural, parent, fields }) => [
+      name,
+      { plural, parentKey: parent === undefined ? undefined : wire(parent, fields[parent]) },
+    ]),
+  );
+  return ({ type, stream, data }) => {
+    const end = stream.indexOf('-');
+    const name = stream.slice(0, end);
+    const kind = kinds.get(name);
+    if (kind === undefined) return ['all', `type:${type}`];
+    const own: readonly Topic[] = ['all', `type:${type}`, `${name}:${stream.slice(end + 1)}`];
+    const parentId = kind.parentKey === undefined ? undefined : data[kind.parentKey];
+    return typeof parentId === 'number' ? [...own, `${kind.plural}:${parentId}`] : own;
+  };
 };
-
-/** As `streamName` writes it. */
-const THING = /^(article|comment|user)-(\d+)$/;

@@ -3,13 +3,14 @@ import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReaderOptions } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
-import { isAskedFor, streamFor } from './filter.ts';
+import { askedBy, streamFor } from './filter.ts';
 import { placeOf } from './place.ts';
 import { readPage, type Walk } from './read-page.ts';
 import type { RepresentEvent } from './representation.ts';
@@ -27,8 +28,9 @@ type Span = { readonly after: Position; readonly upTo: Position };
 
 /** The feed in pages. It has no end, only a last page for now, which says where to ask for more later. */
 export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
+  const catalogue = catalogueOf(reading.domain);
   const walkFor = (filter: EventFilter, { after, upTo }: Span, charge: Charge): Walk => {
-    const stream = streamFor(filter);
+    const stream = streamFor(catalogue, filter);
     if (stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
     return walkStream({ eventLog: createMeter(charge).metered(eventLog), ...reading }, stream, upTo);
   };
@@ -40,11 +42,12 @@ export const eventReads = ({ changes, eventLog, times, represent, ...reading }: 
       const head = await changes.head();
       const end = until === undefined ? undefined : await times.end(until, charge);
       const upTo = end === undefined || end > head ? head : end;
+      const isAskedFor = askedBy(catalogue, filter);
       const page = await readPage(walkFor(filter, { after: start, upTo }, charge), {
         after: start,
         upTo,
         limit,
-        isWanted: (change) => isAskedFor(filter, change) && mayKnow(caller, change),
+        isWanted: (change) => isAskedFor(change) && mayKnow(caller, change),
       });
       const hrefAfter = (position: Position | undefined) =>
         hrefOf({ ...filter, limit, until, ...(position === undefined ? { since } : { after: formatCursor(eventLog.identity, position) }) });

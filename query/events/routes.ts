@@ -18,7 +18,7 @@ import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 import type { EventStreams } from '../sse/event-streams.ts';
 import { eventMessage } from '../sse/messages.ts';
 import { StreamReader } from '../sse/stream-reader.ts';
-import { isAskedFor, topicsFor } from './filter.ts';
+import { askedBy, topicsFor } from './filter.ts';
 import { placeOf } from './place.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
@@ -77,14 +77,17 @@ type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
 const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
-    sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => ({
-      topics: topicsFor(catalogueOf(domain), filter),
-      async render(change, reader) {
-        if (!isAskedFor(filter, change) || !mayKnow(reader, change)) return undefined;
-        const event = await represent(change, reader);
-        return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
-      },
-    }));
+    sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => {
+      const isAskedFor = askedBy(catalogueOf(domain), filter);
+      return {
+        topics: topicsFor(domain, filter),
+        async render(change, reader) {
+          if (!isAskedFor(change) || !mayKnow(reader, change)) return undefined;
+          const event = await represent(change, reader);
+          return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
+        },
+      };
+    });
   return (stream: EventStream, { filter, after }: Asked): void => {
     const caller = callerOf(stream.request);
     const reader = new StreamReader(stream, { cohort: cohortOf(filter, caller), caller, after, identity: eventLog.identity });

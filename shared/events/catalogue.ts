@@ -6,6 +6,7 @@ import { ADMINISTRATOR_EVENTS } from './administrators.ts';
 import type { DeclaredEvents } from './declared.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
+import { type EventReference, eventReferencesOf } from './event-references.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { securityEventsOf } from './security.ts';
 import { WEBHOOK_EVENTS } from './webhook.ts';
@@ -33,6 +34,8 @@ export type Catalogue = {
   readonly publicTypes: readonly string[];
   /** The kinds of subjects that public events have. */
   readonly publicKinds: readonly string[];
+  /** By which references events can be asked for. */
+  readonly references: readonly EventReference[];
 };
 
 const known = new WeakMap<Domain, Catalogue>();
@@ -60,6 +63,7 @@ const makeCatalogue = (domain: Domain): Catalogue => {
     kindOf: (stream) => kinds.find((kind) => stream.startsWith(`${kind}-`)),
     publicTypes: told.map(({ type }) => type),
     publicKinds: kindsOf(told),
+    references: eventReferencesOf(domain),
   };
 };
 

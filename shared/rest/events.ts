@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { actor } from '#shared/events/metadata.ts';
+import { type Actor, actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
 import { idParameter, PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
@@ -42,9 +42,9 @@ const Event = z
   .meta({ id: 'Event' });
 
 /** What can be asked for. */
-type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds'>;
+type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds' | 'references'>;
 /** Without a domain, nothing can be asked for. */
-const NOTHING: Told = { publicTypes: [], publicKinds: [] };
+const NOTHING: Told = { publicTypes: [], publicKinds: [], references: [] };
 
 const SHOWN_CHARACTERS_MAX = 40;
 const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
@@ -81,10 +81,11 @@ const filtersOf = (catalogue: Told) => ({
   subject: subjectIn(catalogue)
     .optional()
     .meta({ description: 'Only what happened to this, as events name it.', examples: ['user-7001'] }),
-  article: idParameter.optional().meta({ description: 'Only what happened to this article and to its comments.' }),
-  author: idParameter.optional().meta({ description: 'Only what happened to articles and comments of this user.' }),
-  user: idParameter.optional().meta({ description: 'Only what happened to this user.' }),
+  ...referencesIn(catalogue),
 });
+
+const referencesIn = ({ references }: Told) =>
+  Object.fromEntries(references.map(({ name, says }) => [name, idParameter.optional().meta({ description: says })]));
 
 const after = PAGE.after.meta({
   description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
@@ -101,7 +102,13 @@ export const SPAN = { since, until };
 
 /** What a stream of events can be asked for. */
 export const followedEvents = (catalogue: Told) => z.strictObject({ after, since, ...filtersOf(catalogue) });
-export type EventFilter = Readonly<Omit<z.output<ReturnType<typeof followedEvents>>, 'after' | 'since'>>;
+export type EventFilter = {
+  readonly types?: readonly string[] | undefined;
+  readonly actor?: Actor | undefined;
+  readonly subject?: string | undefined;
+  /** The ids of what the domain refers to. */
+  readonly [reference: string]: readonly string[] | string | number | undefined;
+};
 
 /** Which types of events can be asked for is for the domain to say. */
 export const eventOperations = (catalogue: Told) => ({
