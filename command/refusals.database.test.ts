@@ -26,11 +26,13 @@ afterAll(async () => {
 test('nobody can be made the author who is not there', async () => {
   const gone = await registerUser(one);
   await one.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
-  const draftFor = (authorId: UserId) =>
-    one.send({ type: 'DraftArticle', authorId, title: 'T', body: '', tags: [], cover: null, publish: false }, by(as(1, 'admin')));
+  const draftFor = (authorId: UserId, cover: string | null = null) =>
+    one.send({ type: 'DraftArticle', authorId, title: 'T', body: '', tags: [], cover, publish: false }, by(as(1, 'admin')));
   const absent = { code: 'invalid_command', details: { errors: [{ pointer: '/authorId', detail: 'There is no such user.' }] } };
   await expect(draftFor(987_654 as UserId)).rejects.toMatchObject(absent);
   await expect(draftFor(gone)).rejects.toMatchObject(absent);
+  // They are told of before what they would write.
+  await expect(draftFor(gone, `/uploads/9-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png`)).rejects.toMatchObject(absent);
   const articleId = await draftArticle(one, await registerUser(one));
   await expect(addComment(one, gone, articleId)).rejects.toMatchObject({ code: 'user_deleted' });
 });

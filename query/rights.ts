@@ -1,5 +1,6 @@
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
+import { isReadAs } from '#kernel/conditions/rights.ts';
 import { conditionSql } from '#kernel/conditions/sql.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
 import { writerFor } from './condition-text.ts';
@@ -42,7 +43,7 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
-export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && kind.rights.read?.as === parent.name;
+export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && isReadAs(kind, parent.name);
 
 const idOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
 

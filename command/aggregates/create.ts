@@ -34,8 +34,13 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
         for (const operation of [command.name, ...command.next.filter((next) => form[next] === true)])
           demand(caller, operationOf(kind, operation), { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
+        const demandOwner = async () => {
+          if (owner !== undefined) await demandAuthor(parts, { authorId: owner, named, pointer: `/${ownerKey}` });
+        };
+        // Whose it would be is told before what they would write, but after what it would stand under.
+        if (kind.parent === undefined) await demandOwner();
         const events = decider.decide(form, state, contextOf(sent, look));
-        if (owner !== undefined) await demandAuthor(parts, { authorId: owner, named, pointer: `/${ownerKey}` });
+        if (kind.parent !== undefined) await demandOwner();
         return toEvents(events);
       },
       ...(own && { prepare: own.announce(id, sent) }),

@@ -3,7 +3,7 @@ import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
 import { assemble } from '../registry/registry.ts';
 import { always } from './expression.ts';
-import { rightOf, rightsOf } from './rights.ts';
+import { isReadAs, rightOf, rightsOf } from './rights.ts';
 
 const base = domain({ name: 'forum', roles: ['member', 'guide'] });
 const { aggregate, user } = base;
@@ -67,3 +67,8 @@ test.each([
   ],
   ['one that leads back to itself', { as: 'answered' }, 'reply: the right read is as that of answered, which leads back to itself'],
 ])('%s is refused', (_, read, message) => expect(() => rightsOf(forumWith(read))).toThrow(message));
+
+test('what has cells beside `as` is not read as its parent', () => {
+  const isAs = (read: object) => isReadAs(forumWith(read).kinds.reply ?? ({} as never), 'post');
+  expect([isAs({ as: 'post' }), isAs({ as: 'post', scope: 'see' }), isAs({ as: 'post', member: false })]).toEqual([true, true, false]);
+});

@@ -88,6 +88,10 @@ const rightAlong = (domain: Domain, kinds: readonly [Kind, ...Kind[]], name: str
   return there === always ? always : at(row.as, target.name, there);
 };
 
+/** Whether everybody may read it who may read what a reference leads to, and nobody else. */
+export const isReadAs = ({ rights: { read = {} } }: Kind, reference: string): boolean =>
+  read.as === reference && Object.keys(read).every((key) => key === 'as' || key === 'scope');
+
 /** Whoever is not named has what all have; administrators may unless it is said. */
 export const cellOf = (row: Row, role: string): unknown => {
   if (row[role] !== undefined) return row[role];

@@ -1,4 +1,4 @@
-import { rightOf } from '#kernel/conditions/rights.ts';
+import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
@@ -154,7 +154,7 @@ const addressLine = ({ name, def }: Member): readonly Line[] =>
 
 /** Whether whoever may read the one may read the other: else it is null for some. */
 const isReadableWith = (domain: Domain, kind: Kind, { name, target }: Member): boolean => {
-  if (kind.rights.read?.as === name) return true;
+  if (isReadAs(kind, name)) return true;
   const isConst = (of: Kind, role: string, value: boolean): boolean => {
     const right = rightOf(domain, of, 'read', role);
     return right.op === 'const' && right.value === value;
