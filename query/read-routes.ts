@@ -9,12 +9,11 @@ import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
-import type { AskedOfDomain } from './asked.ts';
 import type { ReadJustMade } from './just-made.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /** The operations of the kernel that this role serves, but for those that answer in a form of their own. */
-type KernelReadId = {
+type ReadId = {
   [Id in KernelOperationId]: KernelOperations[Id] extends {
     readonly role: 'query';
     readonly answer: { readonly kind: 'item' | 'list' };
@@ -22,7 +21,6 @@ type KernelReadId = {
     ? Id
     : never;
 }[KernelOperationId];
-type ReadId = KernelReadId | keyof AskedOfDomain;
 
 /** Who reads, and the id in the path where there is one, not yet looked at. */
 export type Reader = {
@@ -32,11 +30,9 @@ export type Reader = {
   readonly charge: (units: number) => Promise<void>;
 };
 
-type ParametersOf<Id extends ReadId> = Id extends keyof AskedOfDomain
-  ? AskedOfDomain[Id]
-  : KernelOperations[Exclude<Id, keyof AskedOfDomain>] extends { readonly query: infer Schema extends z.ZodObject }
-    ? z.output<Schema>
-    : Readonly<Record<never, never>>;
+type ParametersOf<Id extends ReadId> = KernelOperations[Id] extends { readonly query: infer Schema extends z.ZodObject }
+  ? z.output<Schema>
+  : Readonly<Record<never, never>>;
 
 /** How each of some operations is carried out. */
 export type Reads<Id extends ReadId = ReadId> = {

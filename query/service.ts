@@ -19,14 +19,10 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
-import { createArticleFinder } from './articles/find-article.ts';
-import { articleReads } from './articles/reads.ts';
 import type { PastOptions } from './as-of/options.ts';
 import { readsAsOf } from './as-of/reads.ts';
 import { exportRoutes } from './audit/export.ts';
 import { auditReads } from './audit/reads.ts';
-import { createCommentFinder } from './comments/find-comment.ts';
-import { commentReads } from './comments/reads.ts';
 import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { erasureReads } from './erasure/reads.ts';
@@ -36,18 +32,17 @@ import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { historyReads } from './history/reads.ts';
 import { createReadJustMade } from './just-made.ts';
+import { createKindReads, type KindReads, readsOf } from './kinds/reads.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { orderRoutes } from './operations/order-routes.ts';
 import { operationsReads } from './operations/reads.ts';
-import { type Reads, readRoutes } from './read-routes.ts';
+import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 import { createReadWritten } from './read-written.ts';
-import { openSearches, type ReadConnections } from './searches.ts';
+import { openSearches } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { uploadKey } from './uploads/signed-address.ts';
 import { createVisibility } from './uploads/visibility.ts';
-import { createUserFinder } from './users/find-user.ts';
-import { userReads } from './users/reads.ts';
 import { webhookReads } from './webhooks/reads.ts';
 
 /** What the query side works with; all of it is the caller's own, and outlives the service. */
@@ -141,7 +136,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     }),
   );
   const described = { ...config, domain };
-  const reads = createReads({ pool, searches }, past);
+  const kinds = createKindReads({ domain, pool, searches });
+  const reads = createReads(kinds, past);
   const readWritten = createReadWritten({ ...dependencies, reads, readPosition, waitMaxMs: visibleWithinMs });
   const routes = Router().use(
     events.routes,
@@ -153,30 +149,23 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     openApiRoutes(described),
     docsRoutes(described),
     consoleRoutes(described),
-    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ findArticle: createArticleFinder(pool), key }), before: beforeReads }),
+    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ domain, find: kinds.find, key }), before: beforeReads }),
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;
   return { routes, refusals, shortWay, readWritten, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** Every read of what is there has its place here, or the compiler says which has not. */
-const createReads = (
-  { pool, searches }: ReadConnections,
-  past: PastOptions & HistoryOptions,
-): Omit<Reads, 'listEvents' | 'getErasureOfUser'> => {
-  const findArticle = createArticleFinder(pool);
-  const now = {
-    ...userReads({ domain: past.domain, pool, searches, findUser: createUserFinder(pool) }),
-    ...articleReads({ domain: past.domain, pool, searches, findArticle }),
-    ...commentReads({ pool, findArticle, findComment: createCommentFinder(pool) }),
-    ...webhookReads({ domain: past.domain, pool, identity: past.eventLog.identity }),
-  };
+/** Every read of what is there has its place here, or the compiler says which of the kernel’s has not. */
+const createReads = (kinds: KindReads, past: PastOptions & HistoryOptions): Omit<Reads, 'listEvents' | 'getErasureOfUser'> & AnyReads => {
+  const { domain, pool } = past;
+  const webhooks = webhookReads({ domain, pool, identity: past.eventLog.identity });
   return {
-    ...now,
-    ...readsAsOf(now, past),
-    ...historyReads(now, past),
-    ...eventTypeReads(past.domain),
+    ...readsOf(domain, kinds),
+    ...webhooks,
+    ...readsAsOf({ kinds, webhooks }, past),
+    ...historyReads({ kinds, webhooks }, past),
+    ...eventTypeReads(domain),
     ...auditReads(past),
     ...operationsReads(past),
   };

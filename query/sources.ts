@@ -1,4 +1,4 @@
-import { type FactAt, factsIn } from '#kernel/conditions/expression.ts';
+import { type FactAt, factsIn, resolve } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -40,7 +40,7 @@ export type Sort = {
 export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
 /** What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go too. */
-type Needs = {
+export type Needs = {
   readonly fields: readonly (readonly [name: string, column: string])[];
   readonly behind: readonly {
     readonly reference: string;
@@ -154,14 +154,28 @@ const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
 
 /** Of all rights to it; whose it is matters to those of the kernel too. */
 const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
-  const rights = [...rightsOf(domain).values()].filter((right) => right.kind === kind);
-  const facts = rights.flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each)));
-  return kind.owner === undefined ? facts : [{ field: kind.owner, path: [] }, ...facts];
+  const facts = askedOf(domain, kind);
+  // Whoever reads it is told what there may be under it.
+  const under = Object.values(domain.kinds).flatMap((child) => {
+    const def = child.parent === undefined ? undefined : child.fields[child.parent];
+    if (!def || targetOf(def) !== kind.name) return [];
+    return askedOf(domain, child).flatMap(({ field, path: [first, ...path] }) => (first === child.parent ? [{ field, path }] : []));
+  });
+  return [...(kind.owner === undefined ? [] : [{ field: kind.owner, path: [] }]), ...facts, ...under];
 };
 
-const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): Needs => {
+/** By rights, and by what commands demand. */
+const askedOf = (domain: Domain, kind: Kind): readonly FactAt[] => [
+  ...[...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) =>
+    of === kind ? alternatives.flatMap((each) => factsIn(each)) : [],
+  ),
+  ...Object.values(kind.commands).flatMap(({ when }) => (when === undefined ? [] : factsIn(resolve(domain, kind, when)))),
+];
+
+const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], isBehind = false): Needs => {
   const own = facts.flatMap(({ field, path }) => (path.length === 0 ? [field] : []));
-  const references = new Set([...(kind.parent === undefined ? [] : [kind.parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
+  const parent = isBehind ? undefined : kind.parent;
+  const references = new Set([...(parent === undefined ? [] : [parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
   return {
     fields: [...new Set(['id', ...own, ...references])].map((field) => [field, column(field, kind.fields[field])]),
     behind: [...references].flatMap((reference) => {
@@ -169,10 +183,10 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): Needs =>
       const target = def && domain.kinds[targetOf(def)];
       if (!def || !target) return [];
       const there = facts.filter(({ path }) => path[0] === reference).map(({ field, path }) => ({ field, path: path.slice(1) }));
-      const isParent = reference === kind.parent;
+      const isParent = reference === parent;
       // Whoever reads it is told of its parent as well, by the rights to that.
       const asked = isParent ? [...there, ...factsOf(domain, target)] : there;
-      return [{ reference, column: column(reference, def), kind: target, isParent, needs: needsOf(domain, target, asked) }];
+      return [{ reference, column: column(reference, def), kind: target, isParent, needs: needsOf(domain, target, asked, true) }];
     }),
   };
 };
@@ -180,8 +194,14 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[]): Needs =>
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The fields of a row as rights ask for them. */
-const fieldsIn = ({ fields }: Needs, row: Row): State =>
-  Object.fromEntries(fields.map(([name, each]) => [name, row[each] instanceof Date ? row[each].toISOString() : row[each]]));
+export const fieldsIn = ({ fields }: Needs, row: Row, prefix = ''): State => {
+  const state: Record<string, unknown> = {};
+  for (const [name, each] of fields) {
+    const value = row[prefix === '' ? each : `${prefix}${each}`];
+    state[name] = value instanceof Date ? value.toISOString() : value;
+  }
+  return state;
+};
 
 /** What rights to a row are asked of; nothing if what it stands under is not there. */
 export const resourceOf = async (

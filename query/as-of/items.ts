@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { admitByScope, type Caller, may, mayAlways } from '#shared/policy.ts';
@@ -6,11 +7,11 @@ import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Reader } from '../read-routes.ts';
-import { type Kind, readingOf } from './aggregates.ts';
+import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { linksThen } from './links.ts';
 import type { FindMoment } from './moment.ts';
 import type { OpenPast, Past } from './past.ts';
-import { demandPresent } from './present.ts';
+import { presentOf } from './present.ts';
 
 export type ItemThen = {
   readonly kind: Kind;
@@ -24,7 +25,7 @@ export const isAuditor = (caller: Caller, kind: Kind): boolean =>
 
 /** One thing as it was: for those who may read it now and might have then, and for auditors. */
 export const createItemReader =
-  ({ findMoment, openPast }: { readonly findMoment: FindMoment; readonly openPast: OpenPast }) =>
+  ({ domain, findMoment, openPast }: { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast }) =>
   async ({ kind, now }: ItemThen, reader: Reader, at: string): Promise<ItemAnswer> => {
     const { caller, charge } = reader;
     const isAuditing = isAuditor(caller, kind);
@@ -32,13 +33,13 @@ export const createItemReader =
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
-    const { shown, changedAt } = await demandThen(past, { kind, id, caller, isAuditing });
+    const { shown, changedAt } = await demandThen(past, presentOf(domain, kind), { kind, id, caller, isAuditing });
     const { version, item } = shown;
-    const self = `/${kind}s/${id}`;
+    const self = pathOf(domain, kind, id);
     return {
       kind: 'item',
       version,
-      item: { ...item, _links: linksThen(item._links, past.cursor, isThereNow ? self : undefined) },
+      item: { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }) },
       headers: {
         'As-Of': past.cursor,
         'Memento-Datetime': new Date(changedAt).toUTCString(),
@@ -61,11 +62,11 @@ export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boole
 
 type Wanted = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly isAuditing: boolean };
 
-const demandThen = async (past: Past, { kind, id, caller, isAuditing }: Wanted) => {
+const demandThen = async (past: Past, present: ReturnType<typeof presentOf>, { kind, id, caller, isAuditing }: Wanted) => {
   const { state, row, changedAt = 0 } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  const shown = row && (await demandPresent(kind)(past, row, caller));
+  const shown = row && (await present(past, row, caller));
   // What is there now was not gone then, so that only auditors come here.
   if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
   if (!isAuditing && !may(caller, readingOf(kind), shown.resource)) throw new Rejection(notFound(kind));

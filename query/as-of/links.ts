@@ -1,16 +1,28 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import type { Link } from '#shared/rest/fields.ts';
 
 type Links = Readonly<Record<string, Link>>;
 
+const made = new WeakMap<Domain, RegExp>();
+
 /** What can be read as of then; the deliveries of a webhook, say, are told as they are. */
-const KEPT = /^\/(?:users|articles|comments|webhooks)\/\d+(?:\/(?:articles|comments))?$/;
+const keptOf = (domain: Domain): RegExp => {
+  const paths = Object.values(domain.kinds).map(({ path }) => path);
+  const kept = made.get(domain) ?? new RegExp(`^/(?:${[...paths, 'webhooks'].join('|')})/\\d+(?:/(?:${paths.join('|')}))?$`);
+  made.set(domain, kept);
+  return kept;
+};
 
 /** The links of something as it was: to what there was beside it at the same moment, and to what it is now; nothing can be done with it. */
-export const linksThen = (links: Links, at: Cursor, latest: string | undefined): Links => ({
+export const linksThen = (
+  domain: Domain,
+  links: Links,
+  { at, latest }: { readonly at: Cursor; readonly latest: string | undefined },
+): Links => ({
   ...Object.fromEntries(
     Object.entries(links)
-      .filter(([, { href, method }]) => method === undefined && KEPT.test(href))
+      .filter(([, { href, method }]) => method === undefined && keptOf(domain).test(href))
       .map(([rel, { href }]) => [rel, { href: `${href}?at=${at}` }]),
   ),
   ...(latest !== undefined && { latest: { href: latest } }),

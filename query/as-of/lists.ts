@@ -1,21 +1,23 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { may } from '#shared/policy.ts';
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
-import { commentsResource } from '../articles/representation.ts';
+import { mayListUnder } from '../kinds/reads.ts';
+import { withReferences } from '../kinds/rows.ts';
 import { type Picked, readListUpTo } from '../lists/list.ts';
 import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
 import type { Reader } from '../read-routes.ts';
-import type { Kind } from './aggregates.ts';
+import { demandSource, type Row, type Source, sourcesOf } from '../sources.ts';
+import { type Kind, pathOf } from './aggregates.ts';
 import { type Candidate, findThen, type Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
 import { linksThen } from './links.ts';
 import { refused } from './moment.ts';
 import type { Past } from './past.ts';
-import { type ArticleThen, demandPresent, type UserThen } from './present.ts';
+import { presentOf } from './present.ts';
 
 type Asked = {
   readonly limit?: number | undefined;
@@ -37,21 +39,27 @@ type Found = { readonly id: number; readonly created_at: Date; readonly item: ob
 
 /** A page of a list as it was. Its links name the position, so that all its pages are of the same moment, however it was named. */
 export const readListThen = async <Row extends { readonly id: number; readonly created_at: Date }>(
-  { pool, past, reader }: { readonly pool: Pool; readonly past: Past; readonly reader: Reader },
+  { domain, pool, past, reader }: { readonly domain: Domain; readonly pool: Pool; readonly past: Past; readonly reader: Reader },
   { kind, path, asked, parts, look }: ListThen<Row>,
 ): Promise<ListAnswer> => {
+  const present = presentOf(domain, kind);
   const show = async (candidate: Candidate): Promise<Found | undefined> => {
     const row = await look(candidate);
-    const shown = row && (await demandPresent(kind)(past, row as never, reader.caller));
+    const shown = row && (await present(past, row as never, reader.caller));
     if (!shown) return undefined;
-    const latest = candidate.is_removed ? undefined : `/${kind}s/${candidate.id}`;
-    return { id: row.id, created_at: row.created_at, item: { ...shown.item, _links: linksThen(shown.item._links, past.cursor, latest) } };
+    const latest = candidate.is_removed ? undefined : pathOf(domain, kind, candidate.id);
+    return {
+      id: row.id,
+      created_at: row.created_at,
+      item: { ...shown.item, _links: linksThen(domain, shown.item._links, { at: past.cursor, latest }) },
+    };
   };
   const read = async (walk: Walk<'created_at'>): Promise<Picked<Found>> => {
     const { found, stoppedAt } = await findThen({ pool, past, parts, stretch: beginningOf(walk), wanted: walk.limit + 1, look: show });
     return { rows: found, stoppedAt: stoppedAt && { ...stoppedAt, item: {} } };
   };
-  const order: Order<'created_at'> = { column: 'created_at', descending: (asked.sort ?? SORTED[kind] ?? '-createdAt').startsWith('-') };
+  const isNewestFirst = asked.sort === undefined ? domain.kinds[kind]?.oldestFirst !== true : asked.sort.startsWith('-');
+  const order: Order<'created_at'> = { column: 'created_at', descending: isNewestFirst };
   const list = await readListUpTo<'created_at', Found>({
     path,
     asked: { ...asked, at: past.cursor },
@@ -62,27 +70,33 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
   return { ...list, headers: { 'As-Of': past.cursor } };
 };
 
-/** As the lists of what is there now are, where nothing is said. */
-const SORTED: Readonly<Record<Kind, string>> = { comment: 'createdAt' };
-
 /** Of what was recorded there is no index of words, nor one of times of publication. */
 export const demandCreationOrder = ({ q, sort }: Asked): void => {
   if (q !== undefined) throw refused('Words are looked for in what is there now: leave out q.');
-  if (sort?.endsWith('publishedAt'))
+  if (sort !== undefined && !sort.endsWith('createdAt'))
     throw refused('A list as of then is ordered by creation: leave out sort, or give createdAt or -createdAt.');
 };
 
-type Parent = { readonly kind: 'user' | 'article'; readonly past: Past; readonly reader: Reader };
+type Parent = {
+  readonly domain: Domain;
+  /** Of what is listed, and of what it is listed under. */
+  readonly source: Source;
+  readonly kind: Kind;
+  readonly past: Past;
+  readonly reader: Reader;
+};
 
 /** What a list belongs to, as it was; for those who may read it now and might have then, and for auditors. */
-export const demandParent = async ({ kind, past, reader }: Parent): Promise<number> => {
+export const demandParent = async ({ domain, source, kind, past, reader }: Parent): Promise<number> => {
   const { caller } = reader;
+  const above = demandSource(sourcesOf(domain), kind);
   const id = pathId(reader.id) ?? 0;
   const { state, row } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  if (state === 'gone' || !row || (kind === 'user' && (row as UserThen).deleted_at !== null)) throw new Rejection(deleted(kind));
-  const isSeen = kind === 'user' || isAuditor(caller, 'comment') || may(caller, 'comment.read', commentsResource(row as ArticleThen));
-  if (!isSeen) throw new Rejection(notFound(kind));
+  if (state === 'gone' || !row || (above.staysWhenEnded && row.deleted_at !== null)) throw new Rejection(deleted(kind));
+  if (!source.parent || isAuditor(caller, source.kind.name)) return id;
+  const whole = await withReferences(above, row, (target, other) => past.row<Row>(target.name, other));
+  if (!whole || !mayListUnder(domain, source, whole, caller)) throw new Rejection(notFound(kind));
   return id;
 };

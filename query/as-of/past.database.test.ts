@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { createPastOpener } from './past.ts';
-import { demandPresent } from './present.ts';
+import { presentOf } from './present.ts';
 
 let world: ReadWorld;
 let author: Asker;
@@ -30,11 +31,17 @@ test('the article of several comments is read once, as is their author', async (
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const openPast = createPastOpener({ ...side, eventLog, readPosition: { reaches: async () => true }, visibleWithinMs: 0 });
+  const openPast = createPastOpener({
+    ...side,
+    domain: publishing,
+    eventLog,
+    readPosition: { reaches: async () => true },
+    visibleWithinMs: 0,
+  });
   const past = openPast(await side.eventLog.head(), async () => {});
   for (const id of comments) {
     const row = (await past.row<object>('comment', id)) as Readonly<Record<string, unknown>>;
-    expect(await demandPresent('comment')(past, row, as(author.id, author.role))).toBeDefined();
+    expect(await presentOf(publishing, 'comment')(past, row, as(author.id, author.role))).toBeDefined();
   }
   expect(read.toSorted()).toEqual([`article-${articleId}`, ...comments.map((id) => `comment-${id}`), `user-${author.id}`].toSorted());
 });

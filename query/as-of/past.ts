@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { targetOf } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
@@ -28,30 +30,32 @@ export type Past = {
 const EVENTS_MAX = 20_000;
 /** Authors of what is listed. */
 const USERS_KEPT_MAX = 1_000;
-/** Articles of comments: few, because their texts may be long. */
-const ARTICLES_KEPT_MAX = 16;
+/** What else is referred to: few, because their texts may be long. */
+const OTHERS_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
 
-export const createPastOpener = ({ eventLog, codec, tables, pool }: PastOptions): OpenPast => {
+export const createPastOpener = ({ domain, eventLog, codec, tables, pool }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
-  return (position, charge) => openPast({ eventLog, codec, tables, exceptionsOf }, { position, charge, identity: eventLog.identity });
+  return (position, charge) =>
+    openPast({ domain, eventLog, codec, tables, exceptionsOf }, { position, charge, identity: eventLog.identity });
 };
 
 type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
 
-const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, identity }: Opened): Past => {
+const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain }, { position, charge, identity }: Opened): Past => {
   const { read, onRead } = createMeter(charge);
-  const { tables } = options;
+  const { domain, tables } = options;
   const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
   const findUser = keepFound(USERS_KEPT_MAX, (id) =>
     fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
   );
-  const findArticle = keepFound(ARTICLES_KEPT_MAX, (id) => fold('article', streamName('article', id)));
+  const finders = new Map(
+    [...referredIn(domain)].map((kind) => [kind, keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id)))]),
+  );
   const find: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
-    if (kind === 'article') return findArticle(id);
-    const standing = await fold(kind, streamName(kind, id));
+    const standing = await (finders.get(kind)?.(id) ?? fold(kind, streamName(kind, id)));
     const { row } = standing;
     if (row === undefined) return standing;
     const table = tables.ofKind(kind);
@@ -76,6 +80,12 @@ const openPast = (options: Omit<FoldOptions, 'onRead'>, { position, charge, iden
     isTired: () => read() >= EVENTS_MAX,
   };
 };
+
+/** Kinds that others refer to. */
+const referredIn = ({ kinds }: Domain): ReadonlySet<string> =>
+  new Set(
+    Object.values(kinds).flatMap(({ fields }) => Object.values(fields).flatMap((def) => (def.kind === 'ref' ? [targetOf(def)] : []))),
+  );
 
 type FindById = (id: number) => Promise<Standing>;
 

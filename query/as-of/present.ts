@@ -1,9 +1,9 @@
-import { type Caller, may, type Resource } from '#shared/policy.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Caller, Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import { DELETED_USER } from '#shared/rest/users.ts';
-import { type ArticleRow, articleResource, representArticle } from '../articles/representation.ts';
-import { type CommentPlace, type CommentRow, commentResource, representComment } from '../comments/representation.ts';
-import { representUser, type UserRow, userResource } from '../users/representation.ts';
+import { representationOf } from '../kinds/representation.ts';
+import { resourceIn, withReferences } from '../kinds/rows.ts';
+import { demandSource, type Row, sourcesOf } from '../sources.ts';
 import { representWebhook, type WebhookRow, webhookResource } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
 import type { Past } from './past.ts';
@@ -16,59 +16,26 @@ type Shown = {
   readonly resource: Resource;
 };
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** Makes of the row that something had what was shown of it; of some, nothing was, though they had one. */
-export type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefined>;
+type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefined>;
 
-/** The person is null of those who were deleted, then or later. */
-export type UserThen = Omit<UserRow, 'name'> & { readonly name: string | null; readonly deleted_at: Date | null };
-export type ArticleThen = Omit<ArticleRow, 'author_name'>;
 export type WebhookThen = Omit<WebhookRow, 'url'> & { readonly url: string | null };
-type CommentThen = Omit<CommentRow, 'author_name'>;
 
-const presentUser: Present = async (_past, row, caller) => {
-  const user = row as UserThen;
-  if (user.deleted_at !== null) return undefined;
-  const resource = userResource({ ...user, name: '' });
-  const version = may(caller, 'user.read_private', resource) ? user.version : undefined;
-  return { version, item: representUser({ ...user, name: user.name ?? DELETED_USER }, caller), resource };
-};
+export const presentOf = (domain: Domain, kind: Kind): Present => (kind === 'webhook' ? presentWebhook : presentAggregate(domain, kind));
 
-const nameThen = async (past: Past, userId: number): Promise<string | null> => (await past.row<UserThen>('user', userId))?.name ?? null;
-
-const presentArticle: Present = async (past, row, caller) => {
-  const article = row as ArticleThen;
-  const named = { ...article, author_name: await nameThen(past, article.author_id) };
-  return { version: article.version, item: representArticle(named, caller), resource: articleResource(article) };
-};
-
-const presentComment: Present = async (past, row, caller) => {
-  const comment = row as CommentThen;
-  const article = await past.row<ArticleThen>('article', comment.article_id);
-  // Without its article it was about to go too.
-  if (article === undefined) return undefined;
-  const place: CommentPlace = { article_author_id: article.author_id, article_status: article.status };
-  const placed = { ...comment, ...place, author_name: await nameThen(past, comment.author_id) };
-  return { version: comment.version, item: representComment(placed, caller), resource: commentResource(placed) };
+const presentAggregate = (domain: Domain, kind: Kind): Present => {
+  const source = demandSource(sourcesOf(domain), kind);
+  const { represent, versionOf } = representationOf(domain, source);
+  return async (past, row, caller) => {
+    if (source.staysWhenEnded && row.deleted_at !== null) return undefined;
+    const whole = await withReferences(source, row, (target, id) => past.row<Row>(target.name, id));
+    return whole && { version: versionOf(whole, caller), item: represent(whole, caller), resource: resourceIn(source, whole) };
+  };
 };
 
 const presentWebhook: Present = async ({ identity }, row, caller) => {
-  const { url, ...rest } = row as WebhookThen;
+  const { url, ...rest } = row as unknown as WebhookThen;
   if (url === null) return undefined;
   const webhook: WebhookRow = { ...rest, url };
   return { version: webhook.version, item: representWebhook(webhook, { caller, identity }), resource: webhookResource(webhook) };
-};
-
-const PRESENT: Readonly<Record<Kind, Present>> = {
-  user: presentUser,
-  article: presentArticle,
-  comment: presentComment,
-  webhook: presentWebhook,
-};
-
-export const demandPresent = (kind: Kind): Present => {
-  const present = PRESENT[kind];
-  if (!present) throw new RangeError(`Nothing says how a ${kind} is shown`);
-  return present;
 };

@@ -1,30 +1,33 @@
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
-import type { Kind } from '../as-of/aggregates.ts';
+import { type Kind, pathOf } from '../as-of/aggregates.ts';
 import { isAuditor, mayReadNow } from '../as-of/items.ts';
+import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { createHistory, type HistoryOptions, type HistoryPage } from './history.ts';
 
-type HistoryId = 'listUserHistory' | 'listArticleHistory' | 'listCommentHistory' | 'listWebhookHistory';
-type Asked = Parameters<Reads['listArticleHistory']>[1];
+type Page = { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined };
+type HistoryRead = (reader: Reader, asked: Page) => Promise<ListAnswer>;
 
 /** Histories of what a caller may read now; auditors are told those of what is deleted too. */
 export const historyReads = (
-  now: Pick<Reads, 'getUser' | 'getArticle' | 'getComment' | 'getWebhook'>,
+  now: { readonly kinds: Pick<KindReads, 'item'>; readonly webhooks: Pick<Reads, 'getWebhook'> },
   options: HistoryOptions,
-): Pick<Reads, HistoryId> => {
+): Pick<Reads, 'listUserHistory' | 'listWebhookHistory'> & Readonly<Record<string, HistoryRead>> => {
+  const { domain } = options;
   const readHistory = createHistory(options);
   const historyOf =
     (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
-    async (reader: Reader, asked: Asked): Promise<ListAnswer> => {
+    async (reader: Reader, asked: Page): Promise<ListAnswer> => {
       const { caller, charge } = reader;
       await mayReadNow(() => read(reader), isAuditor(caller, kind));
       const id = pathId(reader.id);
       if (id === undefined) throw new Rejection(notFound(kind));
-      const path = `/${kind}s/${id}/history`;
+      const path = `${pathOf(domain, kind, id)}/history`;
       const { after, before, limit = LIMIT_DEFAULT } = asked;
       const placeAt = (text: string | undefined) => (text === undefined ? undefined : parseKey<number>(path, 'number', text));
       const isUpward = before !== undefined;
@@ -32,17 +35,20 @@ export const historyReads = (
       return { kind: 'list', items: page.entries, links: linksOf(path, asked, page) };
     };
   return {
-    listUserHistory: historyOf('user', (reader) => now.getUser(reader, {})),
-    listArticleHistory: historyOf('article', (reader) => now.getArticle(reader, {})),
-    listCommentHistory: historyOf('comment', (reader) => now.getComment(reader, {})),
-    listWebhookHistory: historyOf('webhook', (reader) => now.getWebhook(reader, {})),
+    ...Object.fromEntries(
+      ofAggregates(domain).flatMap(([id, { use }]) =>
+        use.does === 'history' ? [[id, historyOf(use.kind.name, now.kinds.item(use.kind.name))] as const] : [],
+      ),
+    ),
+    listUserHistory: historyOf('user', now.kinds.item('user')),
+    listWebhookHistory: historyOf('webhook', (reader) => now.webhooks.getWebhook(reader, {})),
   };
 };
 
 /** A page may be shorter, or empty, and have others behind it: of what was looked at the caller may know of little. */
 const linksOf = (
   path: string,
-  { limit, after, before }: Asked,
+  { limit, after, before }: Page,
   { entries, hasMore, lookedAt, isFull }: HistoryPage,
 ): ListAnswer['links'] => {
   const href = (place: Readonly<Record<string, string | undefined>>): string => {

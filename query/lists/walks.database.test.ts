@@ -8,7 +8,8 @@ import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
-import { readArticleList } from '../articles/reads.ts';
+import { type Asked, readKindList } from '../kinds/list.ts';
+import { demandSource, sourcesOf } from '../sources.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -65,16 +66,15 @@ const insert = ({ id, atMs, author, published }: Row) =>
     [id, author, published ? 'published' : 'draft', new Date(atMs), published ? new Date(atMs) : null],
   );
 
+const ARTICLES = demandSource(sourcesOf(publishing), 'article');
+
 type Seen = { readonly id: number; readonly createdAt: string };
 type Page = { readonly items: readonly Seen[]; readonly links: { readonly prev?: string; readonly next?: string } };
 
 const read = async ({ caller, limit, sort, status }: Scenario, place: Record<string, string> = {}): Promise<Page> => {
-  const asked = { limit, sort, status, ...place } as Parameters<typeof readArticleList>[2]['asked'];
-  return (await readArticleList({ domain: publishing, pool }, caller, {
-    path: '/articles',
-    asked,
-    authorId: undefined,
-  })) as unknown as Page;
+  const asked = { limit, sort, status, ...place } as Asked;
+  const from = { domain: publishing, pool, source: ARTICLES };
+  return (await readKindList(from, caller, { path: '/articles', asked })) as unknown as Page;
 };
 
 const placeIn = (link: string, name: 'after' | 'before') => ({ [name]: new URL(link, 'http://x').searchParams.get(name) ?? '' });

@@ -5,9 +5,6 @@ import { atOfList, ItemAt } from './at.ts';
 import { PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
-/** What stands for the name of an author who was deleted. */
-export const DELETED_USER = 'Deleted user';
-
 const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
 
 /** The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has the right to it. */

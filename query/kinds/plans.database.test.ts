@@ -7,9 +7,8 @@ import { createReadModel } from '../../projector/service.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
-import { listComments } from '../comments/statements.ts';
-import { listUsers } from '../users/statements.ts';
-import { readArticleList } from './reads.ts';
+import { demandSource, sourcesOf } from '../sources.ts';
+import { type Asked, listRows, readKindList } from './list.ts';
 
 /** How many; set it higher to see that what is read stays the same. */
 const ARTICLES = Number(process.env.PLAN_ARTICLES ?? 20_000);
@@ -95,16 +94,15 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
   ['an administrator', as(3, 'admin')],
 ];
 const SORTS = ['-createdAt', 'createdAt', '-publishedAt', 'publishedAt'] as const;
-type Asked = Parameters<typeof readArticleList>[2]['asked'];
+const sourceOf = (kind: string) => demandSource(sourcesOf(publishing), kind);
 
 /** Goes to the second page, and from there back to the first. */
 const thereAndBack = async (caller: Caller, asked: Asked, authorId?: number) => {
   const { pool: counted, counted: result } = counting('articles');
   const read = (place: Asked) =>
-    readArticleList({ domain: publishing, pool: counted }, caller, {
+    readKindList({ domain: publishing, pool: counted, source: sourceOf('article') }, caller, {
       path: '/articles',
-      asked: { ...asked, ...place, limit: LIMIT },
-      authorId,
+      asked: { ...asked, ...place, limit: LIMIT, author: authorId },
     });
   const most = { rows: 0, plan: '' };
   const note = () => {
@@ -153,8 +151,11 @@ test.each([true, false])('users and comments are read by the page (latest first:
   for (const from of [undefined, { gap, direction: 'after' }, { gap, direction: 'before' }] as const) {
     const walk = { order: { column: 'created_at', descending }, limit: LIMIT, from } as const;
     const [users, comments] = [counting('users'), counting('comments')];
-    await listUsers(users.pool, walk);
-    await listComments(comments.pool, 3, walk);
+    const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
+    const asked = { asked: {}, under: undefined, state: undefined, walk };
+    await listRows({ pool: users.pool, source: sourceOf('user') }, anonymous, asked);
+    const under = { column: 'article_id', id: 3 };
+    await listRows({ pool: comments.pool, source: sourceOf('comment') }, anonymous, { ...asked, under });
     expect(users.counted.rows, users.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
     expect(comments.counted.rows, comments.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
   }

@@ -1,0 +1,32 @@
+import { coalesce } from '#shared/database/coalesce.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
+import { refuseParked } from '../parked.ts';
+import type { Source } from '../sources.ts';
+import { createFinder } from '../statement.ts';
+import { type ItemRow, selectionOfItem } from './rows.ts';
+
+/** Finds an item by its id; no id is that of nothing. What is seen as absent is refused as absent. */
+export type FindItem = (id: number | undefined, isSeen: (row: ItemRow) => boolean) => Promise<ItemRow>;
+
+export const createItemFinder = (pool: Pool, source: Source): FindItem => {
+  const { kind, table, owner, parent, staysWhenEnded } = source;
+  const { columns, joins } = selectionOfItem(source);
+  // Those who were deleted left a row without a person.
+  const isThere = staysWhenEnded ? ' and t.deleted_at is null' : '';
+  const findRows = createFinder<ItemRow>((condition) => `select ${columns} from ${table} t${joins} where ${condition}${isThere}`);
+  const find = coalesce<number, ItemRow>((ids) => findRows(pool, ids));
+  const isParked = ({ target, column }: { readonly target: typeof kind | undefined; readonly column: string }, row: ItemRow) =>
+    target && refuseParked(pool, streamName(target.name, row[column] as number));
+  return async (id, isSeen) => {
+    const row = id === undefined ? undefined : await find(id);
+    if (id !== undefined && row === undefined) await refuseParked(pool, streamName(kind.name, id));
+    // Without its parent it is about to go too.
+    const isPlaced = row !== undefined && (!parent || row[`${parent.name}.id`] !== null);
+    if (row !== undefined && !isPlaced && parent) await isParked(parent, row);
+    if (row === undefined || !isPlaced || !isSeen(row)) throw new Rejection(notFound(kind.name));
+    if (owner && row[`${owner.name}.id`] === null) await isParked(owner, row);
+    return row;
+  };
+};

@@ -1,0 +1,109 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import { readList } from '../lists/list.ts';
+import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
+import { readableParts } from '../rights.ts';
+import type { Row, Sort, Source } from '../sources.ts';
+import { Parameters, runPlannedAnew, runShared } from '../statement.ts';
+import { representationOf } from './representation.ts';
+import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
+
+/** How a list was asked for: what the schema of its operation let through. */
+export type Asked = {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly at?: string | undefined;
+  readonly [filter: string]: string | number | boolean | undefined;
+};
+
+type Listed = {
+  readonly path: string;
+  readonly asked: Asked;
+  /** What it is a list under: the column of the reference and the id, and of a parent what its items are told of it. */
+  readonly under?: { readonly column: string; readonly id: number; readonly row?: Row } | undefined;
+  readonly create?: Link | undefined;
+};
+
+/** By what a list is ordered, under the name that REST has for it. */
+const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state'> => {
+  const name = given ?? `${isNewestFirst ? '-' : ''}createdAt`;
+  const sort = sorts.find((each) => each.name === name.replace('-', ''));
+  if (!sort) throw new RangeError(`There is no order ${name}`);
+  return { column: sort.column, descending: name.startsWith('-'), state: sort.state };
+};
+
+/** The name that the query of REST has for words to look for. */
+const WORDS = 'q';
+
+/** A page of a list of one kind, wherever it stands. */
+export const readKindList = (
+  { domain, pool, source }: { readonly domain: Domain; readonly pool: Pool; readonly source: Source },
+  caller: Caller,
+  { path, asked, under, create }: Listed,
+): Promise<ListAnswer> => {
+  const { represent } = representationOf(domain, source);
+  const { state, ...order } = orderOf(source, asked.sort);
+  return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
+    path,
+    asked,
+    order,
+    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, walk }) as Promise<readonly never[]>,
+    represent: (row) => represent(under?.row ? { ...row, ...under.row } : row, caller),
+    create,
+  });
+};
+
+type Page = Pick<Listed, 'asked' | 'under'> & { readonly state: string | undefined; readonly walk: Walk };
+
+const selections = new WeakMap<Source, Selection>();
+
+/**
+ * A page of each part, merged; what its owner has who is parked is left out. Where words or an element are asked for, the best plan
+ * depends on how frequent they are: rare ones are looked up, frequent ones met on the way through the order.
+ */
+export const listRows = async (
+  { pool, source }: { readonly pool: Pool; readonly source: Source },
+  caller: Caller,
+  { asked, under, state, walk }: Page,
+): Promise<readonly ItemRow[]> => {
+  const filters = source.filters.flatMap((filter) => {
+    const value = asked[filter.by === 'words' ? WORDS : filter.name];
+    return value === undefined ? [] : [{ ...filter, value }];
+  });
+  const ofStates = filters.filter(({ def }) => def?.kind === 'states').map(({ value }) => String(value));
+  const wanted = [...ofStates, ...(state === undefined ? [] : [state])];
+  const all = source.members.find(({ def }) => def.kind === 'states')?.def.values;
+  const states = wanted.length === 0 ? undefined : all?.filter((each) => wanted.every((one) => one === each));
+  const ids = filters.flatMap(({ by, column, value }) => (by === 'id' ? [[column, Number(value)] as const] : []));
+  if (under && ids.some(([column, id]) => column === under.column && id !== under.id)) return [];
+  const equal = { ...Object.fromEntries(ids), ...(under && { [under.column]: under.id }) };
+  const parts = readableParts(caller, source, { states, equal });
+  if (parts.length === 0) return [];
+  const parameters = new Parameters();
+  const { where, order } = clausesOf(walk, parameters);
+  const conditions = [
+    ...(where === undefined ? [] : [where]),
+    ...filters.flatMap(({ by, def, column, value }) => {
+      if (by === 'id' || def?.kind === 'states') return [];
+      const given = parameters.add(value);
+      if (by === 'element') return [`t.${column} @> array[${given}]`];
+      return [by === 'words' ? `t.${column} @@ websearch_to_tsquery('simple', ${given})` : `t.${column} = ${given}`];
+    }),
+  ];
+  const selection = selections.get(source) ?? selectionOfList(source);
+  selections.set(source, selection);
+  const selects = parts.map((part) => {
+    const all = [...part(parameters), ...conditions];
+    const fits = all.length === 0 ? '' : `where ${all.join(' and ')} `;
+    return `select ${selection.columns} from ${source.table} t${selection.joins} ${fits}${order}`;
+  });
+  // What has no states is one part for everybody.
+  const text = all ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}` : selects.join('');
+  const run = filters.some(({ by }) => by === 'element' || by === 'words') ? runPlannedAnew : runShared;
+  return run<ItemRow>(pool, text, parameters.values);
+};

@@ -1,0 +1,110 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, may } from '#shared/policy.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
+import type { Reader, Reads } from '../read-routes.ts';
+import { isReadAsParent } from '../rights.ts';
+import { poolFor, type ReadConnections } from '../searches.ts';
+import { demandSource, type Source, sourcesOf } from '../sources.ts';
+import { createItemFinder, type FindItem } from './find.ts';
+import { type Asked, readKindList } from './list.ts';
+import { representationOf } from './representation.ts';
+import { asParent, type ItemRow, resourceIn } from './rows.ts';
+
+/** How one operation that reads aggregates is carried out. */
+export type KindRead = (reader: Reader, asked: Asked) => Promise<ItemAnswer | ListAnswer>;
+
+/** The reads of the aggregates of a domain, users among them, as they are now. */
+export type KindReads = {
+  find(kind: string): FindItem;
+  item(kind: string): (reader: Pick<Reader, 'caller' | 'id'>) => Promise<ItemAnswer>;
+  list(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
+  /** Of one user: what they own. */
+  listOfUser(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
+};
+
+export const createKindReads = ({ domain, pool, searches }: ReadConnections & { readonly domain: Domain }): KindReads => {
+  const sources = sourcesOf(domain);
+  const finders = new Map(sources.all.map((source) => [source.kind.name, createItemFinder(pool, source)]));
+  const find = (kind: string): FindItem => {
+    const finder = finders.get(kind);
+    if (!finder) throw new RangeError(`The domain has no ${kind}`);
+    return finder;
+  };
+  const poolOf = (asked: Asked): Promise<Pool> => poolFor({ pool, searches }, asked.q as string | undefined);
+  const listUnder = async (source: Source, { caller, id }: Pick<Reader, 'caller' | 'id'>, asked: Asked): Promise<ListAnswer> => {
+    const { kind, parent } = source;
+    if (!parent?.target) {
+      const create = representationOf(domain, source).creationOf(caller);
+      return readKindList({ domain, pool: await poolOf(asked), source }, caller, { path: `/${kind.path}`, asked, create });
+    }
+    const above = await find(parent.target.name)(pathId(id), (row) => mayListUnder(domain, source, row, caller));
+    return readKindList({ domain, pool: await poolOf(asked), source }, caller, {
+      path: `/${parent.target.path}/${above.id}/${kind.path}`,
+      asked,
+      under: { column: parent.column, id: above.id, row: asParent(source, above) },
+      create: representationOf(domain, source).creationOf(caller, above),
+    });
+  };
+  return {
+    find,
+    item(kind) {
+      const source = demandSource(sources, kind);
+      const { represent, versionOf } = representationOf(domain, source);
+      const isSeen = isSeenBy(source);
+      return async ({ caller, id }) => {
+        const row = await find(kind)(pathId(id), (found) => isSeen(found, caller));
+        return { kind: 'item', version: versionOf(row, caller), item: represent(row, caller) };
+      };
+    },
+    list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
+    listOfUser:
+      (kind) =>
+      async ({ caller, id }, asked) => {
+        const source = demandSource(sources, kind);
+        const owner = await find('user')(pathId(id), () => true);
+        const path = `/users/${owner.id}/${source.kind.path}`;
+        const under = { column: source.owner?.column ?? '', id: owner.id };
+        return readKindList({ domain, pool: await poolOf(asked), source }, caller, { path, asked, under });
+      },
+  };
+};
+
+const isSeenBy =
+  (source: Source) =>
+  (row: ItemRow, caller: Caller): boolean =>
+    may(caller, source.right, resourceIn(source, row));
+
+/** Whether there may be anything under it that the caller may read. */
+export const mayListUnder = (domain: Domain, source: Source, parent: ItemRow, caller: Caller): boolean => {
+  const above = source.parent?.target && sourcesOf(domain).of(source.parent.target.name);
+  if (!above) return false;
+  const { fields } = resourceIn(above, parent);
+  return isReadAsParent(source) ? may(caller, source.right, { find: () => fields }) : may(caller, above.right, resourceIn(above, parent));
+};
+
+type UserReads = Pick<Reads, 'listUsers' | 'getUser' | 'getMe'>;
+
+/** By the ids of their operations. */
+export const readsOf = (domain: Domain, reads: KindReads): UserReads & Readonly<Record<string, KindRead>> => {
+  const users = reads.item('user');
+  const ofDomain = ofAggregates(domain).flatMap(([id, { use }]): readonly (readonly [string, KindRead])[] => {
+    switch (use.does) {
+      case 'list':
+      case 'listOfUser':
+        return [[id, reads[use.does](use.kind.name)]];
+      case 'read':
+        return [[id, reads.item(use.kind.name)]];
+      default:
+        return [];
+    }
+  });
+  return {
+    ...Object.fromEntries(ofDomain),
+    listUsers: reads.list('user'),
+    getUser: users,
+    getMe: ({ caller }) => users({ caller, id: caller.kind === 'user' ? String(caller.userId) : '' }),
+  };
+};

@@ -1,0 +1,141 @@
+import type { State } from '#kernel/conditions/holds.ts';
+import { snake } from '#kernel/registry/names.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import type { Resource } from '#shared/policy.ts';
+import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
+
+/**
+ * A row of a kind, with what is read of the rows that it refers to: in columns of its own, named after the reference, as `author.name` and
+ * `article.status`. `author.id` is null if there is none, because it is parked or about to go.
+ */
+export type ItemRow = Row & { readonly id: number; readonly version: number; readonly created_at: Date; readonly updated_at: Date };
+
+/** What is read of a row that a reference leads to. */
+type Joined = {
+  readonly path: readonly string[];
+  /** In the row that it is referred from. */
+  readonly column: string;
+  readonly kind: Kind;
+  readonly columns: readonly string[];
+};
+
+/** The statement's text for a row with its references, compiled once. */
+export type Selection = { readonly columns: string; readonly joins: string };
+
+/** The first letter of what is joined, as `u` of users, with a number where another has it. */
+const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
+  const aliases = new Map<string, string>();
+  const taken = new Set(['t']);
+  for (const [index, { path, kind }] of joined.entries()) {
+    const letter = kind.name.charAt(0);
+    const alias = taken.has(letter) ? `${letter}${index}` : letter;
+    taken.add(alias);
+    aliases.set(path.join('.'), alias);
+  }
+  return aliases;
+};
+
+const selectionOf = ({ members, staysWhenEnded }: Source, joined: readonly Joined[], isInner: (each: Joined) => boolean): Selection => {
+  const own = [
+    'id',
+    'version',
+    'created_at',
+    'updated_at',
+    ...members.map(({ column }) => column),
+    ...(staysWhenEnded ? ['deleted_at'] : []),
+  ];
+  const aliases = aliasesOf(joined);
+  const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? 't';
+  const others = joined.flatMap(({ path, columns }) =>
+    columns.map((column) => `${aliasOf(path)}.${column} as "${[...path, column].join('.')}"`),
+  );
+  const joins = joined.map((each) => {
+    const alias = aliasOf(each.path);
+    const on = `${alias}.id = ${aliasOf(each.path.slice(0, -1))}.${each.column}`;
+    return ` ${isInner(each) ? 'join' : 'left join'} read_model.${each.kind.table} ${alias} on ${on}`;
+  });
+  return { columns: [...own.map((column) => `t.${column}`), ...others].join(', '), joins: joins.join('') };
+};
+
+/** Of one row by its id: whatever is not there is told apart from the row itself. */
+export const selectionOfItem = (source: Source): Selection => selectionOf(source, joinedOf(source), () => false);
+
+/** Of a list: what an owner has who is parked is left out, and the parent is known already. */
+export const selectionOfList = (source: Source): Selection => {
+  const joined = joinedOf(source).filter(({ path }) => path[0] !== source.parent?.name);
+  return selectionOf(source, joined, ({ path }) => path.length === 1 && path[0] === source.owner?.name);
+};
+
+/** What representations show of a reference beside its id. */
+export const labelOf = ({ target }: Pick<Member, 'target'>): string | undefined => target?.label;
+
+/** The owner first, as whoever has it is looked up by every list. */
+const joinedOf = (source: Source): readonly Joined[] => {
+  const { members, needs, owner } = source;
+  const labelled = members.flatMap((member): readonly Joined[] => {
+    const { name, column, target } = member;
+    if (!target || name === source.parent?.name || (target.label === undefined && name !== owner?.name)) return [];
+    return [{ path: [name], column, kind: target, columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])] }];
+  });
+  const needed = behind(needs, []);
+  const all = [...labelled.toSorted((one) => (one.path[0] === owner?.name ? -1 : 1)), ...needed];
+  const byPath = Map.groupBy(all, ({ path }) => path.join('.'));
+  return [...byPath.values()].flatMap(([first, ...others]) =>
+    first ? [{ ...first, columns: [...new Set([first, ...others].flatMap(({ columns }) => columns))] }] : [],
+  );
+};
+
+const behind = ({ behind: references }: Needs, at: readonly string[]): readonly Joined[] =>
+  references.flatMap(({ reference, column, kind, needs }) => {
+    const path = [...at, reference];
+    return [{ path, column, kind, columns: needs.fields.map(([, each]) => each) }, ...behind(needs, path)];
+  });
+
+/** What rights to a row are asked of. */
+export const resourceIn = ({ needs }: Source, row: Row): Resource => ({
+  fields: fieldsIn(needs, row),
+  ...(needs.behind.length > 0 && { find: (kind, id) => findIn(needs, row, { kind, id, prefix: '' }) }),
+});
+
+type Wanted = { readonly kind: string; readonly id: unknown; readonly prefix: string };
+
+const findIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wanted): State | undefined => {
+  for (const { reference, kind: target, needs } of references) {
+    const there = `${prefix}${reference}.`;
+    const found = row[`${there}id`];
+    if (typeof found !== 'number') continue;
+    if (target.name === kind && found === id) return fieldsIn(needs, row, there);
+    const further = findIn(needs, row, { kind, id, prefix: there });
+    if (further) return further;
+  }
+  return undefined;
+};
+
+/** What the parent of a row tells of itself in its columns, as the columns of a row of its own. */
+export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
+  const above = needs.behind.find(({ reference }) => reference === parent?.name);
+  return above ? { fields: fieldsIn(above.needs, row, `${above.reference}.`) } : {};
+};
+
+/** The columns that a row under this one has of it. */
+export const asParent = (child: Source, parent: Row): Row => {
+  const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
+  return Object.fromEntries((above?.needs.fields ?? []).map(([, column]) => [`${above?.reference}.${column}`, parent[column]]));
+};
+
+/** A row with its references, each found by itself; nothing if what it stands under is not there. */
+export const withReferences = async (
+  source: Source,
+  row: Row,
+  find: (kind: Kind, id: number) => Promise<Row | undefined>,
+): Promise<ItemRow | undefined> => {
+  const whole: Record<string, unknown> = { ...row };
+  for (const { path, column, kind, columns } of joinedOf(source)) {
+    const prefix = path.slice(0, -1).map((each) => `${each}.`);
+    const id = whole[`${prefix.join('')}${column}`];
+    const other = typeof id === 'number' ? await find(kind, id) : undefined;
+    if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
+    for (const each of columns) whole[[...path, each].join('.')] = other?.[each] ?? null;
+  }
+  return whole as ItemRow;
+};
