@@ -39,9 +39,12 @@ export type Sort = {
 /** Aggregates that are listed under another: as its children, or as what a user owns. */
 export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
+/** Of a row by itself, and where it is joined to another, as `article.status`. */
+type NeededField = { readonly name: string; readonly column: string; readonly joined: string; readonly isInstant: boolean };
+
 /** What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go too. */
 export type Needs = {
-  readonly fields: readonly (readonly [name: string, column: string])[];
+  readonly fields: readonly NeededField[];
   readonly behind: readonly {
     readonly reference: string;
     readonly column: string;
@@ -172,12 +175,16 @@ const askedOf = (domain: Domain, kind: Kind): readonly FactAt[] => [
   ...Object.values(kind.commands).flatMap(({ when }) => (when === undefined ? [] : factsIn(resolve(domain, kind, when)))),
 ];
 
-const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], isBehind = false): Needs => {
+const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = ''): Needs => {
   const own = facts.flatMap(({ field, path }) => (path.length === 0 ? [field] : []));
-  const parent = isBehind ? undefined : kind.parent;
+  const parent = prefix === '' ? kind.parent : undefined;
   const references = new Set([...(parent === undefined ? [] : [parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
   return {
-    fields: [...new Set(['id', ...own, ...references])].map((field) => [field, column(field, kind.fields[field])]),
+    fields: [...new Set(['id', ...own, ...references])].map((name) => {
+      const def = kind.fields[name];
+      const each = column(name, def);
+      return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
+    }),
     behind: [...references].flatMap((reference) => {
       const def = kind.fields[reference];
       const target = def && domain.kinds[targetOf(def)];
@@ -186,7 +193,15 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], isBehind 
       const isParent = reference === parent;
       // Whoever reads it is told of its parent as well, by the rights to that.
       const asked = isParent ? [...there, ...factsOf(domain, target)] : there;
-      return [{ reference, column: column(reference, def), kind: target, isParent, needs: needsOf(domain, target, asked, true) }];
+      return [
+        {
+          reference,
+          column: column(reference, def),
+          kind: target,
+          isParent,
+          needs: needsOf(domain, target, asked, `${prefix}${reference}.`),
+        },
+      ];
     }),
   };
 };
@@ -194,11 +209,11 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], isBehind 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The fields of a row as rights ask for them. */
-export const fieldsIn = ({ fields }: Needs, row: Row, prefix = ''): State => {
+export const fieldsIn = ({ fields }: Needs, row: Row, where: 'column' | 'joined' = 'column'): State => {
   const state: Record<string, unknown> = {};
-  for (const [name, each] of fields) {
-    const value = row[prefix === '' ? each : `${prefix}${each}`];
-    state[name] = value instanceof Date ? value.toISOString() : value;
+  for (const field of fields) {
+    const value = row[field[where]];
+    state[field.name] = field.isInstant && value instanceof Date ? value.toISOString() : value;
   }
   return state;
 };

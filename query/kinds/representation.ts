@@ -17,12 +17,13 @@ export type Representation = {
   /** The version is told to those who are told all of it. */
   versionOf(row: ItemRow, caller: Caller): number | undefined;
   /** How to create one of them, under a parent where they have one. */
-  creationOf(caller: Caller, parent?: ItemRow): Link | undefined;
+  creationOf(caller: Caller, parent?: ItemRow, resource?: Resource): Link | undefined;
 };
 type Item = { readonly [field: string]: unknown; readonly _links: Readonly<Record<string, Link>> };
 
-type Links = Readonly<Record<string, Link>>;
-type LinksOf = (row: ItemRow, resource: Resource, caller: Caller) => Links;
+/** What is asked of an item, and the links that it gets. */
+type Linking = { readonly row: ItemRow; readonly resource: Resource; readonly caller: Caller; readonly links: Record<string, Link> };
+type AddLinks = (linking: Linking) => void;
 
 const made = new WeakMap<Source, Representation>();
 
@@ -48,7 +49,8 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
       const resource = resourceIn(source, row);
       const item: Record<string, unknown> = { id: row.id };
       for (const { name, guard, read } of fields) if (guard === undefined || may(caller, guard, resource)) item[name] = read(row);
-      return { ...item, _links: links(row, resource, caller) };
+      item._links = links(row, resource, caller);
+      return item as Item;
     },
     versionOf(row, caller) {
       const resource = resourceIn(source, row);
@@ -73,52 +75,54 @@ const readerOf = (member: Member, parent: Member | undefined): ((row: ItemRow) =
   return erased === undefined ? (row) => row[column] : (row) => row[column] ?? erased;
 };
 
-const linksOf = (domain: Domain, source: Source): LinksOf => {
+const linksOf = (domain: Domain, source: Source) => {
   const { kind, members } = source;
-  const parts: readonly LinksOf[] = [
+  const parts: readonly AddLinks[] = [
     ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
     ...childLinks(domain, source),
     ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
     ...uploadLinks(source),
   ];
-  return (row, resource, caller) => {
+  return (row: ItemRow, resource: Resource, caller: Caller): Item['_links'] => {
     const self = `/${kind.path}/${row.id}`;
     const links: Record<string, Link> = { self: { href: self } };
-    if (may(caller, 'events.read', {})) links.history = { href: `${self}/history` };
-    for (const part of parts) Object.assign(links, part(row, resource, caller));
+    if (may(caller, 'events.read', NOTHING)) links.history = { href: `${self}/history` };
+    const linking = { row, resource, caller, links };
+    for (const part of parts) part(linking);
     return links;
   };
 };
 
+const NOTHING: Resource = {};
+
 /** What is gone, or is no more than a name, has no address. */
-const referenceLink = (domain: Domain, source: Source, member: Member): LinksOf => {
+const referenceLink = (domain: Domain, source: Source, member: Member): AddLinks => {
   const { name, column, target } = member;
   const other = target && sourcesOf(domain).of(target.name);
-  if (!target || !other) return () => ({});
+  if (!target || !other) return () => {};
   const isParent = name === source.parent?.name;
-  const label = target.label;
-  return (row, _resource, caller) => {
+  const [rel, label] = [kebab(name), target.label === undefined ? undefined : `${name}.${snake(target.label)}`];
+  return ({ row, caller, links }) => {
     const id = row[column];
-    const isThere = isParent || (label === undefined ? typeof id === 'number' : row[`${name}.${snake(label)}`] !== null);
-    const there = isParent ? parentIn(source, row) : { fields: { id } };
-    return isThere && may(caller, other.right, there) ? { [kebab(name)]: { href: `/${target.path}/${id}` } } : {};
+    const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
+    if (isThere && may(caller, other.right, isParent ? parentIn(source, row) : { fields: { id } }))
+      links[rel] = { href: `/${target.path}/${id}` };
   };
 };
 
-const childLinks = (domain: Domain, source: Source): readonly LinksOf[] =>
-  source.children.flatMap(({ kind }): readonly LinksOf[] => {
+const childLinks = (domain: Domain, source: Source): readonly AddLinks[] =>
+  source.children.flatMap(({ kind }): readonly AddLinks[] => {
     const child = sourcesOf(domain).of(kind.name);
     if (!child) return [];
     const { right, parent } = child;
     const create = parent ? creationOf(domain, child) : undefined;
+    const [isAsParent, rel] = [isReadAsParent(child), kebab(kind.name)];
     return [
-      (row, { fields }, caller) => {
-        const isListed = isReadAsParent(child) ? may(caller, right, { find: () => fields }) : reachOf(caller, right).size > 0;
-        const link = create?.(caller, row);
-        return {
-          ...(isListed && { [kind.path]: { href: `/${source.kind.path}/${row.id}/${kind.path}` } }),
-          ...(link && { [kebab(kind.name)]: link }),
-        };
+      ({ row, resource, caller, links }) => {
+        const isListed = isAsParent ? may(caller, right, { find: () => resource.fields }) : reachOf(caller, right).size > 0;
+        if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
+        const link = create?.(caller, row, resource);
+        if (link) links[rel] = link;
       },
     ];
   });
@@ -132,9 +136,9 @@ const isFulfilled = (condition: Expression | undefined, { fields = {}, find = ()
   condition === undefined || holds(condition, fields, idOf(caller), find);
 
 /** An action is there if the caller may take it, and it would change something. */
-const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksOf => {
+const commandLink = (domain: Domain, source: Source, command: CommandInfo): AddLinks => {
   const { kind, members } = source;
-  if (command.kind === 'create') return () => ({});
+  if (command.kind === 'create') return () => {};
   const right = operationOf(kind, command.name) as Operation;
   const condition = conditionOf(domain, source, command);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
@@ -148,31 +152,29 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
   const changes = command.form.length > 0 ? [] : sets.map(([name, value]) => [columnOf(name), value] as const);
   const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
   const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
-  return (row, resource, caller) => {
+  return ({ row, resource, caller, links }) => {
     const isPossible =
       needed.every((column) => row[column] !== null) &&
       (changes.length === 0 || changes.some(([column, value]) => row[column] !== value)) &&
       isFulfilled(condition, resource, caller) &&
       may(caller, right, resource);
-    const self = `/${kind.path}/${row.id}`;
-    return isPossible ? { [rel]: { href: method === 'POST' ? `${self}/${rel}` : self, method } } : {};
+    if (isPossible) links[rel] = { href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`, method };
   };
 };
 
-const uploadLinks = ({ kind, members }: Source): readonly LinksOf[] => {
+const uploadLinks = ({ kind, members }: Source): readonly AddLinks[] => {
   const edit = editOf(kind);
   if (!edit) return [];
   const right = operationOf(kind, edit.name) as Operation;
   return members
     .filter(({ def }) => def.publicFile)
-    .map(({ name, column }): LinksOf => {
-      return (row, resource, caller) => {
-        if (!may(caller, right, resource)) return {};
-        const href = `/${kind.path}/${row.id}/${kebab(name)}`;
-        return {
-          [kebab(name)]: { href, method: 'PUT' },
-          ...(row[column] !== null && { [`un${kebab(name)}`]: { href, method: 'DELETE' } }),
-        };
+    .map(({ name, column }): AddLinks => {
+      const rel = kebab(name);
+      return ({ row, resource, caller, links }) => {
+        if (!may(caller, right, resource)) return;
+        const href = `/${kind.path}/${row.id}/${rel}`;
+        links[rel] = { href, method: 'PUT' };
+        if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };
       };
     });
 };
@@ -185,10 +187,12 @@ const creationOf = (domain: Domain, source: Source): Representation['creationOf'
   const right = operationOf(kind, command.name) as Operation;
   const condition = conditionOf(domain, source, command);
   const above = parent?.target && sourcesOf(domain).of(parent.target.name);
-  return (caller, row?: Row) => {
+  return (caller, row?: Row, resource?: Resource) => {
     if (caller.kind !== 'user') return undefined;
-    const fields = { ...(owner && { [owner.name]: caller.userId }), ...(parent && { [parent.name]: row?.id }) };
-    const { fields: there } = above && row ? resourceIn(above, row) : {};
+    const fields: Record<string, unknown> = {};
+    if (owner) fields[owner.name] = caller.userId;
+    if (parent) fields[parent.name] = row?.id;
+    const there = above && row ? (resource ?? resourceIn(above, row)).fields : undefined;
     const about: Resource = { fields, find: () => there };
     if (!may(caller, right, about) || !isFulfilled(condition, about, caller)) return undefined;
     return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };

@@ -88,14 +88,14 @@ const joinedOf = (source: Source): readonly Joined[] => {
 const behind = ({ behind: references }: Needs, at: readonly string[]): readonly Joined[] =>
   references.flatMap(({ reference, column, kind, needs }) => {
     const path = [...at, reference];
-    return [{ path, column, kind, columns: needs.fields.map(([, each]) => each) }, ...behind(needs, path)];
+    return [{ path, column, kind, columns: needs.fields.map((field) => field.column) }, ...behind(needs, path)];
   });
 
 /** What rights to a row are asked of. */
-export const resourceIn = ({ needs }: Source, row: Row): Resource => ({
-  fields: fieldsIn(needs, row),
-  ...(needs.behind.length > 0 && { find: (kind, id) => findIn(needs, row, { kind, id, prefix: '' }) }),
-});
+export const resourceIn = ({ needs }: Source, row: Row): Resource => {
+  const fields = fieldsIn(needs, row);
+  return needs.behind.length === 0 ? { fields } : { fields, find: (kind, id) => findIn(needs, row, { kind, id, prefix: '' }) };
+};
 
 type Wanted = { readonly kind: string; readonly id: unknown; readonly prefix: string };
 
@@ -104,7 +104,7 @@ const findIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: W
     const there = `${prefix}${reference}.`;
     const found = row[`${there}id`];
     if (typeof found !== 'number') continue;
-    if (target.name === kind && found === id) return fieldsIn(needs, row, there);
+    if (target.name === kind && found === id) return fieldsIn(needs, row, 'joined');
     const further = findIn(needs, row, { kind, id, prefix: there });
     if (further) return further;
   }
@@ -114,13 +114,13 @@ const findIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: W
 /** What the parent of a row tells of itself in its columns, as the columns of a row of its own. */
 export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
   const above = needs.behind.find(({ reference }) => reference === parent?.name);
-  return above ? { fields: fieldsIn(above.needs, row, `${above.reference}.`) } : {};
+  return above ? { fields: fieldsIn(above.needs, row, 'joined') } : {};
 };
 
 /** The columns that a row under this one has of it. */
 export const asParent = (child: Source, parent: Row): Row => {
   const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
-  return Object.fromEntries((above?.needs.fields ?? []).map(([, column]) => [`${above?.reference}.${column}`, parent[column]]));
+  return Object.fromEntries((above?.needs.fields ?? []).map(({ column, joined }) => [joined, parent[column]]));
 };
 
 /** A row with its references, each found by itself; nothing if what it stands under is not there. */
