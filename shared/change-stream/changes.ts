@@ -45,8 +45,11 @@ export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax }: C
       if (!first || !last) throw new RangeError('A page of changes is made of at least one event');
       const span = { after: after ?? ((first.position - 1) as Position), upTo: last.position };
       const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
-      const seen = events.filter((event) => isPublic(domain, event)).map(see);
-      const inside = events.filter((event) => histories.follows(event.stream) && !isPublic(domain, event)).map(see);
+      const [seen, inside]: [Seen[], Seen[]] = [[], []];
+      for (const event of events) {
+        if (isPublic(domain, event)) seen.push(see(event));
+        else if (histories.follows(event.stream)) inside.push(see(event));
+      }
       await histories.take(inside.length === 0 ? seen : inOrder([...seen, ...inside]), span);
       const [tell, parkedSince] = await Promise.all([
         prepareTelling({ domain, histories, findOpened }, seen),

@@ -56,11 +56,16 @@ const makeCatalogue = (domain: Domain): Catalogue => {
   const told = definitions.filter(({ visibility }) => visibility === 'public');
   const kindsOf = (all: readonly EventDefinition[]) => [...new Set(all.map(({ stream }) => stream.kind))];
   const kinds = kindsOf(definitions);
+  const names = new Set(kinds);
   return {
     definitions,
     find: (type) => byType.get(type),
     kinds,
-    kindOf: (stream) => kinds.find((kind) => stream.startsWith(`${kind}-`)),
+    kindOf(stream) {
+      const end = stream.indexOf('-');
+      const kind = end < 0 ? '' : stream.slice(0, end);
+      return names.has(kind) ? kind : undefined;
+    },
     publicTypes: told.map(({ type }) => type),
     publicKinds: kindsOf(told),
     references: eventReferencesOf(domain),

@@ -29,8 +29,11 @@ export const stateBefore = ({ fixed, steps }: History, position: Position): Stat
 };
 
 /** What never changes, and ids it holds. */
-export const fixedIn = ({ fixed }: Watch, data: Readonly<Record<string, unknown>>): State =>
-  Object.fromEntries(fixed.map(([field, key]) => [field, data[key]]).filter(([, id]) => Number.isSafeInteger(id)));
+export const fixedIn = ({ fixed }: Watch, data: Readonly<Record<string, unknown>>): State => {
+  const found: Record<string, unknown> = {};
+  for (const [field, key] of fixed) if (Number.isSafeInteger(data[key])) found[field] = data[key];
+  return found;
+};
 
 /** About two hundred bytes each. */
 const STEPS_MAX = 100_000;
@@ -77,7 +80,7 @@ export class Histories {
       return watch === undefined ? [] : [[seen, watch]];
     });
     // A read that began before these events were there must not miss them.
-    for (;;) {
+    while (this.#loading.size > 0) {
       const loading = watched.flatMap(([{ event }]) => this.#loading.get(event.stream)?.history ?? []);
       if (loading.length === 0) break;
       await Promise.allSettled(loading);

@@ -63,17 +63,23 @@ const statesOf = (
   const fixed = watch && fixedIn(watch, clear.data);
   const history = asksBefore ? known.get(event.stream) : undefined;
   const before = history && stateBefore(history, event.position);
-  const after = watch?.folds.get(event.type)?.apply(before, clear) ?? before;
+  // Of most kinds, nothing but what every event tells is asked for.
+  const after = watch !== undefined && watch.fields.size > 0 ? (watch.folds.get(event.type)?.apply(before, clear) ?? before) : undefined;
   return { before: before && { ...before, ...fixed, id }, after: { ...after, ...fixed, id } };
 };
 
-const findAt =
-  (known: ReadonlyMap<StreamName, History>, position: Position): Find =>
-  (kind, id) => {
-    const history = known.get(streamName(kind, id as number));
+/** Several facts of the same are asked for one after the other. */
+const findAt = (known: ReadonlyMap<StreamName, History>, position: Position): Find => {
+  let last: { readonly stream: StreamName; readonly state: State | undefined } | undefined;
+  return (kind, id) => {
+    const stream = streamName(kind, id as number);
+    if (last?.stream === stream) return last.state;
+    const history = known.get(stream);
     const state = history && stateBefore(history, position);
-    return state && { ...state, id };
+    last = { stream, state: state && { ...state, id } };
+    return last.state;
   };
+};
 
 type Wanted = { readonly states: readonly (State | undefined)[]; readonly parents: Parents; readonly position: Position };
 
@@ -119,10 +125,18 @@ const findHistories = async (
   return known;
 };
 
-const leads = ({ states, parents, position }: Wanted) =>
-  [...parents].flatMap(([reference, there]) =>
-    states.flatMap((state) => {
+type Led = { readonly stream: StreamName; readonly position: Position; readonly parents: Parents };
+
+const leads = ({ states, parents, position }: Wanted): readonly Led[] => {
+  const led: Led[] = [];
+  for (const [reference, there] of parents) {
+    let seen: unknown;
+    for (const state of states) {
       const id = state?.[reference];
-      return typeof id === 'number' ? [{ stream: streamName(there.kind, id), position, parents: there.parents }] : [];
-    }),
-  );
+      if (typeof id !== 'number' || id === seen) continue;
+      seen = id;
+      led.push({ stream: streamName(there.kind, id), position, parents: there.parents });
+    }
+  }
+  return led;
+};
