@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { openPool } from '../shared/database/pool.ts';
@@ -59,7 +59,8 @@ const contenderOf = ({ title, url, pid, head }: Server, path: () => string, conn
 const compareAnswers = async (servers: readonly Server[], path: string): Promise<void> => {
   const answers = await Promise.all(servers.map(async ({ url, head }) => (await fetch(url + path, { headers: await head() })).text()));
   for (const [index, answer] of answers.entries())
-    if (answer !== answers[0]) throw new Error(`${servers[index]?.title}: ${answer.slice(0, 500)}\nand not ${answers[0]?.slice(0, 500)}`);
+    if (!isDeepStrictEqual(JSON.parse(answer), JSON.parse(answers[0] ?? '')))
+      throw new Error(`${servers[index]?.title}: ${answer.slice(0, 500)}\nand not ${answers[0]?.slice(0, 500)}`);
 };
 
 const costs = new Map<string, number>();
