@@ -174,7 +174,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: [SUITES, CONTRACT],
+          include: [SUITES, CONTRACT, 'test/toy/*.test.ts'],
           exclude: [CLIENTS, LONG_SUITES, ...PROCESSES],
           ...onPostgres,
           ...patient,

@@ -22,7 +22,9 @@ const proven = ({ outcome, log, readModel, chain, tookMs }: Report): readonly st
 };
 
 const readModelLine = ({ position, rows, isComparedWithLive, signedDigest }: NonNullable<Report['readModel']>): string => {
-  const counts = ['users', 'articles', 'comments', 'webhooks'].map((table) => `${number(rows[table] ?? 0)} ${table}`).join(', ');
+  const counts = Object.entries(rows)
+    .map(([table, count]) => `${number(count)} ${table}`)
+    .join(', ');
   const where = `The read model at position ${position}`;
   if (isComparedWithLive) return `${where}: the rows in use, a replay, and what the deciders say, each held against the other: ${counts}.`;
   const signed = signedDigest

@@ -7,10 +7,9 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { eraseFields } from '#shared/events/personal.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import type { Kind } from '../as-of/aggregates.ts';
 import { decodeEach } from '../as-of/decode-each.ts';
 import type { FoldOptions } from '../as-of/fold-stream.ts';
-import { valuesIn } from './fields.ts';
+import { type ShownColumns, valuesIn } from './fields.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
 /** What an event did to the columns of a row. */
@@ -26,8 +25,8 @@ export type Described = {
 
 type Describing = {
   readonly catalogue: Catalogue;
-  readonly kind: Kind;
   readonly table: ProjectedTable;
+  readonly shown: ShownColumns;
   readonly source: StreamSource;
   readonly codec: FoldOptions['codec'];
   /** Versions that an operator left out, which have changed nothing. */
@@ -72,7 +71,7 @@ const touchedBy = (effect: Effect | undefined, row: ReadonlyMap<string, unknown>
 
 /** Nothing in the place of what cannot be read. */
 const effectsOf = async (
-  { catalogue, kind, table, codec, skipped, departedAmong }: Describing,
+  { catalogue, table, shown, codec, skipped, departedAmong }: Describing,
   events: Parameters<typeof decodeEach>[1],
 ): Promise<readonly (Effect | undefined)[]> => {
   const decoded = await decodeEach(codec, events);
@@ -82,18 +81,18 @@ const effectsOf = async (
     const subject = subjects[index] ?? null;
     const isDeparted = subject !== null && departed.has(subject);
     const definition = event && catalogue.find(event.type);
-    return definition && effectOf({ kind, table, definition }, event, { isSkipped: skipped.has(event.version), isDeparted });
+    return definition && effectOf({ table, shown, definition }, event, { isSkipped: skipped.has(event.version), isDeparted });
   });
 };
 
-type Meant = Pick<Describing, 'kind' | 'table'> & { readonly definition: EventDefinition };
+type Meant = Pick<Describing, 'table' | 'shown'> & { readonly definition: EventDefinition };
 type Fate = { readonly isSkipped: boolean; readonly isDeparted: boolean };
 
-const effectOf = ({ kind, table, definition }: Meant, event: DecodedEvent, { isSkipped, isDeparted }: Fate): Effect => {
+const effectOf = ({ table, shown, definition }: Meant, event: DecodedEvent, { isSkipped, isDeparted }: Fate): Effect => {
   const recorded = event.data as JsonObject;
   const data = isDeparted && definition.personal ? eraseFields(definition, recorded) : recorded;
   const { kind: what, row } = table.project({ ...event, data } as DecodedEvent);
-  const values = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(kind, row);
+  const values = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(shown, row);
   // Erased fields are null, also where the event could never have had that.
   const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
   return { isWhole: what === 'put', values, isErased, data };

@@ -1,23 +1,31 @@
+import { column } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { FieldChange } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
 import { diffLines } from './line-diff.ts';
 
-/** What a column of the read model is called where clients see it. Others say nothing that the entry does not say itself. */
-const FIELDS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
-  user: { name: 'name', email: 'email', role: 'role' },
-  article: {
-    author_id: 'author.id',
-    title: 'title',
-    body: 'body',
-    tags: 'tags',
-    status: 'status',
-    cover: 'cover',
-    published_at: 'publishedAt',
-  },
-  comment: { article_id: 'articleId', author_id: 'author.id', text: 'text' },
-  webhook: {
+/** How clients see a column of the read model, and whether it is text that is read by the line. */
+export type Shown = { readonly field: string; readonly isText?: boolean };
+/** By column. Those that are not here say nothing that the entry does not say itself. */
+export type ShownColumns = ReadonlyMap<string, Shown>;
+
+export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
+  new Map([...Object.entries(domain.kinds).map(([name, kind]) => [name, columnsOf(domain, kind)] as const), ['webhook', WEBHOOK]]);
+
+const columnsOf = (domain: Domain, { fields }: Domain['kinds'][string]): ShownColumns =>
+  new Map(
+    Object.entries(fields).map(([name, def]) => {
+      const field = shownName(domain, name, def);
+      const isText = def.kind === 'text' && def.recorded.safeParse('two\nlines').success;
+      return [column(name, def), { field: labelOf(domain, def) === undefined ? field : `${field}.id`, isText }];
+    }),
+  );
+
+const WEBHOOK: ShownColumns = new Map(
+  Object.entries({
     owner_id: 'ownerId',
     url: 'url',
     description: 'description',
@@ -34,31 +42,27 @@ const FIELDS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
     disabled_reason: 'disabledReason',
     missed_since: 'missedSince',
     old_secrets_end_at: 'secretsEndAt',
-  },
-};
-
-export const fieldOf = (kind: Kind, column: string): string | undefined => FIELDS[kind]?.[column];
+  }).map(([name, field]) => [name, { field, isText: field === 'description' }]),
+);
 
 /** What an event has set of those columns; a place in the log is told together with the log that it is of. */
-export const valuesIn = (kind: Kind, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>
+export const valuesIn = (shown: ShownColumns, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>
   new Map(
     Object.entries(row)
-      .filter(([column]) => fieldOf(kind, column) !== undefined)
+      .filter(([column]) => shown.has(column))
       .map(([column, value]) => [column, column === 'missed_since' && value !== null ? { log: row.missed_log, position: value } : value]),
   );
 
 type Told = NonNullable<FieldChange['from']> | null;
 type Values = { readonly from: unknown; readonly to: unknown };
 
-/** Texts that are read by the line. */
-const TEXTS: ReadonlySet<string> = new Set(['body', 'text', 'description']);
 /** What is no longer than this is easier read as it was and as it became. */
 const SHORT_CHARACTERS = 200;
 
 /** How a field is told to have changed. */
-export const fieldChange = (field: string, { from, to }: Values, identity: LogIdentity): FieldChange => {
+export const fieldChange = ({ field, isText = false }: Shown, { from, to }: Values, identity: LogIdentity): FieldChange => {
   const isLong = [from, to].some((text) => typeof text === 'string' && (text.length > SHORT_CHARACTERS || text.includes('\n')));
-  if (!TEXTS.has(field) || !isLong) return { field, from: told(field, from, identity), to: told(field, to, identity) };
+  if (!isText || !isLong) return { field, from: told(field, from, identity), to: told(field, to, identity) };
   const { text, isTruncated } = diffLines(String(from ?? ''), String(to ?? ''));
   return { field, diff: text, ...(isTruncated && { truncated: true }) };
 };

@@ -19,7 +19,7 @@ import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { PastOptions } from '../as-of/options.ts';
 import { runPrepared } from '../statement.ts';
 import { type Described, describe } from './describe.ts';
-import { fieldChange, fieldOf } from './fields.ts';
+import { fieldChange, type ShownColumns, shownColumnsOf } from './fields.ts';
 import { findEntries, type Stretch } from './find-entries.ts';
 import { createLinks } from './links.ts';
 import { knownVersion, lastVersion } from './versions.ts';
@@ -67,6 +67,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const exceptionsOf = createExceptionsFinder(pool);
   const linksOf = createLinks(options.domain);
   const departedAmong = createDepartures(options);
+  const shownColumns = shownColumnsOf(options.domain);
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
     const stream = streamName(kind, id);
     const metered = createMeter(charge).metered(eventLog);
@@ -82,13 +83,15 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
     const table = demandTable(tables, kind);
-    for await (const described of describe({ catalogue, kind, table, source, codec, skipped, departedAmong }, changes))
+    const columns = shownColumns.get(kind) ?? new Map();
+    for await (const described of describe({ catalogue, shown: columns, table, source, codec, skipped, departedAmong }, changes))
       entries.push(
         entryOf(
           {
             domain: options.domain,
             linksOf,
             path: `/${options.domain.kinds[kind]?.path ?? table.name}/${id}`,
+            columns,
             kind,
             caller,
             identity: eventLog.identity,
@@ -117,18 +120,19 @@ type Shown = {
   readonly domain: Domain;
   readonly linksOf: ReturnType<typeof createLinks>;
   readonly path: string;
+  readonly columns: ShownColumns;
   readonly kind: Kind;
   readonly caller: Caller;
   readonly identity: LogIdentity;
 };
 
 const entryOf = (shown: Shown, described: Described): HistoryEntry => {
-  const { domain, kind, caller, identity } = shown;
+  const { domain, columns, kind, caller, identity } = shown;
   const { change, touched, isReadable, isErased } = described;
   const { version, id, type, at, position, origin } = change;
   const seen = touched
-    .map(({ column, from, to }) => ({ field: fieldOf(kind, column) ?? column, from, to }))
-    .filter(({ field }) => !isPrivate(domain, kind, field) || seesAll(domain, caller, change));
+    .map(({ column, from, to }) => ({ column: columns.get(column) ?? { field: column }, from, to }))
+    .filter(({ column: { field } }) => !isPrivate(domain, kind, field) || seesAll(domain, caller, change));
   return {
     version: version as Version,
     id,
@@ -136,7 +140,7 @@ const entryOf = (shown: Shown, described: Described): HistoryEntry => {
     at,
     cursor: formatCursor(identity, position),
     ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
-    changes: seen.map(({ field, from, to }) => fieldChange(field, { from, to }, identity)),
+    changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, identity)),
     ...(isErased && { erased: true as const }),
     ...(!isReadable && { unreadable: true as const }),
     _links: shown.linksOf(shown, described),

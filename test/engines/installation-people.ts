@@ -1,8 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { openHandBrowser } from './browser-by-hand.ts';
-import type { Installation } from './installation.ts';
-import { SCOPES } from './policy.ts';
+import { type Installation, scopesOf } from './installation.ts';
 import { restClientOf } from './rest-client.ts';
 import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
 import { until } from './until.ts';
@@ -41,7 +42,9 @@ const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 export const openPeople = async (
   installation: Pick<Installation, 'url' | 'fetch' | 'admin'>,
   smtp?: Pick<SmtpReceiver, 'mailTo'>,
+  domain: Domain = publishing,
 ): Promise<People> => {
+  const scopes = { scopes: scopesOf(domain), defaultScopes: scopesOf(domain) };
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
@@ -60,8 +63,8 @@ export const openPeople = async (
     if (!well.includes(made.status)) throw new Error(`no client was registered: ${JSON.stringify(made)}`);
     return made.body as Service;
   };
-  const registerService: People['registerService'] = (role) => register({ ...SERVICE, serviceAccountRole: role });
-  await register({ ...WEB_APPLICATION, clientId: JOURNAL.clientId }, [201, THERE_ALREADY]);
+  const registerService: People['registerService'] = (role) => register({ ...SERVICE, ...scopes, serviceAccountRole: role });
+  await register({ ...WEB_APPLICATION, ...scopes, clientId: JOURNAL.clientId }, [201, THERE_ALREADY]);
   const visit = visitorOf(installation, JOURNAL);
   const signInAs =
     ({ email }: Person) =>
@@ -106,8 +109,6 @@ const WEB_APPLICATION = {
   name: 'Journal',
   grantTypes: ['authorization_code', 'refresh_token'],
   redirectUris: [CALLBACK],
-  scopes: [...SCOPES],
-  defaultScopes: [...SCOPES],
   // Its users are not asked for consent.
   firstParty: true,
 };
@@ -116,8 +117,6 @@ const SERVICE = {
   name: 'Robot',
   grantTypes: ['client_credentials'],
   tokenEndpointAuthMethod: 'client_secret_basic',
-  scopes: [...SCOPES],
-  defaultScopes: [...SCOPES],
 };
 
 type Browser = ReturnType<typeof openHandBrowser>;

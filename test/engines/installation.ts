@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { policyOf } from '#shared/policy.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
-import { SCOPES } from './policy.ts';
 import { type Running, type Settings, startInCopies, startInOne } from './running.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
@@ -28,7 +29,13 @@ type Options = {
   readonly tls?: boolean;
   /** That is there already, in the database that the settings name. */
   readonly admin?: Installation['admin'];
+  /** Another than the one that ships. */
+  readonly of?: Served;
 };
+
+/** A domain, and the file that starts all roles for it. */
+type Served = { readonly domain: Domain; readonly main: string };
+const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
 /** For suites that look only at what they have made themselves, as clients of any installation do: one for those that come one after the other and want the same. */
 export const shareInstallation = async (options: Options = {}): Promise<Installation> => {
@@ -59,7 +66,7 @@ const endShared = async (): Promise<void> => {
   await (await ending?.installation)?.[Symbol.asyncDispose]();
 };
 
-const start = async ({ settings = {}, tls = false, admin: known }: Options): Promise<Installation> => {
+const start = async ({ settings = {}, tls = false, admin: known, of = PUBLISHING }: Options): Promise<Installation> => {
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
@@ -75,9 +82,9 @@ const start = async ({ settings = {}, tls = false, admin: known }: Options): Pro
   };
   // Which production does not make by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
-  const starting = topology === 'one' ? startInOne(given, tls) : startInCopies(given, tls);
+  const starting = topology === 'one' ? startInOne(given, tls, of.main) : startInCopies(given, tls);
   // Its first client is made meanwhile.
-  const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), known ?? createAdmin(given)]);
+  const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), known ?? createAdmin(given, of.domain)]);
   const { origin } = running;
   const resources = opening.move();
   return {
@@ -108,19 +115,24 @@ const fetchAt =
 
 const ADMIN = 'test-admin';
 
-export const createAdmin = async (settings: Settings): Promise<Installation['admin']> => {
-  const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', SCOPES.join(' ')];
-  const output = await operate(['client', 'create', 'Administrator', ...args], settings);
+export const createAdmin = async (settings: Settings, domain: Domain = publishing): Promise<Installation['admin']> => {
+  const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', scopesOf(domain).join(' ')];
+  const output = await operate(['client', 'create', 'Administrator', ...args], settings, domain);
   const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
   if (secret === undefined) throw new Error(`there is no first client:\n${output}`);
   return { clientId: ADMIN, secret };
 };
 
+/** All that there are. */
+export const scopesOf = (domain: Domain): readonly string[] => [
+  ...new Set([...policyOf(domain).rights.values()].map(({ scope }) => scope)),
+];
+
 /** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
-export const operate = async (args: readonly string[], settings: Settings): Promise<string> => {
+export const operate = async (args: readonly string[], settings: Settings, domain: Domain = publishing): Promise<string> => {
   const printed: string[] = [];
   const exit = await runCommandLine([...args], {
-    domain: publishing,
+    domain,
     environment: { NODE_ENV: 'test', ...settings },
     signal: new AbortController().signal,
     write: async (line) => void printed.push(line),

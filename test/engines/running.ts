@@ -24,13 +24,13 @@ const READY = 'Annals is ready.';
 const STARTS_MAX = 3;
 
 /** Its address stands in tokens, so the port is chosen before the start; another program may take it in between. */
-export const startInOne = async (given: Settings, tls: boolean): Promise<Running> => {
+export const startInOne = async (given: Settings, tls: boolean, file: string): Promise<Running> => {
   const files = tls ? await writeCertificates(given.DATA_DIR ?? '') : {};
   for (let attempt = 1; ; attempt += 1) {
     const port = String(await freePort());
     const origin = `http${tls ? 's' : ''}://127.0.0.1:${port}`;
     const settings = { PUBLIC_URL: origin, ...files, ...given };
-    const main = startRole('main.ts', { ...settings, PORT: port });
+    const main = startRole(file, { ...settings, PORT: port });
     try {
       await main.logged(READY);
       return { origin, settings, query: [main], printed: main.printed, [Symbol.asyncDispose]: () => main[Symbol.asyncDispose]() };

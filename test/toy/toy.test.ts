@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+import { helpdesk } from './helpdesk.ts';
+
+/** One declared aggregate on every surface, with nothing outside its declaration. The tests follow one upon the other. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let people: People;
+let ask: RestClient;
+let session: RestSession;
+let sink: WebhookSink;
+let carla: Person;
+let bert: Person;
+let agent: Person;
+let heard: Followed;
+let ticket: number;
+
+const FIRE = { subject: 'The printer burns', details: `smoke-${randomUUID().replaceAll('-', '')}`, tags: ['fire'] };
+const merge = 'application/merge-patch+json';
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation({ of: { domain: helpdesk, main: 'test/toy/main.ts' } }));
+  people = await openPeople(installation, undefined, helpdesk);
+  ask = restClientOf(installation);
+  session = restSessionOver(ask);
+  const [one, other, third] = (await Promise.all(['Carla', 'Bert', 'Agnes'].map((name) => people.signUp(name)))) as [
+    Person,
+    Person,
+    Person,
+  ];
+  [carla, bert] = [one, other];
+  await session.write('PATCH', `/users/${third.userId}`, { token: people.administrator.token, type: merge, body: { role: 'agent' } });
+  agent = await people.signIn(third, 'agent' as never);
+  heard = await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${carla.token}` } });
+  const hook = { url: `${sink.url}/hook`, eventTypes: ['ticket.*'], payload: 'full' };
+  await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
+});
+afterAll(async () => {
+  await heard?.close();
+  await resources.disposeAsync();
+});
+
+const read = async (path: string, by?: Person) => {
+  const { status, body } = await session.read<Record<string, unknown>>(path, { token: by?.token });
+  return { status, body };
+};
+
+test('REST: it is created, listed, found, and changed by its owner, and nobody else sees it', async () => {
+  const { written, headers } = await session.write('POST', '/tickets', { token: carla.token, body: FIRE });
+  ticket = written.id;
+  expect(new URL(headers.get('location') ?? '', installation.url).pathname).toBe(`/tickets/${ticket}`);
+  expect(await read(`/tickets/${ticket}`, carla)).toMatchObject({
+    status: 200,
+    body: { ...FIRE, status: 'open', requester: { id: carla.userId, name: 'Carla' } },
+  });
+  expect([(await read(`/tickets/${ticket}`, bert)).status, (await read(`/tickets/${ticket}`)).status]).toEqual([404, 404]);
+  expect((await read(`/tickets/${ticket}`, agent)).status).toBe(200);
+  await session.write('PATCH', `/tickets/${ticket}`, { token: carla.token, type: merge, body: { subject: 'The printer is burning' } });
+  for (const query of ['tag=fire', 'status=open', 'q=burning', ''])
+    expect((await read(`/tickets?${query}`, carla)).body, query).toMatchObject([{ id: ticket, subject: 'The printer is burning' }]);
+  expect((await read('/tickets', bert)).body).toEqual([]);
+});
+
+test('REST: links lead to what the reader may do, and nothing else can be done', async () => {
+  const linksOf = async (by: Person) => Object.keys((await read(`/tickets/${ticket}`, by)).body._links as object);
+  expect(await linksOf(carla)).toEqual(expect.arrayContaining(['self', 'edit', 'withdraw']));
+  expect(await linksOf(carla)).not.toContain('solve');
+  expect(await linksOf(agent)).toContain('solve');
+  expect(await linksOf(agent)).not.toContain('withdraw');
+  expect((await ask('POST', `/tickets/${ticket}/solve`, { token: carla.token })).status).toBe(403);
+  expect((await ask('POST', `/tickets/${ticket}/solve`, { token: bert.token })).status).toBe(404);
+  const wrong = await ask('POST', '/tickets', { token: carla.token, body: { ...FIRE, subject: '', tags: ['A'] } });
+  expect([wrong.status, (wrong.body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer)]).toEqual([
+    422,
+    ['/subject', '/tags/0'],
+  ]);
+});
+
+test('GraphQL: it is read with its requester, listed, changed, and followed', async () => {
+  const graphql = graphqlClientOf(installation);
+  const one = await graphql(`{ ticket(id: "${ticket}") { subject details tags status requester { name } } }`, { token: carla.token });
+  expect(one).toMatchObject({ data: { ticket: { details: FIRE.details, status: 'open', requester: { name: 'Carla' } } } });
+  const list = await graphql('{ tickets(limit: 5) { id } ticketsConnection(first: 5) { edges { node { id } } } }', { token: bert.token });
+  expect(list).toMatchObject({ data: { tickets: [], ticketsConnection: { edges: [] } } });
+  await using stream = resources.use(
+    asDisposable(await streamOf(installation, 'subscription { ticketSolved { subjectId } }', { token: agent.token })),
+  );
+  const made = await graphql<{ createTicket: { id: string } }>(
+    'mutation { createTicket(input: { subject: "Second", details: "x" }) { id } }',
+    {
+      token: carla.token,
+    },
+  );
+  const { id } = made.data.createTicket;
+  const solved = await graphql(`mutation { solveTicket(id: "${id}") { status } }`, { token: agent.token });
+  expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
+  expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
+  // What is solved is for everybody.
+  expect((await session.read(`/tickets/${id}`)).status).toBe(200);
+});
+
+const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
+  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
+
+test('streams and webhooks tell of it, each to those who may know', async () => {
+  await session.write('POST', `/tickets/${ticket}/solve`, { token: agent.token });
+  const told = () => heard.messages.map(({ data }) => JSON.parse(data) as { readonly type: string; readonly subject: string });
+  await until(told, (messages) => messages.some(({ type, subject }) => type === 'ticket.solved' && subject === `ticket-${ticket}`));
+  expect(
+    told()
+      .filter(({ subject }) => subject === `ticket-${ticket}`)
+      .map(({ type }) => type),
+  ).toEqual([...['ticket.opened', 'ticket.changed', 'ticket.solved']]);
+  const received = await until(
+    () => sink.received.map(({ body }) => JSON.parse(body) as { type: string; subject: string; data: object }),
+    (all) => all.some(({ type, subject }) => type === 'ticket.solved' && subject === `ticket-${ticket}`),
+  );
+  expect(received.find(({ type }) => type === 'ticket.opened')).toMatchObject({
+    subject: `ticket-${ticket}`,
+    data: { ticketId: ticket, ...FIRE },
+  });
+  const unknown = { url: `${sink.url}/hook`, eventTypes: ['ticket.exploded'] };
+  expect((await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status).toBe(422);
+});
+
+test('its history tells who changed what, and how it was', async () => {
+  const { body } = await session.read<{ type: string; changes: unknown; _links: { self: { href: string } } }[]>(
+    `/tickets/${ticket}/history`,
+    {
+      token: carla.token,
+    },
+  );
+  expect(body.map(({ type }) => type)).toEqual(['ticket.solved', 'ticket.changed', 'ticket.opened']);
+  expect(body[1]).toMatchObject({ changes: [{ field: 'subject', from: FIRE.subject, to: 'The printer is burning' }] });
+  const was = await session.read<Record<string, unknown>>(body[2]?._links.self.href ?? '', { token: carla.token });
+  expect(was.body).toMatchObject({ subject: FIRE.subject, status: 'open' });
+});
+
+test('each column of its table that somebody tampers with is found', async () => {
+  const { DATABASE_URL = '' } = installation.settings;
+  expect(await verify()).toContain('Proven');
+  const columns = await inDatabase(DATABASE_URL, async (client) => {
+    const { rows } = await client.query<{ name: string; type: string; schema: string }>(
+      `select attname as name, format_type(atttypid, atttypmod) as type, nspname as schema
+       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+       where c.relname = 'tickets' and n.nspname = 'read_model' and attnum > 0 and not attisdropped and attgenerated = ''`,
+    );
+    return rows;
+  });
+  expect(columns.map(({ name }) => name)).toEqual(expect.arrayContaining(['subject', 'details', 'tags', 'status', 'requester_id']));
+  const names = columns.map(({ name }) => name).join();
+  for (const { name, type } of columns) {
+    await inDatabase(DATABASE_URL, async (client) => {
+      await client.query(`create temporary table was as select ${names} from read_model.tickets`);
+      await client.query(`update read_model.tickets set ${name} = ${otherThan(name, type)} where id = ${ticket}`);
+      try {
+        await expect(verify(), name).rejects.toThrow(/row (different|missing)/);
+      } finally {
+        await client.query('delete from read_model.tickets');
+        await client.query(`insert into read_model.tickets (${names}) select ${names} from was`);
+      }
+    });
+  }
+  expect(await verify()).toContain('Proven');
+});
+
+const verify = () => operate(['audit', 'verify'], installation.settings, helpdesk);
+
+/** Another value of the same type. */
+const otherThan = (column: string, type: string): string => {
+  if (type.endsWith('[]')) return `${column} || '{forged}'`;
+  if (/int|numeric/.test(type)) return `coalesce(${column}, 0) + 100000`;
+  if (type.startsWith('timestamp')) return `coalesce(${column}, now()) + interval '1 day'`;
+  if (type === 'boolean') return `not coalesce(${column}, false)`;
+  if (type === 'bytea') return `'\\x01'`;
+  return column === 'status' ? `case ${column} when 'open' then 'solved' else 'open' end` : `${column} || ' forged'`;
+};
+
+test('the end of its requester ends what is open, and erases what was personal everywhere', async () => {
+  const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'Open', details: FIRE.details } });
+  await session.write('DELETE', `/users/${carla.userId}`, { token: people.administrator.token });
+  await until(
+    () => session.read(`/tickets/${written.id}`, { token: agent.token }),
+    ({ status }) => status === 404 || status === 410,
+  );
+  expect(await read(`/tickets/${ticket}`, agent)).toMatchObject({
+    status: 200,
+    body: { details: '[deleted]', subject: 'The printer is burning' },
+  });
+  const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
+  await until(
+    async () => [...(await searchDatabase(DATABASE_URL, [FIRE.details])), ...(await searchFolder(DATA_DIR, [FIRE.details]))],
+    (found) => found.length === 0,
+    60_000,
+  );
+  expect(await verify()).toContain('Proven');
+});
