@@ -68,7 +68,8 @@ const readerOf = (member: Member, parent: Member | undefined): ((row: ItemRow) =
   const label = name === parent?.name ? undefined : labelOf(member);
   if (label !== undefined) {
     const erased = member.target?.fields[label]?.personal?.erased ?? null;
-    return (row) => (row[column] === null ? null : { id: row[column], [label]: row[`${name}.${snake(label)}`] ?? erased });
+    const joined = `${name}.${snake(label)}`;
+    return (row) => (row[column] === null ? null : { id: row[column], [label]: row[joined] ?? erased });
   }
   const erased = def.personal?.erased;
   if (def.kind === 'instant') return (row) => (row[column] as Date | null)?.toISOString() ?? null;
