@@ -12,7 +12,7 @@ export type Moved = { readonly from: Position; readonly to: Position };
  * of an event, `told` where its reason names it as well.
  */
 export const POSITIONS: readonly Held[] = [
-  { table: 'public.follower_checkpoint', columns: ['position', 'event_position'], how: 'at or before' },
+  { table: 'public.follower_checkpoint', columns: ['position', 'event_position', 'moved_position'], how: 'at or before' },
   { table: 'public.projection_skip', columns: ['position'], how: 'told' },
   { table: 'read_model.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
