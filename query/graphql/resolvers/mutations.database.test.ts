@@ -40,6 +40,16 @@ test('what is committed and cannot be read yet says so, with what to wait for', 
   expect(await until(read, isVisible)).toMatchObject({ status: 200, body: { data: { post: { title: 'T' } } } });
 });
 
+test.each([
+  ['articleId', 'article_not_found'],
+  ['authorId', 'user_not_found'],
+])('a webhook for what is no id, by %s, is refused by the name of what is not there', async (field, code) => {
+  const by = await world.person('author');
+  const query = `mutation { registerWebhook(input: { url: "https://example.com", eventTypes: ["*"], ${field}: "x" }) { secret } }`;
+  const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
+  expect((body as Body).errors).toMatchObject([{ extensions: { code } }]);
+});
+
 test('while there is no read model, the service is unavailable, and says nothing of why', async () => {
   await world.side.pool.query('alter table read_model.users rename to users_away');
   try {

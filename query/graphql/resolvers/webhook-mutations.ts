@@ -44,7 +44,7 @@ const request = async (toCommand: ToCommand, sent: Sent): Promise<Request> => {
 export const WEBHOOK_MUTATION: Readonly<Record<string, Resolver>> = {
   registerWebhook: revealing(({ input }) => {
     const { owner, enabled, ...content } = withoutNulls(input as Arguments);
-    const whose = owner !== undefined && { ownerId: idOf('User', owner) };
+    const whose = owner !== undefined && { ownerId: idOf('user', owner) };
     return { type: 'RegisterWebhook', ...parseInput(NewWebhook, { ...contentOf(content), ...whose, enabled }) };
   }),
   editWebhook: changing('Webhook', ({ id, changes }) => ({
@@ -86,8 +86,8 @@ const withoutNulls = (input: Arguments): Arguments => Object.fromEntries(Object.
 /** As REST has it, where what belongs together stands together; what is absent stays so. */
 const contentOf = ({ articleId, authorId, ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
   const filter = {
-    ...(articleId !== undefined && { articleId: articleId === null ? null : idOf('Post', articleId) }),
-    ...(authorId !== undefined && { authorId: authorId === null ? null : idOf('User', authorId) }),
+    ...(articleId !== undefined && { articleId: articleId === null ? null : idOf('article', articleId) }),
+    ...(authorId !== undefined && { authorId: authorId === null ? null : idOf('user', authorId) }),
   };
   const limits = { ...(ratePerSecond !== undefined && { ratePerSecond }), ...(concurrency !== undefined && { concurrency }) };
   return {
