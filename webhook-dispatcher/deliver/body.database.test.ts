@@ -30,7 +30,7 @@ beforeAll(async () => {
     identity: eventLog.identity,
     open: createChangeOpener({ domain: publishing, eventLog, keys }),
     isReadable: createPresentRights({ domain: publishing, run: async (text, values) => (await pool.query(text, [...values])).rows }),
-    standsStill: createStandsStill(pool),
+    standsStill: createStandsStill(publishing, pool),
   };
   compose = createComposer(dependencies);
   reader = await world.person('reader', 'Rita');

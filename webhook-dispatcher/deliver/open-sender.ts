@@ -27,7 +27,7 @@ export const openSender = ({ domain, pool, eventLog, keys, settings }: Options):
     identity: eventLog.identity,
     open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights({ domain, run: async (text, values) => (await pool.query(text, [...values])).rows }),
-    standsStill: createStandsStill(pool),
+    standsStill: createStandsStill(domain, pool),
   });
   return {
     ...createSender({ compose, poster, retryDelaysMs: settings.retryDelaysMs }),

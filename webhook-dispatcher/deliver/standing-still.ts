@@ -1,15 +1,30 @@
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { streamName } from '#shared/events/streams.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /** Whether what a change happened to is parked now, or what that belongs to: then nobody can read it until an operator has looked at it. */
 export type StandsStill = (change: Change) => Promise<boolean>;
 
-export const createStandsStill =
-  (pool: Pick<Pool, 'query'>): StandsStill =>
-  async ({ stream, data: { articleId } }) => {
-    const streams: readonly StreamName[] = typeof articleId === 'number' ? [stream, `article-${articleId}` as StreamName] : [stream];
-    const { rowCount } = await pool.query(`select from ${LIVE_SCHEMA}.parked where stream = any($1)`, [streams]);
+export const createStandsStill = (domain: Domain, pool: Pick<Pool, 'query'>): StandsStill => {
+  const catalogue = catalogueOf(domain);
+  const { kinds } = visibilityOf(domain);
+  const parentsOf = ({ stream, data }: Change): readonly StreamName[] => {
+    const kind = domain.kinds[catalogue.kindOf(stream) ?? ''];
+    return [...(kinds.get(kind?.name ?? '')?.parents ?? [])].flatMap(([reference, parent]) => {
+      const id = data[wire(reference, kind?.fields[reference])];
+      return typeof id === 'number' ? [streamName(parent.kind, id)] : [];
+    });
+  };
+  return async (change) => {
+    const { rowCount } = await pool.query(`select from ${LIVE_SCHEMA}.parked where stream = any($1)`, [
+      [change.stream, ...parentsOf(change)],
+    ]);
     return rowCount !== 0;
   };
+};
