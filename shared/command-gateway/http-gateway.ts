@@ -141,10 +141,13 @@ const agentOf = (address: LookupAddress): Agent =>
 
 type Failure = { readonly code?: unknown; readonly syscall?: unknown; readonly errors?: readonly Failure[] };
 
+/** No connection in time, or the address has gone from its name meanwhile. */
+const UNSENT: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
 /** A name may stand for several addresses, each with an error of its own. */
 const isUnconnected = (error: unknown): boolean => {
   const { cause } = error as { readonly cause?: Failure };
-  if (cause?.code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  if (UNSENT.has(cause?.code)) return true;
   return (cause?.errors ?? [cause]).every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
 };
 

@@ -17,6 +17,8 @@ import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser }
 import { POLICY } from '../engines/policy.ts';
 import { until } from '../engines/until.ts';
 
+/** Longer than a look at the names lasts, so that one begins meanwhile. */
+const LOOKED_UP_MS = 2_300;
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
@@ -226,6 +228,27 @@ describe('the gateway over HTTP', () => {
     expect(asked.length).toBeLessThanOrEqual(1);
     stopping.close();
     stopping.closeAllConnections();
+  });
+
+  test('nothing fails while an address goes from one name and another name is slow to be looked up', async () => {
+    const author = await registerUser(side);
+    const port = Number(new URL(url).port);
+    let address = '127.0.0.1';
+    let slow = Promise.withResolvers<void>();
+    slow.resolve();
+    const lookup = async (hostname: string) => {
+      if (hostname === 'slow.example') await slow.promise;
+      return [{ address: hostname === 'slow.example' ? '127.0.0.1' : address, family: 4 }];
+    };
+    const urls = [`http://command.example:${port}`, `http://slow.example:${port}`];
+    const gateway = createHttpGateway({ urls, key, issuer: 'query', lookup });
+    await gateway.send(draft, by(as(author)));
+    // The address is taken away while the other lookup goes on.
+    slow = Promise.withResolvers();
+    address = '127.0.0.9';
+    const sentUntilMs = performance.now() + LOOKED_UP_MS;
+    while (performance.now() < sentUntilMs) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    slow.resolve();
   });
 
   test('and waits a moment for one that is being started', async () => {
