@@ -162,12 +162,19 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
   const names = event.effect === 'changes' ? event.values.map((field) => wire(field, kind.fields[field])) : [];
   const guards = of.guards
     .filter((guard) => names.some((name) => guard.names.has(name)))
-    .map((guard) => ({ operation: guard.operation, others: names.filter((name) => !guard.names.has(name)) }));
+    .map((guard) => ({ ...guard, others: names.filter((name) => !guard.names.has(name)) }));
+  const free = names.filter((name) => !guards.some((guard) => guard.names.has(name)));
+  const rightTo = (data: Row): Operation => {
+    const isSet = (name: string): boolean => (data[name] ?? null) !== null;
+    const whole = guards.find(({ others }) => !others.some(isSet));
+    if (whole || free.some(isSet)) return whole?.operation ?? read;
+    return guards.find((guard) => names.some((name) => guard.names.has(name) && isSet(name)))?.operation ?? read;
+  };
   return {
     of,
     event,
-    // Whoever may read all that has changed; if that is less than others may read too, everybody who may read it.
-    rightTo: (data) => guards.find(({ others }) => others.every((name) => (data[name] ?? null) === null))?.operation ?? read,
+    // Whoever may read all that has changed; of fields under several guards, some of it; and everybody, if anything is under none.
+    rightTo,
     decidedBy: new Set(guards.flatMap(({ others }) => others)),
     asksBefore: asksBefore(domain, of, event),
     takesAway: takesAway(domain, kind, event),

@@ -81,9 +81,9 @@ export class Lane {
   }
 
   /** Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a user. */
-  concerned({ resource, origin }: Change): readonly User[] {
+  concerned({ resource, former, origin }: Change): readonly User[] {
     const actor = origin ? userOf(origin.actor) : undefined;
-    const ids = new Set([...Object.values(resource), actor]);
+    const ids = new Set([...Object.values(resource), ...Object.values(former ?? {}), actor]);
     return [...ids].map((id) => this.#users.get(id as UserId)?.caller).filter((caller) => caller !== undefined);
   }
 

@@ -1,3 +1,4 @@
+import { wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { StreamName } from '#shared/brands.ts';
@@ -31,7 +32,13 @@ export const withoutPrivate = (domain: Domain, stream: StreamName, data: JsonObj
 };
 
 /** All that is left for whoever may know of it and not read it. */
-export const idsIn = (data: JsonObject): JsonObject => only(data, (name) => name.endsWith('Id'));
+export const idsIn = (domain: Domain, stream: StreamName, data: JsonObject): JsonObject => {
+  const kind = domain.kinds[catalogueOf(domain).kindOf(stream) ?? ''];
+  if (!kind) return only(data, (name) => name.endsWith('Id'));
+  const references = Object.entries(kind.fields).flatMap(([name, def]) => (def.kind === 'ref' ? [wire(name, def)] : []));
+  const ids = new Set([`${kind.name}Id`, ...references]);
+  return only(withoutPrivate(domain, stream, data), (name) => ids.has(name));
+};
 
 const only = (data: JsonObject, isMeant: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(data).filter(([name]) => isMeant(name)));

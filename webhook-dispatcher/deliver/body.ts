@@ -46,7 +46,7 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
   /** The same for all who are told of it by its ids. */
   const made = new WeakMap<Change, Buffer>();
   const byIds = (change: Change): Composed => {
-    const bytes = made.get(change) ?? bytesOf(change, idsIn(change.data));
+    const bytes = made.get(change) ?? bytesOf(change, idsIn(domain, change.stream, change.data));
     made.set(change, bytes);
     return { kind: 'body', bytes, shape: 'ids' };
   };
