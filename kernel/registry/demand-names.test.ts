@@ -34,6 +34,20 @@ test.each([
   [kindOf('session'), 'session: the name session is a kind of stream of the kernel: give it another name.'],
   [kindOf('order', { names: { plural: 'order' } }), 'order: the table order is reserved in SQL: give it another name.'],
   [kindOf('claim', { names: { plural: 'removed' } }), 'claim: the table removed is a table of the kernel: give it another name.'],
+  [kindOf('signOff'), 'signOff: the path sign-offs is a path of the kernel: give it another name.'],
+  [kindOf('claim', { names: { plural: 'device' } }), 'claim: the path device is a path of the kernel: give it another name.'],
+  [
+    kindOf('claim', { more: { rights: { read: { scope: 'See It', anyone: true } } } }),
+    'claim: the scope See It is not of the form ^[a-z][a-z0-9-]{0,39}$: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { kind: choice('in-review', 'done') } }),
+    'claim: the word in-review is not of the form ^[a-zA-Z_][a-zA-Z0-9_]{0,39}$: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { kind: choice('now', 'then') } }),
+    'claim: the word now is one that means something else: give it another name.',
+  ],
   [kindOf('event'), 'event: the path events is a path of the kernel: give it another name.'],
   [kindOf('claim', { names: { plural: 'users' } }), 'claim: the table users is of user already: give it another name.'],
   [kindOf('claim', { names: { graphql: 'Query' } }), 'claim: the type of GraphQL Query is of the kernel already: give it another name.'],
@@ -83,4 +97,13 @@ test('the types of GraphQL are those of the recorded schema', async () => {
   const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(([, name]) => name);
   const known = new Set([...TYPES_OF_THE_KERNEL, ...Object.values(publishing.kinds).flatMap(typesOf)]);
   expect(recorded.filter((name) => !known.has(name ?? ''))).toEqual([]);
+});
+
+test.each([
+  [['off'], 'the role off is the kernel’s'],
+  [['anonymous'], 'the role anonymous is the kernel’s'],
+  [['clerk', 'admin'], 'the role admin is the kernel’s'],
+  [['team lead'], 'user: the word team lead is not of the form'],
+])('the roles %j are refused', (roles, why) => {
+  expect(() => assemble(domain({ name: 'tried', roles: roles as [string] }), [])).toThrow(why.replace('’', "'"));
 });

@@ -8,11 +8,22 @@ export const demandNames = (kinds: readonly Kind[]): void => {
   if (wrong !== undefined) throw new Error(`${wrong}: give it another name.`);
 };
 
+/** Nobody, the kernel's own, and what closes the sign-up. */
+const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
+
+export const demandRoles = (roles: readonly string[]): void => {
+  const wrong = roles.find((role) => NO_ROLES.has(role));
+  if (wrong !== undefined) throw new Error(`the role ${wrong} is the kernel's: give it another name.`);
+};
+
 const KIND = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const FIELD = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const COMMAND = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
 const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;
+/** Of GraphQL's enumerations, and of conditions. */
+const WORD = /^[a-zA-Z_][a-zA-Z0-9_]{0,39}$/;
+const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
 const wrongIn = (kind: Kind): readonly string[] => {
@@ -32,6 +43,8 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
     ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
     ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
+    // The ingress sends all of them to the pages of signing in.
+    ...of('the path', [path], (each) => (each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined)),
     ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
     ...of('the field of GraphQL', [kind.field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
     ...of('the field', fields, form(FIELD)),
@@ -40,6 +53,9 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...(isSearched ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched')) : []),
     ...of('the column', columns, taken(RESERVED, 'reserved in SQL')),
     ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
+    ...of('the word', wordsOf(kind), form(WORD)),
+    ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
+    ...of('the scope', scopesOf(kind), form(SCOPE)),
     ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
     ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
     ...of('the event', Object.keys(kind.events), form(EVENT)),
@@ -54,6 +70,12 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ),
   ];
 };
+
+/** Of choices and states; of users, the roles. */
+const wordsOf = ({ fields }: Kind): readonly string[] => Object.values(fields).flatMap(({ values }) => values ?? []);
+
+const scopesOf = ({ rights }: Kind): readonly string[] =>
+  Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
 
 const filtersOf = ({ fields }: Kind): readonly string[] =>
   Object.entries(fields).flatMap(([name, { filter }]) => (filter === undefined ? [] : [filter === true ? name : filter]));
@@ -91,9 +113,11 @@ export const typesOf = ({ name, type, fields }: Kind): readonly string[] => [
 
 const KINDS_OF_THE_KERNEL = new Set('webhook email administrators command session grant client account invitation'.split(' '));
 const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed'.split(' '));
-const PATHS_OF_THE_KERNEL = new Set(
-  'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
-);
+const PATHS_OF_THE_KERNEL = new Set([
+  ...'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
+  ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(' '),
+]);
+const WORDS_OF_THE_KERNEL = new Set('true false null now caller own'.split(' '));
 const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node webhook'.split(' '));
 const FIELDS_OF_THE_KERNEL = new Set(
   'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(' '),

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/json.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { demandNames } from './demand-names.ts';
+import { demandNames, demandRoles } from './demand-names.ts';
 import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
 
@@ -101,6 +101,7 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
 
 /** The domain as a whole: what `start` takes. */
 export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
+  demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
   demandNames(kinds);
