@@ -100,6 +100,11 @@ test('a test is sent, a delivery is sent again, and so is what happened since a 
   const { cursor } = JSON.parse(first.body) as { cursor: string };
   await draft('On notes');
   await untilReceived(before + 3);
+  // What is still under way is not sent again.
+  await until(
+    () => read<Delivery>(`${webhook.path}/deliveries/${sink.received[before + 2]?.id}`),
+    ({ state }) => state === 'delivered',
+  );
   const asked = await act(`${webhook.path}/replay`, { from: cursor });
   expect(asked.status).toBe(202);
   const location = String(asked.headers.get('location'));
