@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       await operation.getByRole('button', { name: 'Authorize' }).waitFor();
       await operation.getByRole('button', { name: 'Execute' }).waitFor();
       expect(await operation.getByRole('textbox', { name: /articleId|If-Match/i }).count()).toBeGreaterThan(0);
-      expect(await operation.locator('textarea').inputValue()).toContain('Analytical Engine');
+      expect(await operation.locator('textarea').inputValue()).toContain('On analytical engines');
       await picture(page, `docs-${size}-rest-try`);
       await expectFitting(page);
       await expectStill(page);
