@@ -201,6 +201,19 @@ test('the image has the Node of package.json, every role, and the ports of the s
   expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
 });
 
+test.each(['main.ts', 'annals.ts'])('the image has what %s imports', (entry) => {
+  const kept = read('.dockerignore').split('\n');
+  const files = [entry];
+  for (const file of files) {
+    expect(kept, file).toContain(`!${file}`);
+    for (const [, path = ''] of read(file).matchAll(/\b(?:from|import\() ?'(?:\.\/|#)([^']+)'/g)) {
+      const [folder = '', ...inside] = path.split('/');
+      if (inside.length > 0) expect(kept, path).toContain(`!${folder}`);
+      else if (!files.includes(path)) files.push(path);
+    }
+  }
+});
+
 test('a release is of one version, for the platforms that docker-bake.hcl has', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(parse(read('deploy/helm/annals/Chart.yaml'))).toMatchObject({ version, appVersion: version });
