@@ -68,6 +68,33 @@ test('what the audit keeps is on a volume of its own, in a folder that the image
   }
 });
 
+test('compose brings along what the audit kept on the volume of before, and takes nothing away that is there', async () => {
+  const { entrypoint: [shell = '', flags = '', script = ''] = [], command = [] } = services.prepare ?? {};
+  const folder = await mkdtemp(join(tmpdir(), 'annals-audit-'));
+  const here = script.replaceAll('$$', '$').replaceAll('/var/lib', folder).replace('exec node', 'echo');
+  const prepare = () => expect(String(execFileSync(shell, [flags, here, 'prepare', ...command]))).toBe(`${command.join(' ')}\n`);
+  const write = (path: string, text: string) => writeFile(join(folder, path), text);
+  const now = (name: string) => readFileSync(join(folder, 'annals-audit', name), 'utf8');
+  try {
+    await mkdir(join(folder, 'annals-audit'));
+    prepare();
+    await mkdir(join(folder, 'annals/audit/before'), { recursive: true });
+    await write('annals/audit/erasures.jsonl', 'one\ntwo\n');
+    await write('annals/audit/heads.jsonl', 'a head\n');
+    await write('annals/audit/before/keys.jsonl', 'a key\n');
+    await write('annals-audit/heads.jsonl', 'a head\nanother\n');
+    prepare();
+    expect([now('erasures.jsonl'), now('heads.jsonl'), now('before/keys.jsonl')]).toEqual(['one\ntwo\n', 'a head\nanother\n', 'a key\n']);
+    await write('annals/audit/erasures.jsonl', 'one\ntwo\nthree\n');
+    await write('annals-audit/erasures.jsonl', 'one\ntwo\nfour\n');
+    prepare();
+    prepare();
+    expect(now('erasures.jsonl')).toBe('one\ntwo\nfour\nthree\n');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('compose waits only for services that there are, and mounts only files and volumes that there are', () => {
   for (const service of Object.values(services)) {
     for (const name of Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on))
