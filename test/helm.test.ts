@@ -20,6 +20,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
 const portOf = { http: SETTINGS.PORT.fallback, metrics: SETTINGS.METRICS_PORT.fallback, commands: SETTINGS.INTERNAL_PORT.fallback };
 
+const page = read('docs/kubernetes.md');
 const publicUrl = 'https://annals.example';
 const enabled = { enabled: true };
 const VALUES = {
@@ -63,6 +64,9 @@ const VALUES = {
     nodeSelector: { disk: 'fast' },
     tolerations: [{ key: 'one', operator: 'Exists' }],
   },
+  page: z
+    .looseObject({ publicUrl: z.string(), secrets: z.object({ keys: z.record(z.string(), z.string()) }) })
+    .parse(parse(/^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')),
 } as const;
 const SECRETS: Readonly<Record<string, string>> = {
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
@@ -71,6 +75,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   EVENT_LOG_URL: 'esdb://user:x@one:2113,two:2113',
   JOB_QUEUE_URL: 'redis://redis',
   RATE_LIMIT_URL: 'redis://redis',
+  MAIL_URL: 'smtps://mail.example',
 };
 
 const Labels = z.record(z.string(), z.string());
@@ -196,6 +201,14 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
           );
       }
     }
+  });
+
+  test('the page makes the Secret that its values name, and has the ingress let through what the router takes', () => {
+    const made = [...page.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key);
+    expect(made.toSorted()).toEqual(Object.values(VALUES.page.secrets.keys).toSorted());
+    const most = Math.max(...[...read('deploy/nginx.conf').matchAll(/client_max_body_size (\d+)m;/g)].map(([, size]) => Number(size)));
+    const [ingress] = of(manifestsOf('page'), 'Ingress');
+    expect(ingress?.metadata.annotations).toEqual({ 'nginx.ingress.kubernetes.io/proxy-body-size': `${most}m` });
   });
 
   test('has the roles find each other, and the router all of them, by names that stand for their pods', () => {
