@@ -180,6 +180,21 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     expect(read('shared/http/health.ts')).toMatch(/\.get\('\/livez'[\s\S]*\.get\('\/readyz'/);
   });
 
+  test('leaves each pod the time that one migration may take, which it carries out before it listens', () => {
+    const mayTake = Number(/MIGRATION_TIMEOUT_MS = ([\d_]+);/.exec(read('shared/database/migrate.ts'))?.[1]?.replaceAll('_', ''));
+    for (const role of roles) {
+      const { startupProbe } = containerOf(named(manifestsOf('least'), 'Deployment', `annals-${role}`));
+      const { periodSeconds, failureThreshold } = z.object({ periodSeconds: z.number(), failureThreshold: z.number() }).parse(startupProbe);
+      expect(periodSeconds * failureThreshold * 1_000, role).toBeGreaterThan(mayTake);
+    }
+  });
+
+  test('has the Job do what its texts say: the first key, and nothing else', () => {
+    const [job] = of(manifestsOf('least'), 'Job');
+    expect(containerOf(job).args).toEqual(['annals.ts', 'keys', 'rotate', '--first']);
+    expect(read('command-line/keys-rotate.ts').match(/\bmigrate\w+\(/g)).toEqual(['migrateSigningKeys(']);
+  });
+
   test('gives the roles and the migrations settings that they accept, and the secrets from files that are mounted', () => {
     for (const [name, manifests] of all()) {
       const pods = [...roles.map((role) => named(manifests, 'Deployment', `annals-${role}`)), ...of(manifests, 'Job')];
