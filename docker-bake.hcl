@@ -1,6 +1,7 @@
 # The image for every platform, with a list of what is in it (SBOM) and how it was made (provenance):
-#   docker buildx bake --push          REGISTRY=registry.example/annals VERSION=1.2.3 REVISION=$(git rev-parse HEAD)
-#   docker buildx bake local           for this machine alone, as `annals`
+#   docker buildx bake -f docker-bake.hcl --push          REGISTRY=registry.example/annals VERSION=1.2.3 REVISION=$(git rev-parse HEAD)
+#   docker buildx bake -f docker-bake.hcl local           for this machine alone, as `annals`
+# By its name, because bake would read docker-compose.yml as well, which asks for .env.
 variable "REGISTRY" { default = "annals" }
 variable "VERSION" { default = "0.1.0" }
 variable "REVISION" { default = "" }
