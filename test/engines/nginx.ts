@@ -91,6 +91,7 @@ const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tl
     AUTH_SERVERS: serversOf(to.auth),
     WEBHOOK_DISPATCHER_SERVERS: serversOf(to.dispatcher ?? NOBODY),
     CLIENT_CERT_SECRET: secret,
+    INGRESS_WORKERS: '2',
     INGRESS_LISTEN: `127.0.0.1:${port}`,
     INGRESS_TEMP: folder,
     INGRESS_LOG: join(folder, 'requests.log'),
