@@ -1,10 +1,11 @@
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
-import { isReadAs } from '#kernel/conditions/rights.ts';
+import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { conditionSql } from '#kernel/conditions/sql.ts';
-import { type Caller, reachOf } from '#shared/policy.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { type Caller, type Resource, reachOf } from '#shared/policy.ts';
 import { writerFor } from './condition-text.ts';
-import type { Source } from './sources.ts';
+import type { Member, Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of what a caller may read, as conditions on the row t. */
@@ -44,6 +45,21 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
 export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && isReadAs(kind, parent.name);
+
+/** Whether whoever may read the one may read what its reference leads to: else that is null for some. */
+export const isReadableWith = (domain: Domain, kind: Kind, { name, target }: Member): boolean => {
+  if (isReadAs(kind, name)) return true;
+  const isConst = (of: Kind, role: string, value: boolean): boolean => {
+    const right = rightOf(domain, of, 'read', role);
+    return right.op === 'const' && right.value === value;
+  };
+  return target !== undefined && domain.roles.every((role) => isConst(target, role, true) || isConst(kind, role, false));
+};
+
+/** What the rights to whatever stands under an aggregate are asked of, as far as they lead through that. */
+export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resource): Resource => ({
+  find: (kind, id) => (kind === above.name ? fields : find?.(kind, id)),
+});
 
 const idOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
 

@@ -1,7 +1,7 @@
-import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import { isReadableWith } from '../rights.ts';
 import { type Child, demandSource, type Filter, type Member, type Source, type Sources, sourcesOf } from '../sources.ts';
 import {
   changedName,
@@ -151,16 +151,6 @@ const addressLine = ({ name, def }: Member): readonly Line[] =>
         ],
       ]
     : [];
-
-/** Whether whoever may read the one may read the other: else it is null for some. */
-const isReadableWith = (domain: Domain, kind: Kind, { name, target }: Member): boolean => {
-  if (isReadAs(kind, name)) return true;
-  const isConst = (of: Kind, role: string, value: boolean): boolean => {
-    const right = rightOf(domain, of, 'read', role);
-    return right.op === 'const' && right.value === value;
-  };
-  return target !== undefined && domain.roles.every((role) => isConst(target, role, true) || isConst(kind, role, false));
-};
 
 const childLines = (sources: Sources, { kind }: Child): readonly Line[] => {
   const source = demandSource(sources, kind.name);

@@ -5,7 +5,7 @@ import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
-import { isReadAsParent } from '../rights.ts';
+import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
 import { demandSource, type Source, sourcesOf } from '../sources.ts';
 import { createItemFinder, type FindItem } from './find.ts';
@@ -81,8 +81,8 @@ const isSeenBy =
 export const mayListUnder = (domain: Domain, source: Source, parent: ItemRow, caller: Caller): boolean => {
   const above = source.parent?.target && sourcesOf(domain).of(source.parent.target.name);
   if (!above) return false;
-  const { fields } = resourceIn(above, parent);
-  return isReadAsParent(source) ? may(caller, source.right, { find: () => fields }) : may(caller, above.right, resourceIn(above, parent));
+  const resource = resourceIn(above, parent);
+  return isReadAsParent(source) ? may(caller, source.right, resourceUnder(above, resource)) : may(caller, above.right, resource);
 };
 
 type UserReads = Pick<Reads, 'listUsers' | 'getUser' | 'getMe'>;

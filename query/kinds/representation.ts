@@ -6,7 +6,7 @@ import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { type Caller, may, type Operation, type Resource, reachOf } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import { isReadAsParent } from '../rights.ts';
+import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
 import { type ItemRow, labelOf, parentIn, resourceIn } from './rows.ts';
 
@@ -120,7 +120,7 @@ const childLinks = (domain: Domain, source: Source): readonly AddLinks[] =>
     const [isAsParent, rel] = [isReadAsParent(child), kebab(kind.name)];
     return [
       ({ row, resource, caller, links }) => {
-        const isListed = isAsParent ? may(caller, right, { find: () => resource.fields }) : reachOf(caller, right).size > 0;
+        const isListed = isAsParent ? may(caller, right, resourceUnder(source, resource)) : reachOf(caller, right).size > 0;
         if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
         const link = create?.(caller, row, resource);
         if (link) links[rel] = link;
@@ -193,8 +193,8 @@ const creationOf = (domain: Domain, source: Source): Representation['creationOf'
     const fields: Record<string, unknown> = {};
     if (owner) fields[owner.name] = caller.userId;
     if (parent) fields[parent.name] = row?.id;
-    const there = above && row ? (resource ?? resourceIn(above, row)).fields : undefined;
-    const about: Resource = { fields, find: () => there };
+    const there = above && row ? resourceUnder(above, resource ?? resourceIn(above, row)) : {};
+    const about: Resource = { ...there, fields };
     if (!may(caller, right, about) || !isFulfilled(condition, about, caller)) return undefined;
     return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };
   };

@@ -114,14 +114,25 @@ const findIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: W
 /** What the parent of a row tells of itself in its columns, as the columns of a row of its own. */
 export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
   const above = needs.behind.find(({ reference }) => reference === parent?.name);
-  return above ? { fields: fieldsIn(above.needs, row, 'joined') } : {};
+  if (!above) return {};
+  const { needs: behindIt, reference } = above;
+  return {
+    fields: fieldsIn(behindIt, row, 'joined'),
+    find: (kind, id) => findIn(behindIt, row, { kind, id, prefix: `${reference}.` }),
+  };
 };
 
-/** The columns that a row under this one has of it. */
+/** The columns that a row under this one has of it, and of what it refers to. */
 export const asParent = (child: Source, parent: Row): Row => {
   const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
-  return Object.fromEntries((above?.needs.fields ?? []).map(({ column, joined }) => [joined, parent[column]]));
+  const prefix = `${above?.reference}.`;
+  return Object.fromEntries((above ? joinedIn(above.needs) : []).map((joined) => [joined, parent[joined.slice(prefix.length)]]));
 };
+
+const joinedIn = ({ fields, behind: references }: Needs): readonly string[] => [
+  ...fields.map(({ joined }) => joined),
+  ...references.flatMap(({ needs }) => joinedIn(needs)),
+];
 
 /** A row with its references, each found by itself; nothing if what it stands under is not there. */
 export const withReferences = async (

@@ -1,3 +1,4 @@
+import { RESERVED } from '#kernel/registry/demand-names.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Filter, Member, Sort, Source, Sources } from '../../sources.ts';
 import { demandSource } from '../../sources.ts';
@@ -115,9 +116,11 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
 /** Without its parent it is about to go too. */
 const isReadableUnder = ({ readable }: Options, { parent, right }: Source, row: Row): Sql => {
   if (!parent?.target) return sql`false`;
-  const above = Sql.identifier(parent.target.name);
+  const { name, table } = parent.target;
+  // Not every name of a kind is one of a row, but that of its table is.
+  const above = Sql.identifier(/[A-Z]/.test(name) || RESERVED.has(name) ? table : name);
   const isReadable = readable.rightTo(right, row, { [parent.name]: above });
-  return sql`exists (select from read_model.${Sql.identifier(parent.target.table)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
+  return sql`exists (select from read_model.${Sql.identifier(table)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
 };
 
 type Wanted = {

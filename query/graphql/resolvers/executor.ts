@@ -29,7 +29,7 @@ type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 /** What has no resolver here is a member of what its parent was resolved to. */
 const resolversFor = (domain: Domain): Resolvers => {
   const sources = sourcesOf(domain);
-  const types: Resolvers = Object.fromEntries(sources.all.map((source) => [source.kind.type, resolversOf(sources, source)]));
+  const types: Resolvers = Object.fromEntries(sources.all.map((source) => [source.kind.type, resolversOf(domain, source)]));
   return {
     Query: { ...queryOf(domain), ...federationOf(domain) },
     Mutation: { ...mutationOf(domain), ...WEBHOOK_MUTATION },

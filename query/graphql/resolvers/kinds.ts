@@ -1,8 +1,9 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import { may, type Operation } from '#shared/policy.ts';
-import { isReadAsParent } from '../../rights.ts';
-import { type Child, demandSource, type Member, type Source, type Sources } from '../../sources.ts';
+import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
+import { type Child, demandSource, type Member, type Source, sourcesOf } from '../../sources.ts';
 import { signAddress } from '../../uploads/signed-address.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
@@ -13,27 +14,30 @@ import { isLong, type Row } from './rows.ts';
 type Resolvers = Readonly<Record<string, Resolver>>;
 
 /** The fields of an aggregate that stand in its row, and what they lead to. */
-export const resolversOf = (sources: Sources, source: Source): Resolvers => ({
+export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   ...common,
   ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
-  ...Object.fromEntries(source.members.flatMap((member) => membersOf(source, member))),
-  ...Object.fromEntries(source.children.flatMap((child) => childrenOf(demandSource(sources, child.kind.name), child))),
+  ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
+  ...Object.fromEntries(source.children.flatMap((child) => childrenOf(source, demandSource(sourcesOf(domain), child.kind.name), child))),
 });
 
-const membersOf = (source: Source, member: Member): readonly (readonly [string, Resolver])[] => {
+const membersOf = (domain: Domain, source: Source, member: Member): readonly (readonly [string, Resolver])[] => {
   const { name, column, def, target } = member;
-  if (target) return [[memberName(member), referenceTo(target.type, column)]];
+  if (target) return [[memberName(member), referenceTo(target.type, column, isReadableWith(domain, source.kind, member))]];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => told(def, row[column]);
   return [[name, guarded(source, name, read)], ...(def.publicFile ? [[`${name}Address`, addressOf(column)] as const] : [])];
 };
 
+/** What not everybody may read who may read the row that names it is asked for itself. */
 const referenceTo =
-  (type: string, column: string): Resolver =>
-  (row: Row, _args, context) => {
+  (type: string, column: string, isReadable: boolean): Resolver =>
+  async (row: Row, _args, context) => {
     const id = row[column];
-    return typeof id === 'number' ? demandRow(context, type, id) : null;
+    if (typeof id !== 'number') return null;
+    const other = await demandRow(context, type, id);
+    return isReadable || (await context.loaders.isReadable(other)) ? other : null;
   };
 
 const told = ({ personal }: FieldDef, value: unknown): unknown =>
@@ -60,10 +64,10 @@ const addressOf =
 
 const NOBODY = -1;
 
-const childrenOf = (source: Source, { kind, column }: Child): readonly (readonly [string, Resolver])[] => {
+const childrenOf = (above: Source, source: Source, { kind, column }: Child): readonly (readonly [string, Resolver])[] => {
   const isAsked = isReadAsParent(source);
   const parentOf = async (row: Row, context: Context): Promise<Listed> => {
-    const parentId = isAsked && !(await mayReadUnder(source, row, context)) ? NOBODY : row.id;
+    const parentId = isAsked && !(await mayReadUnder(above, source, row, context)) ? NOBODY : row.id;
     return { type: kind.type, parent: column, parentId };
   };
   return [
@@ -73,7 +77,7 @@ const childrenOf = (source: Source, { kind, column }: Child): readonly (readonly
 };
 
 /** What is as visible as what it stands under is readable there, or is not. */
-const mayReadUnder = async ({ right }: Source, parent: Row, { caller, loaders }: Context): Promise<boolean> => {
+const mayReadUnder = async (above: Source, { right }: Source, parent: Row, { caller, loaders }: Context): Promise<boolean> => {
   const resource = await loaders.resourceOf(parent);
-  return resource !== undefined && may(caller, right, { find: () => resource.fields });
+  return resource !== undefined && may(caller, right, resourceUnder(above, resource));
 };

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import { createReadModel } from '../../projector/service.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { operationOf } from '../../test/graphql/planned.ts';
+import { createKindReads } from '../kinds/reads.ts';
+import { searchesOn } from '../searches.ts';
+import { createPlanner, type Planner } from './planner/planner.ts';
+import { createExecutor, type ExecutorOptions } from './resolvers/executor.ts';
+import { schemaOf } from './schema.ts';
+
+/** What publishing has not: the planner and the resolvers agree on it, and show no more than rights allow. */
+const base = domain({ name: 'declared', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+const under = <const Name extends string>(name: Name, parent: { readonly kind: string }, reference: string) =>
+  aggregate(name, {
+    parent: reference,
+    fields: { [reference]: ref(parent), title: line(99) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { as: reference }, write: { clerk: true } },
+  } as never);
+
+const purchaseOrder = aggregate('purchaseOrder', {
+  owner: 'clerk',
+  fields: {
+    clerk: ref(user),
+    title: line(99),
+    text: markdown(100_000).optional(),
+    amount: integer(1, 100).filter(),
+    isUrgent: flag().filter('urgent'),
+    dueAt: instant().optional().sort(),
+    status: states('draft', 'published').filter(),
+  },
+  events: { made: { creates: ['title', 'text', 'amount', 'isUrgent', 'dueAt'] }, published: { sets: { status: 'published' } } },
+  commands: { make: { emits: 'made' }, publish: { emits: 'published' } },
+  rights: { read: { anyone: 'published', clerk: ['published', 'own'] }, write: { clerk: 'own' } },
+});
+const row = under('row', purchaseOrder, 'purchaseOrder');
+const remark = under('remark', row as never, 'row');
+const pin = aggregate('pin', {
+  owner: 'clerk',
+  fields: { clerk: ref(user), purchaseOrder: ref(purchaseOrder) },
+  events: { made: { creates: ['purchaseOrder'] } },
+  commands: { make: { emits: 'made' } },
+  rights: { read: { anyone: true }, write: { clerk: 'own' } },
+});
+const declared = assemble(base, [purchaseOrder, row, remark, pin] as never);
+const policy = policyOf(declared);
+const schema = schemaOf(declared);
+const ANYONE: Caller = { kind: 'anonymous', policy };
+const CLERK: Caller = { kind: 'user', policy, userId: 1 as UserId, role: 'clerk' as never, scopes: new Set(policy.scopes), client: null };
+
+const resources = new AsyncDisposableStack();
+let pool: Pool;
+let planner: Planner;
+
+beforeAll(async () => {
+  const database = resources.use(await createDatabase());
+  pool = resources.use(openPool({ url: database.url, applicationName: 'declared test', connectionsMax: 2 }));
+  await createReadModel(pool, tablesOf(declared), 'read_model');
+  planner = createPlanner({ schema, policy, pool, searches: searchesOn(pool) });
+  const columns = 'version, created_at, updated_at';
+  const values = `1, '2026-01-01', '2026-01-01'`;
+  await pool.query(`
+    insert into read_model.users (id, name, role, ${columns}) values (1, 'Carla', 'clerk', ${values});
+    insert into read_model.purchase_orders (id, clerk_id, title, text, amount, is_urgent, due_at, status, ${columns}) values
+      (11, 1, 'A draft', null, 5, false, null, 'draft', ${values}),
+      (12, 1, 'Shown', null, 7, true, '2026-03-01', 'published', ${values}),
+      (13, 1, 'Later', 'long', 7, false, '2026-04-01', 'published', ${values}),
+      (14, 1, 'Never', null, 7, false, null, 'published', ${values});
+    insert into read_model.rows (id, purchase_order_id, title, ${columns}) values (21, 11, 'hidden', ${values}), (22, 12, 'row', ${values});
+    insert into read_model.remarks (id, row_id, title, ${columns}) values (31, 21, 'hidden', ${values}), (32, 22, 'remark', ${values});
+    insert into read_model.pins (id, clerk_id, purchase_order_id, ${columns}) values (41, 1, 11, ${values}), (42, 1, 12, ${values});
+  `);
+});
+afterAll(() => resources.disposeAsync());
+
+/** Of the planner and of the resolvers, in this order. */
+const answersTo = async (text: string, caller: Caller = ANYONE): Promise<readonly unknown[]> => {
+  const { document, operation } = operationOf(text);
+  const planned = await planner.plan({ document, operation, variables: {}, caller });
+  const execute = createExecutor({ domain: declared, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const prepared = { hash: '', schema, document, operations: [], introspects: false };
+  const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables: {}, caller, cost: 0 };
+  const { signal } = new AbortController();
+  const facts = { requestId: 'test', idempotencyKey: undefined, charge: async () => {}, headers: {}, signal };
+  const { data, errors } = await execute(runnable, facts);
+  return [planned && JSON.parse(planned), errors ?? JSON.parse(JSON.stringify(data))];
+};
+const both = (data: unknown) => [data, data];
+
+test('what a reference leads to is null for those who may not read it', async () => {
+  const query = '{ pins { purchaseOrder { title } } }';
+  const [shown, draft] = [{ purchaseOrder: { title: 'Shown' } }, { purchaseOrder: { title: 'A draft' } }];
+  expect(await answersTo(query)).toEqual(both({ pins: [shown, { purchaseOrder: null }] }));
+  expect(await answersTo(query, CLERK)).toEqual(both({ pins: [shown, draft] }));
+  expect(await answersTo('{ pin(id: 41) { clerk { name } purchaseOrder { title } } }')).toEqual(
+    both({ pin: { clerk: { name: 'Carla' }, purchaseOrder: null } }),
+  );
+});
+
+test('what is as visible as its parent, and that as its own, is read with that', async () => {
+  const query = '{ row(id: 22) { title purchaseOrder { title } remarks { title } } hidden: row(id: 21) { remarks { title } } }';
+  const row = { title: 'row', purchaseOrder: { title: 'Shown' }, remarks: [{ title: 'remark' }] };
+  expect(await answersTo(query)).toEqual(both({ row, hidden: null }));
+  expect(await answersTo(query, CLERK)).toEqual(both({ row, hidden: { remarks: [{ title: 'hidden' }] } }));
+});
+
+test('over REST, too', async () => {
+  const reads = createKindReads({ domain: declared, pool, searches: searchesOn(pool) });
+  const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
+  expect(listed).toMatchObject({ items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }] });
+  const { item } = (await reads.item('row')({ caller: ANYONE, id: '22' })) as { item: object };
+  expect(item).toMatchObject({ _links: { remarks: { href: '/rows/22/remarks' } } });
+  await expect(reads.list('remark')({ caller: ANYONE, id: '21' }, {})).rejects.toThrow();
+});
