@@ -71,6 +71,12 @@ test.each([
     'claim: the filter sort is a parameter of every list: give it another name.',
   ],
   [
+    kindOf('claim', {
+      more: { events: { made: { creates: ['title'] }, gone: { ends: true }, changed: { changes: ['title'], subscribe: true } } },
+    }),
+    'claim: the event changed is what subscriptions call all that happens to one aggregate: give it another name.',
+  ],
+  [
     kindOf('claim', { commands: { patch: { emits: 'gone' } } }),
     'claim: the command patch is one that every aggregate has: give it another name.',
   ],

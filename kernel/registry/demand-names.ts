@@ -59,6 +59,9 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
     ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
     ...of('the event', Object.keys(kind.events), form(EVENT)),
+    ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
+      ? of('the event', ['changed'], taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'))
+      : []),
     ...of('the command', Object.keys(kind.commands), form(COMMAND)),
     ...of('the command', Object.keys(kind.commands), taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has')),
     ...of('the fact', Object.keys(kind.facts), taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already')),

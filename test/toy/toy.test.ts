@@ -103,9 +103,16 @@ test('GraphQL: it is read with its requester, listed, changed, and followed', as
     },
   );
   const { id } = made.data.createTicket;
+  const ofOne = `subscription { ticketChanged(id: "${id}") { type subjectId } }`;
+  await using changes = resources.use(asDisposable(await streamOf(installation, ofOne, { token: carla.token })));
+  for (const each of [ticket, id])
+    await graphql(`mutation { updateTicket(id: "${each}", changes: { tags: ["fire"] }) { id } }`, { token: carla.token });
   const solved = await graphql(`mutation { solveTicket(id: "${id}") { status } }`, { token: agent.token });
   expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
   expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
+  // An event of the same name as the subscription to one ticket takes nothing from it.
+  const told = ['ticket.changed', 'ticket.solved'].map((type) => ({ data: { ticketChanged: { type, subjectId: id } } }));
+  expect(await changes.results(2)).toMatchObject(told);
   // What is solved is for everybody.
   expect((await session.read(`/tickets/${id}`)).status).toBe(200);
 });

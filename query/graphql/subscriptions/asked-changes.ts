@@ -38,8 +38,10 @@ const fieldsOf = (domain: Domain): ReadonlyMap<string, Read> => {
 const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
   const catalogue = catalogueOf(domain);
   const ofKinds = sourcesOf(domain).all.flatMap(({ kind }) => [
+    ...Object.values(kind.events).flatMap((event) =>
+      event.spec.subscribe ? [[eventName(kind, event), toldOf(kind, event)] as const] : [],
+    ),
     [changedName(kind), ({ id }: Arguments) => ({ topics: [`${kind.name}:${demandId(id)}` as Topic] })] as const,
-    ...Object.values(kind.events).map((event) => [eventName(kind, event), toldOf(kind, event)] as const),
   ]);
   const changes: Read = ({ types }) => ({ topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'] });
   return new Map<string, Read>([...ofKinds, ['changes', changes]]);
