@@ -1,3 +1,4 @@
+import { printSchema } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
@@ -96,6 +97,7 @@ const answersTo = async (text: string, caller: Caller = ANYONE): Promise<readonl
   return [planned && JSON.parse(planned), errors ?? JSON.parse(JSON.stringify(data))];
 };
 const both = (data: unknown) => [data, data];
+const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
 
 test('what a reference leads to is null for those who may not read it', async () => {
   const query = '{ pins { purchaseOrder { title } } }';
@@ -121,4 +123,10 @@ test('over REST, too', async () => {
   const { item } = (await reads.item('row')({ caller: ANYONE, id: '22' })) as { item: object };
   expect(item).toMatchObject({ _links: { remarks: { href: '/rows/22/remarks' } } });
   await expect(reads.list('remark')({ caller: ANYONE, id: '21' }, {})).rejects.toThrow();
+});
+
+test('numbers and truths are asked for as what they are', async () => {
+  expect(await answersTo('{ purchaseOrders(filter: { amount: 7, urgent: true }) { id } }')).toEqual(nodes(12));
+  expect(await answersTo('{ purchaseOrders(filter: { urgent: false, amount: 7 }) { id } }')).toEqual(nodes(14, 13));
+  expect(printSchema(schema)).toMatch(/amount: Int\n/);
 });

@@ -121,7 +121,7 @@ const filterLine = ({ kind }: Source, { name, by, def }: Filter): Line => {
     case 'element':
       return [`Only ${lists} with this ${name}.`, `${name}: String`];
     case 'value':
-      return [`Only ${lists} of this ${name}.`, `${name}: ${def?.values ? enumName(kind, { name, def }) : 'String'}`];
+      return [`Only ${lists} of this ${name}.`, `${name}: ${def?.values ? enumName(kind, { name, def }) : (def?.graphql ?? 'String')}`];
   }
 };
 

@@ -6,10 +6,10 @@ import { listsOf, memberName, orderName } from '../names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
 import type { Mapping, Order, Row, Which } from './mapping.ts';
-import type { Value } from './parameter.ts';
+import type { Parameter, Value } from './parameter.ts';
 import type { Readable } from './readable.ts';
 import { allOf, literal, Sql, sql } from './sql.ts';
-import { searchText, storableText } from './values.ts';
+import { searchText, storableText, storableValue } from './values.ts';
 
 type Options = { readonly sources: Sources; readonly readable: Readable };
 
@@ -155,13 +155,26 @@ const given =
 const DECISIVE = { isDecisive: true };
 const SEARCH = { ...DECISIVE, isSearch: true };
 
-const filterSql = ({ name, column, by }: Filter, row: Row, args: Arguments): Sql => {
+const typeOf = (def: Filter['def']): Parameter['type'] => {
+  switch (def?.kind) {
+    case 'integer':
+      return 'bigint';
+    case 'boolean':
+      return 'boolean';
+    case 'instant':
+      return 'timestamptz';
+    default:
+      return 'text';
+  }
+};
+
+const filterSql = ({ name, column, by, def }: Filter, row: Row, args: Arguments): Sql => {
   const value = sql`${row}.${Sql.identifier(column)}`;
   switch (by) {
     case 'element':
       return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
     case 'value':
-      return sql`${value} = ${args.value('text', given(name, storableText))}`;
+      return sql`${value} = ${args.value(typeOf(def), given(name, storableValue))}`;
     // What is no id is nobody's.
     case 'id':
       return sql`${value} = ${args.value(

@@ -16,6 +16,10 @@ export const storableText = (value: unknown): string => {
   return value;
 };
 
+/** Numbers and truths are of their types already. */
+export const storableValue = (value: unknown): string | number | boolean =>
+  typeof value === 'number' || typeof value === 'boolean' ? value : storableText(value);
+
 const SEARCH_CHARACTERS_MAX = 200;
 
 export const searchText = (value: unknown): string => {

@@ -7,7 +7,7 @@ import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.
 import { orderName } from '../names.ts';
 import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
-import { searchText, storableText } from '../planner/values.ts';
+import { searchText, storableText, storableValue } from '../planner/values.ts';
 import type { Context } from './context.ts';
 import { type Asked, type Listing, type ListOf, listingsOf, type Place, type Row, type RowFilter } from './rows.ts';
 
@@ -103,7 +103,7 @@ const filterOf = async ({ searches }: Context, { filters }: Listing, given: unkn
 };
 
 const READ: Readonly<Record<Filter['by'], (value: unknown) => string | number | boolean>> = {
-  value: (value) => (typeof value === 'boolean' ? value : storableText(value)),
+  value: storableValue,
   element: storableText,
   id: (value) => pathId(String(value)) ?? -1,
   words: searchText,
