@@ -34,6 +34,8 @@ export type Sort = {
   readonly column: string;
   /** What is ordered by the moment of an event is in the state that the event leads to. */
   readonly state: string | undefined;
+  /** Some have no value, whatever their state, and are left out. */
+  readonly isPartial: boolean;
 };
 
 /** Aggregates that are listed under another: as its children, or as what a user owns. */
@@ -115,7 +117,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     members,
     guards,
     filters: filtersOf(kind, members),
-    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined }, ...sortsOf(kind, members)],
+    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false }, ...sortsOf(kind, members)],
     isNewestFirst: !kind.oldestFirst,
     staysWhenEnded: staysWhenEnded(kind),
     parent: members.find(({ name }) => name === kind.parent),
@@ -145,7 +147,11 @@ const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonl
 ];
 
 const sortsOf = (kind: Kind, members: readonly Member[]): readonly Sort[] =>
-  members.flatMap(({ name, def, column: each }) => (def.sort ? [{ name, column: each, state: stateOf(kind, name)?.value }] : []));
+  members.flatMap(({ name, def, column: each }) => {
+    if (!def.sort) return [];
+    const state = stateOf(kind, name)?.value;
+    return [{ name, column: each, state, isPartial: def.optional === true && state === undefined }];
+  });
 
 const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
   Object.values(domain.kinds).flatMap((child) => {

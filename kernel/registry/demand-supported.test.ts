@@ -3,7 +3,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { date, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from './registry.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -33,6 +33,20 @@ test('what nothing carries out is refused by its name', () => {
     rights: { read: { anyone: true } },
   });
   expect(() => assemble(base, [note])).toThrow('note: unique() of title cannot be carried out yet; leave it out.');
+});
+
+test.each([
+  ['sort() of amount', integer(1, 9).sort()],
+  ['sort() of amount', line(9).sort()],
+  ['the date amount', date()],
+])('%s is refused by its name', (what, amount) => {
+  const note = aggregate('note', {
+    fields: { amount },
+    events: { made: { creates: ['amount'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  } as never);
+  expect(() => assemble(base, [note] as never)).toThrow(`note: ${what} cannot be carried out yet; leave it out.`);
 });
 
 test('a field of users that those who sign up would have to fill in is refused', () => {

@@ -130,3 +130,10 @@ test('numbers and truths are asked for as what they are', async () => {
   expect(await answersTo('{ purchaseOrders(filter: { urgent: false, amount: 7 }) { id } }')).toEqual(nodes(14, 13));
   expect(printSchema(schema)).toMatch(/amount: Int\n/);
 });
+
+test('by a moment that not all have, those are ordered which have it', async () => {
+  expect(await answersTo('{ purchaseOrders(sort: DUE_AT_ASC) { id } }')).toEqual(nodes(12, 13));
+  const reads = createKindReads({ domain: declared, pool, searches: searchesOn(pool) });
+  const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
+  expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
+});

@@ -30,11 +30,11 @@ type Listed = {
 };
 
 /** By what a list is ordered, under the name that REST has for it. */
-const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state'> => {
+const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state' | 'isPartial'> => {
   const name = given ?? `${isNewestFirst ? '-' : ''}createdAt`;
   const sort = sorts.find((each) => each.name === name.replace('-', ''));
   if (!sort) throw new RangeError(`There is no order ${name}`);
-  return { column: sort.column, descending: name.startsWith('-'), state: sort.state };
+  return { column: sort.column, descending: name.startsWith('-'), state: sort.state, isPartial: sort.isPartial };
 };
 
 /** The name that the query of REST has for words to look for. */
@@ -47,18 +47,18 @@ export const readKindList = (
   { path, asked, under, create }: Listed,
 ): Promise<ListAnswer> => {
   const { represent } = representationOf(domain, source);
-  const { state, ...order } = orderOf(source, asked.sort);
+  const { state, isPartial, ...order } = orderOf(source, asked.sort);
   return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
     path,
     asked,
     order,
-    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, walk }) as Promise<readonly never[]>,
+    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, walk }) as Promise<readonly never[]>,
     represent: (row) => represent(under?.row ? { ...row, ...under.row } : row, caller),
     create,
   });
 };
 
-type Page = Pick<Listed, 'asked' | 'under'> & { readonly state: string | undefined; readonly walk: Walk };
+type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> & Partial<Pick<Sort, 'isPartial'>>;
 
 const selections = new WeakMap<Source, Selection>();
 
@@ -69,7 +69,7 @@ const selections = new WeakMap<Source, Selection>();
 export const listRows = async (
   { pool, source }: { readonly pool: Pool; readonly source: Source },
   caller: Caller,
-  { asked, under, state, walk }: Page,
+  { asked, under, state, isPartial, walk }: Page,
 ): Promise<readonly ItemRow[]> => {
   const filters = source.filters.flatMap((filter) => {
     const value = asked[filter.by === 'words' ? WORDS : filter.name];
@@ -88,6 +88,7 @@ export const listRows = async (
   const { where, order } = clausesOf(walk, parameters);
   const conditions = [
     ...(where === undefined ? [] : [where]),
+    ...(isPartial ? [`t.${walk.order.column} is not null`] : []),
     ...filters.flatMap(({ by, def, column, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);

@@ -137,7 +137,10 @@ export const matching = ({ readable }: Options, source: Source, { row, args, und
   const isState = (filter: Filter): boolean => filter.def?.kind === 'states';
   const asked = filters.filter(isState).map(({ name }) => args.choice('filter', name));
   const states = [...asked, ...(order?.state === undefined ? [] : [order.state])];
-  const conditions = filters.filter((filter) => !isState(filter)).map((filter) => filterSql(filter, row, args));
+  const conditions = [
+    ...filters.filter((filter) => !isState(filter)).map((filter) => filterSql(filter, row, args)),
+    ...(order?.isPartial ? [sql`${row}.${Sql.identifier(order.column)} is not null`] : []),
+  ];
   const joined = under && source.parent?.name === under.reference ? { [under.reference]: under.row } : {};
   const parts = readable.partsOf(source.right, joined).filter(({ state = '' }) => states.every((each) => each === state));
   const [first = sql`false`, ...others] = parts.map(({ isReadable }) =>

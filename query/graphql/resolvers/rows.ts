@@ -100,7 +100,7 @@ const WEBHOOK: Listing = {
     { name: 'owner', column: 'owner_id', by: 'id' },
     { name: 'enabled', column: 'is_enabled', by: 'value' },
   ],
-  sorts: [{ name: 'createdAt', column: 'created_at', state: undefined }],
+  sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false }],
   isNewestFirst: true,
   // One without an address is about to go with its owner.
   isThere: 't.url is not null',
@@ -201,9 +201,12 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
   const conditions = [...belongs, ...readable(listing, caller, parameters), ...filtered(listing, filter, parameters)];
   const { source } = listing;
-  const state = listing.sorts.find((sort) => sort.column === column)?.state;
+  const sort = listing.sorts.find((each) => each.column === column);
   const stateColumn = source?.members.find(({ def }) => def.kind === 'states')?.column;
-  const ordered = state === undefined ? [] : [`t.${stateColumn} = '${state}'`];
+  const ordered = [
+    ...(sort?.state === undefined ? [] : [`t.${stateColumn} = '${sort.state}'`]),
+    ...(sort?.isPartial ? [`t.${column} is not null`] : []),
+  ];
   const owner = source?.owner ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
   return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
 };
