@@ -137,3 +137,8 @@ test('by a moment that not all have, those are ordered which have it', async () 
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
 });
+
+test('a long text that is not there is null', async () => {
+  expect(await answersTo('{ purchaseOrder(id: 12) { text } }')).toEqual(both({ purchaseOrder: { text: null } }));
+  expect(await answersTo('{ purchaseOrder(id: 13) { text } }')).toEqual(both({ purchaseOrder: { text: 'long' } }));
+});

@@ -6,13 +6,24 @@ import type { ReadConnections } from '../../searches.ts';
 import { resourceOf } from '../../sources.ts';
 import { webhookResource } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
-import { countRows, findRows, findTexts, type Listing, type ListOf, listingsOf, listRows, type Row, type WebhookRow } from './rows.ts';
+import {
+  countRows,
+  findRows,
+  findTexts,
+  type Listing,
+  type ListOf,
+  listingsOf,
+  listRows,
+  type Row,
+  TOO_LONG,
+  type WebhookRow,
+} from './rows.ts';
 
 /** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
 export type Loaders = {
   find(type: string, id: number): Promise<Row | undefined>;
   /** A long text of a row; refuses where all that are asked for make too much. */
-  text(row: Row, column: string): Promise<string>;
+  text(row: Row, column: string): Promise<string | null>;
   list(of: ListOf, parent: number): Promise<readonly Row[]>;
   count(of: ListOf, parent: number): Promise<number>;
   /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
@@ -58,8 +69,8 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
       // It was deleted after the item itself was read.
       if (text === undefined) throw new Rejection(notFound(listing.kind));
       // In the answer it stands as often as it is asked for.
-      bytesLeft -= text?.length ?? 0;
-      if (text === null || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
+      bytesLeft -= text === TOO_LONG ? Infinity : (text?.length ?? 0);
+      if (text === TOO_LONG || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
       return text;
     },
     async list(of, parent) {

@@ -50,8 +50,8 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
   return {
     find,
     async text(row, column) {
-      const text = String(row[column]);
-      bytesLeft -= text.length;
+      const text = (row[column] ?? null) as string | null;
+      bytesLeft -= text?.length ?? 0;
       if (bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
       return text;
     },

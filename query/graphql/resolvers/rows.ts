@@ -113,19 +113,21 @@ export const findRows = async (pool: Pool, listing: Listing, ids: readonly numbe
   return new Map((await runPrepared<Row>(pool, text, [ids])).map((row) => [row.id, row]));
 };
 
-/** Null where all of the texts together are too long. */
+/** In the place of texts that are too long all together. */
+export const TOO_LONG = Symbol('too long');
+
 export const findTexts = async (
   pool: Pool,
   { table }: Listing,
   column: string,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, string | null>> => {
-  const rows = await runPrepared<{ readonly id: number; readonly text: string | null }>(
+): Promise<ReadonlyMap<number, string | null | typeof TOO_LONG>> => {
+  const rows = await runPrepared<{ readonly id: number; readonly text: string | null; readonly isThere: boolean }>(
     pool,
-    `select id, case when sum(octet_length(${column})) over () <= $2::bigint then ${column} end as text from ${table} where id = any($1::bigint[])`,
+    `select id, case when sum(octet_length(${column})) over () <= $2::bigint then ${column} end as text, ${column} is not null as "isThere" from ${table} where id = any($1::bigint[])`,
     [ids, ANSWER_BYTES_MAX],
   );
-  return new Map(rows.map(({ id, text }) => [id, text]));
+  return new Map(rows.map(({ id, text, isThere }) => [id, isThere ? (text ?? TOO_LONG) : null]));
 };
 
 /** Which rows of a type a field asks for, and in which order. */
