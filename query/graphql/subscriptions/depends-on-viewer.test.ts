@@ -1,5 +1,8 @@
 import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, ref } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
@@ -56,4 +59,25 @@ it('knows every field that a subscription can reach', () => {
   if (root) visit(root);
   expect(visited.size).toBeGreaterThan(10);
   expect(unknown).toEqual([]);
+});
+
+it('is not the same where only some may read what it stands under', () => {
+  const base = domain({ name: 'declared', roles: ['clerk'] });
+  const claim = base.aggregate('claim', {
+    owner: 'clerk',
+    fields: { clerk: ref(base.user), title: line(9) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
+  });
+  const under = (name: string, read: object) =>
+    base.aggregate(name, {
+      parent: 'claim',
+      fields: { claim: ref(claim), title: line(9) },
+      events: { made: { creates: ['title'] } },
+      commands: { make: { emits: 'made' } },
+      rights: { read, write: { clerk: true } },
+    } as never);
+  const declared = assemble(base, [claim, under('note', { anyone: true }), under('row', { as: 'claim' })] as never);
+  expect(['Note', 'Row'].map((type) => sameFor(declared, type, 'claim'))).toEqual([undefined, 'all']);
 });

@@ -16,6 +16,7 @@ import { rightsOf } from '#kernel/conditions/rights.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
+import { isReadableWith } from '../../rights.ts';
 import { type Child, demandSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
@@ -133,9 +134,11 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
 };
 
 /** Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs to others. */
-const sameBehind = (domain: Domain, { parent, owner }: Source, member: Member): SameFor | undefined => {
-  if (member.name === parent?.name || member.name === owner?.name) return 'all';
-  return member.target && askersOf(domain, `${member.target.name}.read`).size > 0 ? undefined : 'all_and_leads_to_others';
+const sameBehind = (domain: Domain, { kind, parent, owner }: Source, member: Member): SameFor | undefined => {
+  const isConcerned = member.name === parent?.name || member.name === owner?.name;
+  if (isConcerned && isReadableWith(domain, kind, member)) return 'all';
+  if (member.target && askersOf(domain, `${member.target.name}.read`).size > 0) return undefined;
+  return isConcerned ? 'all' : 'all_and_leads_to_others';
 };
 
 /** What somebody owns may be seen by them alone; what stands under something else is as visible as that, or different for everybody. */
