@@ -171,9 +171,13 @@ test('items that are read at the same time share statements, and everybody gets 
   const asked = names.flatMap((name) => paths.map((path) => [path, name] as const));
   const alone: unknown[] = [];
   for (const [path, name] of asked) alone.push(await read(path, name));
-  const before = world.statements();
-  expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
-  expect(world.statements() - before).toBeLessThan(asked.length);
+  const together = async () => {
+    const before = world.statements();
+    expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
+    return world.statements() - before;
+  };
+  // What the process asks of its own accord counts as well, and on a loaded machine the requests may come one after the other.
+  await until(together, (statements) => statements < asked.length);
 });
 
 const READS = Object.values(OPERATIONS).flatMap(({ role, method, path, right }) =>
