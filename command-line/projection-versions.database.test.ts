@@ -176,7 +176,9 @@ test('the way back and forth', async () => {
 });
 
 test('a rebuild by a new release finds the checkpoints as the former one has them, and goes on', async () => {
-  await side.pool.query('alter table public.follower_checkpoint drop column event, drop column event_position, drop column moved_at');
+  await side.pool.query(
+    'alter table public.follower_checkpoint drop column event, drop column event_position, drop column moved_position, drop column moved_at',
+  );
   await side.pool.query(`delete from public.annals_migration where component like 'follower%' and number > 1`);
   expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
   await expectWhole();
