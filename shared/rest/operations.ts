@@ -1,5 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type AggregateOperation, aggregateOperations } from '#kernel/rest/operations.ts';
+import type { AggregateOperation } from '#kernel/rest/operation.ts';
+import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { clientOperations } from './clients.ts';

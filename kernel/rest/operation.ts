@@ -1,0 +1,24 @@
+import type { RestOperation } from '#shared/rest/operation.ts';
+import { targetOf } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+
+/** What an operation does to an aggregate of the domain, by which its route is made. */
+type Use = { readonly kind: Kind } & (
+  | { readonly does: 'list' | 'listOfUser' | 'read' | 'history' }
+  /** Comes to one command. */
+  | { readonly does: 'command'; readonly command: CommandInfo }
+  | { readonly does: 'putFile' | 'removeFile'; readonly command: CommandInfo; readonly field: string }
+);
+/** Of an aggregate of the domain. */
+export type AggregateOperation = RestOperation & { readonly use: Use };
+export type Named = readonly [id: string, operation: AggregateOperation];
+
+export const itemPath = (kind: Kind): string => `/${kind.path}/{${kind.name}Id}`;
+export const collectionPath = (domain: Domain, kind: Kind): string => {
+  const parent = parentOf(domain, kind);
+  return `${parent === undefined ? '' : itemPath(parent)}/${kind.path}`;
+};
+export const parentOf = (domain: Domain, kind: Kind): Kind | undefined => {
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  return def && domain.kinds[targetOf(def)];
+};

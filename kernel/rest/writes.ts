@@ -1,0 +1,122 @@
+import { JsonPatch } from '#shared/commands/json-patch.ts';
+import type { RejectionCode } from '#shared/rejection.ts';
+import { Written, written } from '#shared/rest/fields.ts';
+import { operationOf } from '../conditions/rights.ts';
+import { refusalOfInvariant, refusalsOf } from '../decide/guards.ts';
+import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
+import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
+
+/** One operation for each command that clients give, and of an edit two. */
+export const writesOf = (domain: Domain, kind: Kind): readonly Named[] => {
+  const seen = new Set<string>();
+  return Object.values(kind.commands).flatMap((command) => {
+    if (command.internal) return [];
+    const isFirst = !seen.has(command.kind);
+    seen.add(command.kind);
+    switch (command.kind) {
+      case 'create':
+        return [creationOf(domain, kind, command)];
+      case 'edit':
+        return isFirst ? editsOf(domain, kind, command) : [actionOf(domain, kind, command)];
+      case 'end':
+        return [(isFirst ? endOf : actionOf)(domain, kind, command)];
+      case 'action':
+        return [actionOf(domain, kind, command)];
+      default:
+        return [];
+    }
+  });
+};
+
+const json = 'application/json';
+
+/** What every operation that comes to a command has. */
+export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
+  ({
+    role: 'command',
+    summary: command.says ?? `${capital(spaced(command.name))} ${oneOf(kind.name)}`,
+    right: operationOf(kind, command.name),
+    use: { kind, does: 'command', command },
+    refusals: refusalsOfCommand(domain, kind, command),
+  }) as const;
+
+/** What follows from what is there, rather than from the form of the request. */
+const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
+  const isOfUsers = command.kind === 'create' && kind.owner !== undefined;
+  const isErasable = command.kind === 'edit' && command.form.some((name) => kind.fields[name]?.personal && !kind.fields[name]?.optional);
+  const guarded = [command, ...command.next.flatMap((next) => kind.commands[next] ?? [])];
+  return [
+    ...(isOfUsers ? (['user_not_found', 'user_deleted'] as const) : isErasable ? (['user_deleted'] as const) : []),
+    ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
+    ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
+  ];
+};
+
+const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
+  `${kind.parent === undefined ? 'create' : command.name}${capital(kind.name)}`,
+  {
+    ...commanded(domain, kind, command),
+    method: 'POST',
+    path: collectionPath(domain, kind),
+    body: { [json]: newSchema(kind, command) },
+    answer: { status: 201, description: happened(kind, command), kind: 'written', schema: Written, item: readOf(kind) },
+  },
+];
+
+/** An edit changes what it names; as a whole, everything that can be changed. */
+const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Named[] => {
+  const item = { ...commanded(domain, kind, command), path: itemPath(kind) };
+  const [only, ...others] = command.form;
+  const patch = patchSchema(kind, command);
+  const what = others.length === 0 && only !== undefined ? `the ${spaced(only)}` : 'what can be changed';
+  const replace: AggregateOperation = {
+    ...item,
+    method: 'PUT',
+    summary: `Replace ${what} of ${oneOf(kind.name)}`,
+    body: { [json]: replacementSchema(domain, kind, command) },
+    answer: written(`The ${spaced(kind.name)} is as it was sent.`, readOf(kind)),
+  };
+  const edit: AggregateOperation = {
+    ...item,
+    method: 'PATCH',
+    body: { 'application/merge-patch+json': patch, 'application/json-patch+json': JsonPatch, [json]: patch },
+    answer: written(`The ${spaced(kind.name)} was changed.`, readOf(kind)),
+  };
+  return [
+    [`replace${capital(kind.name)}`, replace],
+    // Clients know this one by another name than the command has.
+    [`${kind.name === 'user' ? 'edit' : command.name}${capital(kind.name)}`, edit],
+  ];
+};
+
+const endOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
+  `${command.name}${capital(kind.name)}`,
+  {
+    ...commanded(domain, kind, command),
+    method: 'DELETE',
+    path: itemPath(kind),
+    answer: { status: 204, description: `The ${spaced(kind.name)} is gone.`, kind: 'nothing' },
+  },
+];
+
+const actionOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
+  `${command.name}${capital(kind.name)}`,
+  {
+    ...commanded(domain, kind, command),
+    method: 'POST',
+    path: `${itemPath(kind)}/${kebab(command.name)}`,
+    ...(command.form.length > 0 && { body: { [json]: actionSchema(kind, command) } }),
+    answer:
+      command.kind === 'end'
+        ? { status: 204, description: happened(kind, command), kind: 'nothing' }
+        : written(happened(kind, command), readOf(kind)),
+  },
+];
+
+const readOf = (kind: Kind): string => `get${capital(kind.name)}`;
+
+/** Events are named by what has happened. */
+const happened = (kind: Kind, { events: [first, ...others] }: CommandInfo): string =>
+  `The ${spaced(kind.name)} was ${first === undefined || others.length > 0 ? 'changed' : spaced(first.name)}.`;

@@ -1,0 +1,96 @@
+import { formTextOf } from '#kernel/declare/texts.ts';
+import { oneOf } from '#kernel/registry/names.ts';
+import type { CommandInfo } from '#kernel/registry/registry.ts';
+import type { Member, Source } from '../sources.ts';
+import { idArgument, memberName, mutationName, uploadMutations } from './names.ts';
+import { block, type Line, sentence, valueType } from './sdl-lines.ts';
+
+const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
+  Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
+
+/** What is sent: the forms of an aggregate. */
+export const inputsOf = (source: Source): readonly string[] => {
+  const { kind, owner } = source;
+  return [
+    ...commandsOf(source, 'create').map((command) =>
+      block(`A new ${kind.field}.`, `input ${kind.type}Input`, [
+        ...command.form.map((name) => inputLine(source, name, 'new')),
+        ...command.next.map((next): Line => [sentence(`${kind.commands[next]?.says ?? next} at once`), `${next}: Boolean! = false`]),
+        ...(owner ? [[`For administrators: the ${owner.name}, where that is somebody else.`, `${owner.name}: ID`] as const] : []),
+      ]),
+    ),
+    ...commandsOf(source, 'edit')
+      .filter(({ form }) => form.length > 1)
+      .map(({ form }) =>
+        block(
+          'What is absent stays; null removes.',
+          `input ${kind.type}Changes`,
+          form.map((name) => inputLine(source, name, 'changed')),
+        ),
+      ),
+  ];
+};
+
+const memberOf = ({ kind, members }: Source, name: string): Member => {
+  const member = members.find((each) => each.name === name);
+  if (!member) throw new RangeError(`${kind.name} has no field ${name}`);
+  return member;
+};
+
+const inputLine = (source: Source, name: string, as: 'new' | 'changed'): Line => {
+  const member = memberOf(source, name);
+  return [formTextOf(member.def) ?? sentence(name), inputOf(source, member, as)];
+};
+
+const inputOf = ({ kind }: Source, member: Member, as: 'new' | 'changed' | 'whole'): string => {
+  const { def, target } = member;
+  const type = target ? 'ID' : valueType(kind, member);
+  const name = memberName(member);
+  if (as === 'changed') return `${name}: ${type}`;
+  if (as === 'whole') return `${name}: ${type}!`;
+  if (Array.isArray(def.initial)) return `${name}: ${type}! = ${JSON.stringify(def.initial)}`;
+  if (def.initial !== undefined) return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;
+  return `${name}: ${type}${def.optional ? '' : '!'}`;
+};
+
+const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string => says ?? `${name} ${oneOf(kind.field)}`;
+
+export const mutationsOf = (source: Source): readonly Line[] => [
+  ...Object.values(source.kind.commands)
+    .filter(({ internal }) => !internal)
+    .map((command) => mutationLine(source, command)),
+  ...uploadLines(source),
+];
+
+const mutationLine = (source: Source, command: CommandInfo): Line => {
+  const { kind, parent } = source;
+  const name = mutationName(kind, command);
+  const says = sentence(saysOf(source, command));
+  const flat = () => command.form.map((field) => `, ${inputOf(source, memberOf(source, field), 'whole')}`).join('');
+  switch (command.kind) {
+    case 'create':
+      return [says, `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`];
+    case 'end':
+      return [`${says.slice(0, -1)}; answers with the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
+    case 'edit': {
+      const changes = command.form.length > 1 ? `, changes: ${kind.type}Changes!` : flat();
+      return [says, `${name}(id: ID!${changes}, ifVersion: Int): ${kind.type}!`];
+    }
+    default:
+      return [says, `${name}(id: ID!${flat()}, ifVersion: Int): ${kind.type}!`];
+  }
+};
+
+const PICTURE =
+  'The file is a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB; a part without a type has that of its bytes. Repeating it does no harm, so that it takes no idempotency key.';
+
+const uploadLines = ({ kind, members }: Source): readonly Line[] =>
+  members
+    .filter(({ def }) => def.publicFile)
+    .flatMap(({ name }): readonly Line[] => {
+      const { set, remove } = uploadMutations(kind, name);
+      return [
+        [PICTURE, `${set}(id: ID!, file: Upload!, ifVersion: Int): ${kind.type}!`],
+        ['Takes the picture away.', `${remove}(id: ID!, ifVersion: Int): ${kind.type}!`],
+      ];
+    });
