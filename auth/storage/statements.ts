@@ -1,4 +1,3 @@
-import { isDeadlock, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 
@@ -28,23 +27,27 @@ export type FoundRecord = { readonly idHash: Buffer; readonly sealed: Buffer; re
  * and what has ended is not brought back by whoever loaded it before.
  */
 export const upsertRecord = async (pool: Pool, row: RecordRow): Promise<boolean> => {
-  const upsert = () => pool.query(upsertOf(row));
-  // Of two that insert the same at once, PostgreSQL refuses one by the other name, of which it looks for no conflict, or has them wait for each other.
-  const { rowCount } = await upsert().catch((error: unknown) => {
-    if (isUniqueViolation(error) || isDeadlock(error)) return upsert();
-    throw error;
-  });
-  return rowCount === 1;
+  // Not one statement with `on conflict (kind, id_hash) do update`: of many that insert the same at once, those would wait for each other by the other name.
+  const inserted = await pool.query(insertOf(row));
+  if (inserted.rowCount === 1) return true;
+  const replaced = await pool.query(replacementOf(row));
+  return replaced.rowCount === 1;
 };
 
-const upsertOf = (row: RecordRow) => ({
-  name: 'auth-upsert-record',
-  text: `insert into auth.record as known (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
+const insertOf = (row: RecordRow) => ({
+  name: 'auth-insert-record',
+  text: `insert into auth.record (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
-         on conflict (kind, id_hash) do update
-           set sealed = excluded.sealed, other_hash = coalesce(excluded.other_hash, known.other_hash), grant_id = excluded.grant_id,
-               account_id = excluded.account_id, client_id = excluded.client_id, stage = excluded.stage, expires_at = excluded.expires_at
-           where known.stage = $10 and known.ended_at is null`,
+         on conflict do nothing`,
+  values: columnsOf(row),
+});
+
+const replacementOf = (row: RecordRow) => ({
+  name: 'auth-replace-record',
+  text: `update auth.record
+         set sealed = $3, other_hash = coalesce($4, other_hash), grant_id = $5, account_id = $6, client_id = $7, stage = $8,
+             expires_at = now() + $9 * interval '1 second'
+         where kind = $1 and id_hash = $2 and stage = $10 and ended_at is null`,
   values: [...columnsOf(row), row.stageBefore],
 });
 

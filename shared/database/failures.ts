@@ -1,7 +1,6 @@
 import pg from 'pg';
 
 const UNIQUE_VIOLATION = '23505';
-const DEADLOCK = '40P01';
 
 /** SQLSTATE classes and codes after which the same statement may succeed on a later try. */
 const PASSING_CLASSES = ['08', '53', '57P'];
@@ -28,8 +27,6 @@ export const isPassing = (error: unknown): boolean => {
 };
 
 export const isUniqueViolation = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
-
-export const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DEADLOCK;
 
 /** Whether the server has no room left for what it was to keep. */
 export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;
