@@ -3,7 +3,7 @@ import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { conditionSql } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { type Caller, type Resource, reachOf } from '#shared/policy.ts';
+import { type Caller, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import { writerFor } from './condition-text.ts';
 import type { Member, Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
@@ -38,7 +38,7 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
     // As it stands, because some indexes are of one state only.
     const isState = `t.${state.column} = '${value}'`;
     const only = left.op === 'caller' ? equal[source.members.find(({ name }) => name === left.field)?.column ?? ''] : undefined;
-    if (left === always || (only !== undefined && only === idOf(caller))) return [(parameters) => [isState, ...narrowed(parameters)]];
+    if (left === always || (only !== undefined && only === userIdOf(caller))) return [(parameters) => [isState, ...narrowed(parameters)]];
     return only === undefined ? [(parameters) => [isState, textOf(caller, source, left, parameters), ...narrowed(parameters)]] : [];
   });
 };
@@ -61,8 +61,6 @@ export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resourc
   find: (kind, id) => (kind === above.name ? fields : find?.(kind, id)),
 });
 
-const idOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
-
 const partsOf = (
   caller: Caller,
   { right: operation, members }: Source,
@@ -78,6 +76,6 @@ const partsOf = (
 const textOf = (caller: Caller, { kind }: Source, condition: Expression, parameters: Parameters): string => {
   if (caller.kind === 'system') return 'true';
   // PostgreSQL refuses a value that no condition names.
-  const writer = writerFor(() => `${parameters.add(idOf(caller))}::bigint`);
+  const writer = writerFor(() => `${parameters.add(userIdOf(caller))}::bigint`);
   return conditionSql(writer, condition, { domain: caller.policy.domain, kind, row: 't' });
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Expression } from '#kernel/conditions/expression.ts';
-import { type Find, holds, type State } from '#kernel/conditions/holds.ts';
+import { anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
 import { partsIn, partsSql } from '#kernel/conditions/parts.ts';
 import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
@@ -143,10 +143,10 @@ const isPlaced = (domain: Domain, world: World, kind: Kind, state: State): boole
 };
 
 const inMemory = (right: Right, { role, id }: Asker, world: World): readonly number[] => {
-  const reach = [...(right.byRole.get(role) ?? NOTHING)];
+  const holds = anyHoldsOf(right.byRole.get(role) ?? NOTHING);
   const find = findIn(world);
   return presentIn(world, right.kind as Kind)
-    .filter((state) => reach.some((each) => holds(each, state, id, find)))
+    .filter((state) => holds(state, id, find))
     .map((state) => state.id);
 };
 

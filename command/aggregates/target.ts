@@ -4,6 +4,7 @@ import type { Kind } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { userIdOf } from '#shared/policy.ts';
 import type { Target as AnyTarget } from '../execute.ts';
 import type { Sent } from '../handler.ts';
 
@@ -12,7 +13,7 @@ export type Target = AnyTarget<AggregateState, AnnalsEvent>;
 export const streamOf = ({ name }: Kind, id: number): StreamName => streamName(name, id);
 
 export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context => ({
-  callerId: caller.kind === 'user' ? caller.userId : null,
+  callerId: userIdOf(caller),
   at: circumstances.metadata.at,
   look,
 });

@@ -3,32 +3,76 @@ import type { Expression } from './expression.ts';
 export type State = Readonly<Record<string, unknown>>;
 /** What a reference leads to, as of when the condition is asked; nothing if it was never there. */
 export type Find = (kind: string, id: unknown) => State | undefined;
-
 /** Whether a condition is true of an aggregate for a caller, who has no id if nobody is signed in. */
-export const holds = (expression: Expression, state: State, callerId: number | null, find: Find): boolean => {
+export type Holds = (state: State, callerId: number | null, find: Find) => boolean;
+
+const compiled = new WeakMap<Expression | ReadonlySet<Expression>, Holds>();
+
+/** A condition as a function, made once for each. */
+export const holdsOf = (expression: Expression): Holds => {
+  const known = compiled.get(expression) ?? compile(expression);
+  compiled.set(expression, known);
+  return known;
+};
+
+/** Whether any of them is true. */
+export const anyHoldsOf = (expressions: ReadonlySet<Expression>): Holds => {
+  const known = compiled.get(expressions) ?? anyOf([...expressions].map(holdsOf));
+  compiled.set(expressions, known);
+  return known;
+};
+
+const anyOf = (all: readonly Holds[]): Holds => {
+  const [first = () => false, ...others] = all;
+  return others.reduce((one, other) => (state, callerId, find) => one(state, callerId, find) || other(state, callerId, find), first);
+};
+
+const allOf = (all: readonly Holds[]): Holds => {
+  const [first = () => true, ...others] = all;
+  return others.reduce((one, other) => (state, callerId, find) => one(state, callerId, find) && other(state, callerId, find), first);
+};
+
+const compile = (expression: Expression): Holds => {
   switch (expression.op) {
-    case 'const':
-      return expression.value;
-    case 'and':
-      return expression.of.every((each) => holds(each, state, callerId, find));
-    case 'or':
-      return expression.of.some((each) => holds(each, state, callerId, find));
-    case 'not':
-      return !holds(expression.of, state, callerId, find);
-    case 'is':
-      return (state[expression.field] ?? null) === expression.value;
-    case 'min':
-      return compare(state[expression.field], expression.than) >= 0;
-    case 'max':
-      return compare(state[expression.field], expression.than) <= 0;
-    case 'caller':
-      return callerId !== null && state[expression.field] === callerId;
-    case 'at': {
-      const found = find(expression.kind, state[expression.field]);
-      return found !== undefined && holds(expression.of, found, callerId, find);
+    case 'const': {
+      const { value } = expression;
+      return () => value;
     }
-    case 'some':
-      return ((state[expression.list] ?? []) as readonly State[]).some((item) => holds(expression.of, item, callerId, find));
+    case 'and':
+      return allOf(expression.of.map(holdsOf));
+    case 'or':
+      return anyOf(expression.of.map(holdsOf));
+    case 'not': {
+      const holds = holdsOf(expression.of);
+      return (state, callerId, find) => !holds(state, callerId, find);
+    }
+    case 'is': {
+      const { field, value } = expression;
+      return (state) => (state[field] ?? null) === value;
+    }
+    case 'min':
+    case 'max': {
+      const { field, than } = expression;
+      const sign = expression.op === 'min' ? 1 : -1;
+      return (state) => sign * compare(state[field], than) >= 0;
+    }
+    case 'caller': {
+      const { field } = expression;
+      return (state, callerId) => callerId !== null && state[field] === callerId;
+    }
+    case 'at': {
+      const { field, kind } = expression;
+      const holds = holdsOf(expression.of);
+      return (state, callerId, find) => {
+        const found = find(kind, state[field]);
+        return found !== undefined && holds(found, callerId, find);
+      };
+    }
+    case 'some': {
+      const { list } = expression;
+      const holds = holdsOf(expression.of);
+      return (state, callerId, find) => ((state[list] ?? []) as readonly State[]).some((item) => holds(item, callerId, find));
+    }
   }
 };
 

@@ -1,6 +1,6 @@
 import { deleted, isNot, notFound, Rejection } from '#shared/rejection.ts';
-import { type Expression, resolve } from '../conditions/expression.ts';
-import { type Find, holds } from '../conditions/holds.ts';
+import { resolve } from '../conditions/expression.ts';
+import { type Find, type Holds, holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
@@ -22,19 +22,19 @@ export const findBy =
   };
 
 export type Guard = (fields: Row, context: Context) => void;
-type Part = { readonly must: Expression; readonly refuse: (fields: Row, look: Look) => Refusal };
+type Part = { readonly holds: Holds; readonly refuse: (fields: Row, look: Look) => Refusal };
 
 const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });
 
 /** Refuses what a command does not fit; each part of the condition has a refusal of its own. */
 export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
   const parts: readonly Part[] = conditionsIn(when).map((condition) => ({
-    must: resolve(domain, kind, condition),
+    holds: holdsOf(resolve(domain, kind, condition)),
     refuse: refusing(domain, kind, condition),
   }));
   return (fields, { callerId, look }) => {
     const find = findBy(look);
-    for (const { must, refuse } of parts) if (!holds(must, fields, callerId, find)) throw rejection(refuse(fields, look));
+    for (const { holds, refuse } of parts) if (!holds(fields, callerId, find)) throw rejection(refuse(fields, look));
   };
 };
 
@@ -48,10 +48,10 @@ export const invariantOf = (
   kind: Kind,
   { name, condition }: { readonly name: string; readonly condition: unknown },
 ): Guard => {
-  const must = resolve(domain, kind, condition);
+  const holds = holdsOf(resolve(domain, kind, condition));
   const refusal = refusalOfInvariant(kind, [name, condition]);
   return (fields, { callerId, look }) => {
-    if (!holds(must, fields, callerId, findBy(look))) throw rejection(refusal);
+    if (!holds(fields, callerId, findBy(look))) throw rejection(refusal);
   };
 };
 

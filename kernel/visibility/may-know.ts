@@ -1,4 +1,4 @@
-import { type Find, holds, type State } from '../conditions/holds.ts';
+import { anyHoldsOf, type Find, type State } from '../conditions/holds.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { Domain } from '../registry/registry.ts';
 import { visibilityOf } from './visibility.ts';
@@ -21,5 +21,6 @@ export const mayKnow = (domain: Domain, { kind: name, event, data, before, after
   const type = visibilityOf(domain).types.get(`${name}.${event}`);
   const reach = type && rightsOf(domain).get(type.rightTo(data))?.byRole.get(role);
   if (reach === undefined) return false;
-  return [before, after].some((state) => state !== undefined && [...reach].some((each) => holds(each, state, id, find)));
+  const holds = anyHoldsOf(reach);
+  return [before, after].some((state) => state !== undefined && holds(state, id, find));
 };

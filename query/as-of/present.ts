@@ -25,11 +25,12 @@ export const presentOf = (domain: Domain, kind: Kind): Present => (kind === 'web
 
 const presentAggregate = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
-  const { represent, versionOf } = representationOf(domain, source);
+  const representation = representationOf(domain, source);
   return async (past, row, caller) => {
     if (source.staysWhenEnded && row.deleted_at !== null) return undefined;
     const whole = await withReferences(source, row, (target, id) => past.row<Row>(target.name, id));
-    return whole && { version: versionOf(whole, caller), item: represent(whole, caller), resource: resourceIn(source, whole) };
+    const { represent, versionOf } = representation.to(caller);
+    return whole && { version: versionOf(whole), item: represent(whole), resource: resourceIn(source, whole) };
   };
 };
 

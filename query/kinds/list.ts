@@ -46,14 +46,14 @@ export const readKindList = (
   caller: Caller,
   { path, asked, under, create }: Listed,
 ): Promise<ListAnswer> => {
-  const { represent } = representationOf(domain, source);
+  const { represent } = representationOf(domain, source).to(caller);
   const { state, isPartial, ...order } = orderOf(source, asked.sort);
   return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
     path,
     asked,
     order,
     read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, walk }) as Promise<readonly never[]>,
-    represent: (row) => represent(under?.row ? { ...row, ...under.row } : row, caller),
+    represent: (row) => represent(under?.row ? { ...row, ...under.row } : row),
     create,
   });
 };

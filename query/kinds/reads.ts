@@ -37,7 +37,7 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
   const listUnder = async (source: Source, { caller, id }: Pick<Reader, 'caller' | 'id'>, asked: Asked): Promise<ListAnswer> => {
     const { kind, parent } = source;
     if (!parent?.target) {
-      const create = representationOf(domain, source).creationOf(caller);
+      const create = representationOf(domain, source).creationBy(caller)();
       return readKindList({ domain, pool: await poolOf(asked), source }, caller, { path: `/${kind.path}`, asked, create });
     }
     const above = await find(parent.target.name)(pathId(id), (row) => mayListUnder(domain, source, row, caller));
@@ -45,18 +45,19 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
       path: `/${parent.target.path}/${above.id}/${kind.path}`,
       asked,
       under: { column: parent.column, id: above.id, row: asParent(source, above) },
-      create: representationOf(domain, source).creationOf(caller, above),
+      create: representationOf(domain, source).creationBy(caller)(above),
     });
   };
   return {
     find,
     item(kind) {
       const source = demandSource(sources, kind);
-      const { represent, versionOf } = representationOf(domain, source);
+      const representation = representationOf(domain, source);
       const isSeen = isSeenBy(source);
       return async ({ caller, id }) => {
         const row = await find(kind)(pathId(id), (found) => isSeen(found, caller));
-        return { kind: 'item', version: versionOf(row, caller), item: represent(row, caller) };
+        const { represent, versionOf } = representation.to(caller);
+        return { kind: 'item', version: versionOf(row), item: represent(row) };
       };
     },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),

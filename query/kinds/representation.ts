@@ -1,10 +1,10 @@
-import { type Expression, resolve } from '#kernel/conditions/expression.ts';
-import { holds } from '#kernel/conditions/holds.ts';
+import { resolve } from '#kernel/conditions/expression.ts';
+import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { editOf } from '#kernel/decide/forms.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
-import { type Caller, may, type Operation, type Resource, reachOf } from '#shared/policy.ts';
+import { type Caller, type MayDo, may, mayOf, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
@@ -12,18 +12,25 @@ import { type ItemRow, labelOf, parentIn, resourceIn } from './rows.ts';
 
 /** How the items of one kind are shown, and what can be done with them: compiled once. */
 export type Representation = {
-  /** An item as one caller sees it. It says nothing of when it was projected, so that it is the same after every rebuild. */
-  represent(row: ItemRow, caller: Caller): Item;
-  /** The version is told to those who are told all of it. */
-  versionOf(row: ItemRow, caller: Caller): number | undefined;
+  /** To one caller, whose rights are looked up once for all items. */
+  to(caller: Caller): Shown;
   /** How to create one of them, under a parent where they have one. */
-  creationOf(caller: Caller, parent?: ItemRow, resource?: Resource): Link | undefined;
+  creationBy(caller: Caller): CreationUnder;
 };
+type Shown = {
+  /** It says nothing of when it was projected, so that it is the same after every rebuild. */
+  represent(row: ItemRow): Item;
+  /** The version is told to those who are told all of it. */
+  versionOf(row: ItemRow): number | undefined;
+};
+type CreationUnder = (parent?: ItemRow, resource?: Resource) => Link | undefined;
 type Item = { readonly [field: string]: unknown; readonly _links: Readonly<Record<string, Link>> };
 
 /** What is asked of an item, and the links that it gets. */
-type Linking = { readonly row: ItemRow; readonly resource: Resource; readonly caller: Caller; readonly links: Record<string, Link> };
+type Linking = { readonly row: ItemRow; readonly resource: Resource; readonly links: Record<string, Link> };
 type AddLinks = (linking: Linking) => void;
+/** Nothing for those who never get the links. */
+type LinksFor = (caller: Caller) => AddLinks | undefined;
 
 const made = new WeakMap<Source, Representation>();
 
@@ -42,21 +49,28 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
     read: (row: ItemRow) => row[name === 'createdAt' ? 'created_at' : 'updated_at'].toISOString(),
   }));
   const fields = [...shown, ...times];
-  const links = linksOf(domain, source);
+  const linksFor = linksOf(domain, source);
   const rights = [...new Set(guards.values())];
   return {
-    represent(row, caller) {
-      const resource = resourceIn(source, row);
-      const item: Record<string, unknown> = { id: row.id };
-      for (const { name, guard, read } of fields) if (guard === undefined || may(caller, guard, resource)) item[name] = read(row);
-      item._links = links(row, resource, caller);
-      return item as Item;
+    to(caller) {
+      const asks = new Map(rights.map((right) => [right, mayOf(caller, right)]));
+      const seen = fields.map(({ name, guard, read }) => ({ name, read, isSeen: guard && asks.get(guard) }));
+      const links = linksFor(caller);
+      return {
+        represent(row) {
+          const resource = resourceIn(source, row);
+          const item: Record<string, unknown> = { id: row.id };
+          for (const { name, isSeen, read } of seen) if (isSeen === undefined || isSeen(resource)) item[name] = read(row);
+          item._links = links(row, resource);
+          return item as Item;
+        },
+        versionOf(row) {
+          const resource = resourceIn(source, row);
+          return [...asks.values()].every((isSeen) => isSeen(resource)) ? row.version : undefined;
+        },
+      };
     },
-    versionOf(row, caller) {
-      const resource = resourceIn(source, row);
-      return rights.every((right) => may(caller, right, resource)) ? row.version : undefined;
-    },
-    creationOf: creationOf(domain, source),
+    creationBy: creationBy(domain, source),
   };
 };
 
@@ -78,70 +92,82 @@ const readerOf = (member: Member, parent: Member | undefined): ((row: ItemRow) =
 
 const linksOf = (domain: Domain, source: Source) => {
   const { kind, members } = source;
-  const parts: readonly AddLinks[] = [
+  const parts: readonly LinksFor[] = [
     ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
     ...childLinks(domain, source),
     ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
     ...uploadLinks(source),
   ];
-  return (row: ItemRow, resource: Resource, caller: Caller): Item['_links'] => {
-    const self = `/${kind.path}/${row.id}`;
-    const links: Record<string, Link> = { self: { href: self } };
-    if (may(caller, 'events.read', NOTHING)) links.history = { href: `${self}/history` };
-    const linking = { row, resource, caller, links };
-    for (const part of parts) part(linking);
-    return links;
+  return (caller: Caller) => {
+    const hasHistory = may(caller, 'events.read', NOTHING);
+    const added = parts.flatMap((part) => part(caller) ?? []);
+    return (row: ItemRow, resource: Resource): Item['_links'] => {
+      const self = `/${kind.path}/${row.id}`;
+      const links: Record<string, Link> = { self: { href: self } };
+      if (hasHistory) links.history = { href: `${self}/history` };
+      const linking = { row, resource, links };
+      for (const add of added) add(linking);
+      return links;
+    };
   };
 };
 
 const NOTHING: Resource = {};
 
 /** What is gone, or is no more than a name, has no address. */
-const referenceLink = (domain: Domain, source: Source, member: Member): AddLinks => {
+const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor => {
   const { name, column, target } = member;
   const other = target && sourcesOf(domain).of(target.name);
-  if (!target || !other) return () => {};
+  if (!target || !other) return () => undefined;
   const isParent = name === source.parent?.name;
   const [rel, label] = [kebab(name), target.label === undefined ? undefined : `${name}.${snake(target.label)}`];
-  return ({ row, caller, links }) => {
-    const id = row[column];
-    const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
-    if (isThere && may(caller, other.right, isParent ? parentIn(source, row) : { fields: { id } }))
-      links[rel] = { href: `/${target.path}/${id}` };
+  return (caller) => {
+    const isReadable = mayOf(caller, other.right);
+    return ({ row, links }) => {
+      const id = row[column];
+      const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
+      if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } })) links[rel] = { href: `/${target.path}/${id}` };
+    };
   };
 };
 
-const childLinks = (domain: Domain, source: Source): readonly AddLinks[] =>
-  source.children.flatMap(({ kind }): readonly AddLinks[] => {
+const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
+  source.children.flatMap(({ kind }): readonly LinksFor[] => {
     const child = sourcesOf(domain).of(kind.name);
     if (!child) return [];
     const { right, parent } = child;
-    const create = parent ? creationOf(domain, child) : undefined;
+    const creation = parent ? creationBy(domain, child) : undefined;
     const [isAsParent, rel] = [isReadAsParent(child), kebab(kind.name)];
     return [
-      ({ row, resource, caller, links }) => {
-        const isListed = isAsParent ? may(caller, right, resourceUnder(source, resource)) : reachOf(caller, right).size > 0;
-        if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
-        const link = create?.(caller, row, resource);
-        if (link) links[rel] = link;
+      (caller) => {
+        const [isReadable, hasAny, create] = [mayOf(caller, right), reachOf(caller, right).size > 0, creation?.(caller)];
+        return ({ row, resource, links }) => {
+          const isListed = isAsParent ? isReadable(resourceUnder(source, resource)) : hasAny;
+          if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
+          const link = create?.(row, resource);
+          if (link) links[rel] = link;
+        };
       },
     ];
   });
 
-const conditionOf = (domain: Domain, { kind }: Source, { when }: CommandInfo): Expression | undefined =>
-  when === undefined ? undefined : resolve(domain, kind, when);
-
-const idOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
-
-const isFulfilled = (condition: Expression | undefined, { fields = {}, find = () => undefined }: Resource, caller: Caller): boolean =>
-  condition === undefined || holds(condition, fields, idOf(caller), find);
+/** Whether a caller may, and what the command demands is true; nothing for those who never may. */
+const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+  const right = operationOf(kind, name) as Operation;
+  const holds: Holds | undefined = when === undefined ? undefined : holdsOf(resolve(domain, kind, when));
+  return (caller) => {
+    if (reachOf(caller, right).size === 0) return undefined;
+    const [isAllowed, userId] = [mayOf(caller, right), userIdOf(caller)];
+    if (holds === undefined) return isAllowed;
+    return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) && isAllowed(resource);
+  };
+};
 
 /** An action is there if the caller may take it, and it would change something. */
-const commandLink = (domain: Domain, source: Source, command: CommandInfo): AddLinks => {
+const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksFor => {
   const { kind, members } = source;
-  if (command.kind === 'create') return () => {};
-  const right = operationOf(kind, command.name) as Operation;
-  const condition = conditionOf(domain, source, command);
+  if (command.kind === 'create') return () => undefined;
+  const possible = possibleOf(domain, source, command);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
   // What was erased with its person cannot be written anew.
   const needed = command.form.flatMap((name) => {
@@ -153,49 +179,55 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): AddL
   const changes = command.form.length > 0 ? [] : sets.map(([name, value]) => [columnOf(name), value] as const);
   const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
   const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
-  return ({ row, resource, caller, links }) => {
-    const isPossible =
-      needed.every((column) => row[column] !== null) &&
-      (changes.length === 0 || changes.some(([column, value]) => row[column] !== value)) &&
-      isFulfilled(condition, resource, caller) &&
-      may(caller, right, resource);
-    if (isPossible) links[rel] = { href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`, method };
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (isPossible === undefined) return undefined;
+    return ({ row, resource, links }) => {
+      if (!needed.every((column) => row[column] !== null)) return;
+      if (changes.length > 0 && !changes.some(([column, value]) => row[column] !== value)) return;
+      if (!isPossible(resource)) return;
+      links[rel] = { href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`, method };
+    };
   };
 };
 
-const uploadLinks = ({ kind, members }: Source): readonly AddLinks[] => {
+const uploadLinks = ({ kind, members }: Source): readonly LinksFor[] => {
   const edit = editOf(kind);
   if (!edit) return [];
   const right = operationOf(kind, edit.name) as Operation;
   return members
     .filter(({ def }) => def.publicFile)
-    .map(({ name, column }): AddLinks => {
+    .map(({ name, column }): LinksFor => {
       const rel = kebab(name);
-      return ({ row, resource, caller, links }) => {
-        if (!may(caller, right, resource)) return;
-        const href = `/${kind.path}/${row.id}/${rel}`;
-        links[rel] = { href, method: 'PUT' };
-        if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };
+      return (caller) => {
+        const isAllowed = mayOf(caller, right);
+        return ({ row, resource, links }) => {
+          if (!isAllowed(resource)) return;
+          const href = `/${kind.path}/${row.id}/${rel}`;
+          links[rel] = { href, method: 'PUT' };
+          if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };
+        };
       };
     });
 };
 
 /** What is about to be is the caller’s own. */
-const creationOf = (domain: Domain, source: Source): Representation['creationOf'] => {
+const creationBy = (domain: Domain, source: Source): Representation['creationBy'] => {
   const { kind, owner, parent } = source;
   const command = Object.values(kind.commands).find((each) => each.kind === 'create' && !each.internal);
-  if (!command) return () => undefined;
-  const right = operationOf(kind, command.name) as Operation;
-  const condition = conditionOf(domain, source, command);
+  if (!command) return () => () => undefined;
+  const possible = possibleOf(domain, source, command);
   const above = parent?.target && sourcesOf(domain).of(parent.target.name);
-  return (caller, row?: Row, resource?: Resource) => {
-    if (caller.kind !== 'user') return undefined;
-    const fields: Record<string, unknown> = {};
-    if (owner) fields[owner.name] = caller.userId;
-    if (parent) fields[parent.name] = row?.id;
-    const there = above && row ? resourceUnder(above, resource ?? resourceIn(above, row)) : {};
-    const about: Resource = { ...there, fields };
-    if (!may(caller, right, about) || !isFulfilled(condition, about, caller)) return undefined;
-    return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (caller.kind !== 'user' || isPossible === undefined) return () => undefined;
+    return (row?: Row, resource?: Resource) => {
+      const fields: Record<string, unknown> = {};
+      if (owner) fields[owner.name] = caller.userId;
+      if (parent) fields[parent.name] = row?.id;
+      const there = above && row ? resourceUnder(above, resource ?? resourceIn(above, row)) : {};
+      if (!isPossible({ ...there, fields })) return undefined;
+      return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };
+    };
   };
 };

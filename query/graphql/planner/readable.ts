@@ -3,7 +3,7 @@ import { partsSql } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
 import { type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import { type Caller, type Operation, type Policy, reachOf } from '#shared/policy.ts';
+import { type Operation, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
 import { type Parameter, parameter } from './parameter.ts';
 import { literal, Sql, sql } from './sql.ts';
@@ -21,8 +21,6 @@ export type Readable = {
 
 /** Null for those who own nothing. */
 export const viewerId: Sql = parameter('bigint', ({ caller }) => userIdOf(caller));
-
-const userIdOf = (caller: Caller): number | null => (caller.kind === 'user' ? caller.userId : null);
 
 const WRITER: SqlWriter<Sql> = {
   sql,
