@@ -65,7 +65,7 @@ test('those that ask are known with the scopes that they have now', () => {
 });
 
 test('of what happens is known what is public, and what the scopes and the present role allow', () => {
-  const roles = new Map<UserId, Role>([[1 as UserId, 'author']]);
+  const roles = new Map<UserId, readonly Role[]>([[1 as UserId, ['author']]]);
   const comment = {
     type: 'comment.added',
     stream: 'comment-3',
@@ -78,12 +78,13 @@ test('of what happens is known what is public, and what the scopes and the prese
     right: 'article.read',
     resource: { articleStatus: 'draft', ownerId: 1 as UserId },
   } as unknown as Change;
-  const known = (scopes: readonly string[], ofRoles: ReadonlyMap<UserId, Role> = roles) =>
+  const known = (scopes: readonly string[], ofRoles: ReadonlyMap<UserId, readonly Role[]> = roles) =>
     [comment, draft].map((change) => isKnownTo({ roles: ofRoles, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
-  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, 'reader']]))).toEqual([true, false]);
+  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, ['reader']]]))).toEqual([true, false]);
+  expect(known(['read:articles'], new Map([[1 as UserId, ['author', 'reader']]]))).toEqual([true, true]);
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
 });
 
@@ -95,8 +96,8 @@ test('an event in a stream of an unknown kind is known to no owner, not even an 
     resource: { articleStatus: 'published' },
   } as unknown as Change;
   const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
-  expect(isKnownTo({ roles: new Map([[1 as UserId, 'admin']]), policy: POLICY }, endpoint, planted)).toBe(false);
+  expect(isKnownTo({ roles: new Map([[1 as UserId, ['admin']]]), policy: POLICY }, endpoint, planted)).toBe(false);
   expect(
-    isKnownTo({ roles: new Map([[1 as UserId, 'admin']]), policy: POLICY }, endpoint, { ...planted, stream: 'article-2' as StreamName }),
+    isKnownTo({ roles: new Map([[1 as UserId, ['admin']]]), policy: POLICY }, endpoint, { ...planted, stream: 'article-2' as StreamName }),
   ).toBe(true);
 });

@@ -12,15 +12,12 @@ export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: P
   eventTypes.some((pattern) => fitsPattern(pattern, type)) &&
   Object.entries(filter).every(([key, id]) => id === undefined || data[key] === id);
 
-/** Whether the owner, in the role that they have now, may know of it, by what the token could read that decided what goes where. */
+/** Whether the owner, in the role that they have now or in one that they may have, may know of it, by what the token could read that decided what goes where. */
 export const isKnownTo = (
-  { roles, policy }: { readonly roles: ReadonlyMap<UserId, Role>; readonly policy: Policy },
+  { roles, policy }: { readonly roles: ReadonlyMap<UserId, readonly Role[]>; readonly policy: Policy },
   { ownerId, scopes }: PlannedEndpoint,
   change: Change,
-): boolean => {
-  const role = roles.get(ownerId);
-  return role !== undefined && mayKnow(ownerOf({ ownerId, scopes }, role, policy), change);
-};
+): boolean => roles.get(ownerId)?.some((role) => mayKnow(ownerOf({ ownerId, scopes }, role, policy), change)) ?? false;
 
 /** What it depends on who is told of a change, and what. */
 const DECIDING = ['status', 'eventTypes', 'filter', 'scopes', 'payload'] as const satisfies readonly (keyof PlannedEndpoint)[];

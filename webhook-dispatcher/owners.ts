@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -19,20 +20,21 @@ export const ownerOf = ({ ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | '
 });
 
 /**
- * The roles of owners as they are now; who is gone is left out. Of one who is parked the role is not known: what they may know by the
- * last role of the domain is planned, so that it is not lost, and nothing is sent until they can be read again.
+ * The roles of owners as they are now; who is gone is left out. The role of one who is parked is not known: what they may know in any role
+ * that people can have is planned, so that it is not lost, and nothing is sent until they can be read again.
  */
 export const readRoles = async (
   database: Pool | Connection,
   domain: Domain,
   userIds: ReadonlySet<UserId>,
-): Promise<ReadonlyMap<UserId, Role>> => {
+): Promise<ReadonlyMap<UserId, readonly Role[]>> => {
   if (userIds.size === 0) return new Map();
-  const { rows } = await database.query<{ id: UserId; role: Role }>(
+  const { rows } = await database.query<{ id: UserId; role: Role | null }>(
     `select id, role from ${LIVE_SCHEMA}.users where id = any($1) and deleted_at is null
      union all
-     select split_part(stream, '-', 2)::bigint, $3::text from ${LIVE_SCHEMA}.parked where stream = any($2)`,
-    [[...userIds], [...userIds].map((id) => streamName('user', id)), domain.roles.at(-2)],
+     select split_part(stream, '-', 2)::bigint, null from ${LIVE_SCHEMA}.parked where stream = any($2)`,
+    [[...userIds], [...userIds].map((id) => streamName('user', id))],
   );
-  return new Map(rows.map(({ id, role }) => [id, role]));
+  const any = rolesOf(domain).filter((role) => role !== 'admin');
+  return new Map(rows.map(({ id, role }) => [id, role === null ? any : [role]]));
 };
