@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -56,13 +57,14 @@ export const DIRECTORY = 'auth-directory';
 
 /** Opens the directory and keeps it up with the log, in one process at a time. */
 export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
-  const { pool, eventLog, masterKey, log, metrics } = dependencies;
+  const { domain, pool, eventLog, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
   await migratePasswordResets(pool);
   await deleteLeftOfDeleted(pool);
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
+  const leastRole = leastRoleOf(domain);
   const reading = {
     codec: createCodec(dependencies),
     log,
@@ -77,14 +79,16 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     metrics,
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable(reading, events)) await hear(connection, event, emailHash);
+      for (const event of await readable(reading, events)) await hear(connection, event, { emailHash, leastRole });
     },
   });
   return {
     byEmail: (email) => selectPersonByEmail(pool, emailHash(email)),
     byId: (userId) => selectPersonById(pool, userId),
     register: ({ email, ...person }) =>
-      inTransaction(pool, (connection) => writePerson(connection, { ...person, emailHash: email === null ? null : emailHash(email) })),
+      inTransaction(pool, (connection) =>
+        writePerson(connection, { ...person, leastRole, emailHash: email === null ? null : emailHash(email) }),
+      ),
     async [Symbol.asyncDispose]() {
       await follower[Symbol.asyncDispose]();
       reading.lostKeys[Symbol.dispose]();
@@ -138,10 +142,12 @@ const passOver =
     return [];
   };
 
-const hear = async (connection: Connection, event: DecodedEvent<Followed>, emailHash: (email: string) => string): Promise<void> => {
+type Hearing = { readonly emailHash: (email: string) => string; readonly leastRole: Role };
+
+const hear = async (connection: Connection, event: DecodedEvent<Followed>, { emailHash, leastRole }: Hearing): Promise<void> => {
   const { version } = event;
   const { userId, email, role } = event.data;
-  await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role });
+  await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role, leastRole });
   // What was sent to the address of before is in other hands, perhaps.
   if (email !== undefined && event.type === 'user.updated') await deleteResetsOf(connection, userId);
   // Who has an account needs no invitation, whichever way they came by it.

@@ -22,6 +22,8 @@ export type PersonChange = {
   readonly version: Version;
   readonly emailHash?: string | null | undefined;
   readonly role?: Role | undefined;
+  /** What they are if no event that can be read has said so. */
+  readonly leastRole: Role;
 };
 
 export const selectPersonByEmail = async (database: Queryable, emailHash: string): Promise<Person | undefined> => {
@@ -56,7 +58,7 @@ export const selectEmailHash = async (database: Queryable, userId: UserId): Prom
  * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.
  * Who showed that they read mail to one address has not shown it for another.
  */
-export const writePerson = async (connection: Connection, { userId, version, emailHash, role }: PersonChange): Promise<void> => {
+export const writePerson = async (connection: Connection, { userId, version, emailHash, role, leastRole }: PersonChange): Promise<void> => {
   // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the other would refuse.
   await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.person', $1))`, [userId]);
   if (typeof emailHash === 'string') {
@@ -67,22 +69,22 @@ export const writePerson = async (connection: Connection, { userId, version, ema
     );
   }
   await connection.query(
-    `insert into auth.person as held (user_id, email_hash, role, status, version) values ($1, $2, coalesce($3, 'reader'), 'active', $5)
+    `insert into auth.person as held (user_id, email_hash, role, status, version) values ($1, $2, coalesce($3, $6), 'active', $5)
      on conflict (user_id) do update set
        email_hash = case when $4 then excluded.email_hash else held.email_hash end,
        confirmed_at = case when $4 and held.email_hash is distinct from excluded.email_hash then null else held.confirmed_at end,
        role = coalesce($3, held.role),
        version = $5
      where held.version <= $5 and held.status = 'active'`,
-    [userId, emailHash ?? null, role ?? null, emailHash !== undefined, version],
+    [userId, emailHash ?? null, role ?? null, emailHash !== undefined, version, leastRole],
   );
 };
 
-/** A deleted person has no address and nothing to sign in with; the row stays, because tokens may still name it. */
+/** A deleted person has no address, no role and nothing to sign in with; the row stays, because tokens may still name it. */
 export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
   await database.query(
-    `insert into auth.person (user_id, email_hash, role, status, version) values ($1, null, 'reader', 'deleted', $2)
-     on conflict (user_id) do update set email_hash = null, status = 'deleted', version = $2`,
+    `insert into auth.person (user_id, email_hash, role, status, version) values ($1, null, '', 'deleted', $2)
+     on conflict (user_id) do update set email_hash = null, role = '', status = 'deleted', version = $2`,
     [userId, version],
   );
   for (const table of SIGN_IN_TABLES) await database.query(`delete from ${table} where user_id = $1`, [userId]);
