@@ -3,7 +3,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { date, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { date, type Fields, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from './registry.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -22,6 +22,22 @@ const tried = assemble(base, [claim]);
 
 test('an aggregate that is there twice is refused', () => {
   expect(() => assemble(base, [claim, claim])).toThrow('There are two aggregates claim');
+});
+
+test('rights that cannot be told apart are refused when the domain is put together', () => {
+  const of = (kind: string, fields: Fields, read: object) =>
+    aggregate(kind as 'any', {
+      fields,
+      events: { made: { creates: Object.keys(fields) as never } },
+      commands: { make: { emits: 'made' } },
+      rights: { read: read as never },
+    });
+  const wing = of('wing', { name: line(9) }, { anyone: true });
+  const room = of('room', { wing: ref(wing), wingName: line(9) }, { anyone: true });
+  const desk = of('desk', { room: ref(room) }, { clerk: [{ room: { wing: { name: 'a' } } }, { room: { wingName: 'a' } }] });
+  expect(() => assemble(base, [wing, room, desk] as never)).toThrow(
+    'desk: rights to read ask for roomWingName in two meanings; give one of the fields another name',
+  );
 });
 
 test('what nothing carries out is refused by its name', () => {

@@ -1,7 +1,9 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
+import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { visibilityOf } from '../visibility/visibility.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
 import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
@@ -99,16 +101,24 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
       readonly 'refers to an aggregate that is not in the domain': Exclude<Later<A[number]>, A[number]['kind']>;
     };
 
+/** What no interpreter can read is refused here, where its author looks, and not once a process has begun to start. */
+const demandCompiles = (domain: Domain): void => {
+  visibilityOf(domain);
+  membershipsOf(domain);
+};
+
 /** The domain as a whole: what `start` takes. */
 export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
   demandNames(kinds);
-  return {
+  const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
   };
+  demandCompiles(domain);
+  return domain;
 };
