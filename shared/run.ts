@@ -4,6 +4,7 @@ import { type Config, loadConfig } from './config.ts';
 import { setupFailure } from './database/failures.ts';
 import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
+import { signUpRoleOf } from './sign-up-role.ts';
 import { answerStartArguments } from './start-arguments.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -37,6 +38,7 @@ export const run = async (start: Start, domain: Domain): Promise<never> => {
       process.exit(0);
     }
     const config = loadConfig();
+    signUpRoleOf(domain, config.signUp);
     const log = createLog({ level: config.logLevel });
     process.exit(await live(start, { config, log, domain }));
   } catch (error) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { signUpRoleOf } from '../../auth/accounts/sign-up-role.ts';
+import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from './registry.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';

@@ -28,6 +28,13 @@ test('a stop that takes too long is cut off with exit 1', async () => {
   expect(annals.output()).toContain('Stopping took too long');
 });
 
+test('a role for those who sign up that the domain does not have is refused before anything begins', async () => {
+  expect(await runAnnals(...living(FOREVER, { SIGNUP: 'pupil' }))).toEqual({
+    exit: 78,
+    output: 'SIGNUP is pupil, and must be off or a role of publishing: reader, author.\n',
+  });
+});
+
 test('a second signal exits at once, but the same one twice is one', async () => {
   await using annals = spawnAnnals(...living(`resources.defer(() => log.info('disposing')); ${NEVER_STOPS}`));
   await annals.said(/started/);
