@@ -4,7 +4,7 @@ import type { Find, State } from '../conditions/holds.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
-import { questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
+import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 
 /** Who may know of the events of a domain, compiled for each type of event. Unknown and internal types are not there. */
 export type Visibility = {
@@ -44,7 +44,7 @@ export type TypeVisibility = {
   /** Whether somebody may be able to read less after it. */
   readonly takesAway: boolean;
   /** As it was left, whether the facts are those of before or those of after it. */
-  factsAfter(facts: Facts, data: Row): Facts;
+  factsAfter(facts: Facts, clear: Clear): Facts;
 };
 
 const compiled = new WeakMap<Domain, Visibility>();
@@ -185,18 +185,14 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
 const constantsOf = ({ sets }: EventInfo): readonly (readonly [string, unknown])[] =>
   Object.entries(sets).filter(([, value]) => value !== 'now' && value !== 'caller');
 
-const factsAfter = ({ kind, facts }: KindVisibility, event: EventInfo): TypeVisibility['factsAfter'] => {
+const factsAfter = ({ watch, facts }: KindVisibility, event: EventInfo): TypeVisibility['factsAfter'] => {
   const own = facts.filter(({ path }) => path.length === 0);
-  const constants = new Map(constantsOf(event));
-  const set = Object.fromEntries(own.flatMap(({ key, field }) => (constants.has(field) ? [[key, constants.get(field)]] : [])));
-  const given = own
-    .filter(({ field }) => event.values.includes(field))
-    .map(({ key, field }) => [key, wire(field, kind.fields[field])] as const);
-  return (known, data) => ({
-    ...known,
-    ...set,
-    ...Object.fromEntries(given.flatMap(([key, name]) => (data[name] === undefined ? [] : [[key, data[name]]]))),
-  });
+  const fold = watch?.folds.get(event.type);
+  return (known, clear) => {
+    const after = fold?.apply(Object.fromEntries(own.map(({ key, field }) => [field, known[key]])), clear);
+    const told = own.flatMap(({ key, field }) => (after?.[field] === undefined ? [] : [[key, after[field]] as const]));
+    return { ...known, ...Object.fromEntries(told) };
+  };
 };
 
 /** What is left of a condition once an event has set what it sets. */

@@ -18,7 +18,7 @@ export type Watch = {
 };
 
 /** What an event holds in clear, when it happened, and by whom. */
-type Clear = { readonly data: Row; readonly at: string; readonly origin: { readonly actor: Actor } };
+export type Clear = { readonly data: Row; readonly at: string; readonly origin: { readonly actor: Actor } };
 
 type Fold = {
   readonly isCreation: boolean;

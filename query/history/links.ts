@@ -13,11 +13,13 @@ export const createLinks = (domain: Domain) => {
   const { types } = visibilityOf(domain);
   const causeOf = createCauseOf(domain);
   return ({ path, caller }: Of, { change, isReadable, data }: Described): HistoryEntry['_links'] => {
-    const { version, type, origin, resource } = change;
+    const { version, type, at, origin, resource } = change;
     const told = types.get(type);
     const cause = origin?.causation ? causeOf(type, data) : undefined;
     const isThere = told === undefined ? !type.endsWith('.deleted') : told.event.effect !== 'ends';
-    const mayRead = told === undefined || mayByFacts(caller, operationOf(told.of.kind, 'read'), told.factsAfter(resource, data));
+    const mayRead =
+      told === undefined ||
+      (origin !== null && mayByFacts(caller, operationOf(told.of.kind, 'read'), told.factsAfter(resource, { data, at, origin })));
     return {
       ...(isReadable && isThere && mayRead && { self: { href: `${path}?at=v${version}` } }),
       ...(cause !== undefined && may(caller, 'events.trace', {}) && { cause: { href: cause } }),
