@@ -6,7 +6,7 @@ import { line, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { type EventLog, type NewEvent, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { type Codec, createCodec } from '#shared/events/codec.ts';
@@ -97,6 +97,10 @@ const endedTask = async (status: 'new' | 'begun', ended: { board?: 'closed' | 'a
   );
   const stream = `task-${taskId}` as StreamName;
   await endChild({ domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) }, { stream, eventId: newId(), metadata: METADATA });
+  return endOf(stream);
+};
+
+const endOf = async (stream: StreamName) => {
   const last = (await Array.fromAsync(eventLog.read(stream))).flat().at(-1);
   return last?.type === 'task.dropped' ? { title: last.data.title } : 'stays';
 };
@@ -115,3 +119,38 @@ test.each([
     expect(await endedTask(status, ended)).toEqual(isEnded ? { title: 'Two' } : 'stays');
   },
 );
+
+const damages: Readonly<Record<string, (event: NewEvent) => NewEvent>> = {
+  'whose title is none': (event) => ({ ...event, data: { ...event.data, title: 7 } }),
+  'of a type that nobody knows': (event) => ({ ...event, type: 'task.folded' }),
+  'without metadata': (event) => ({ ...event, metadata: {} }),
+};
+test.each([
+  ['whose title is none', 0, 'Three'],
+  ['whose title is none', 2, 'Two'],
+  ['of a type that nobody knows', 1, 'Three'],
+  ['without metadata', 2, 'Two'],
+] as const)('an event %s, the one at %i, keeps no task alive: its end holds what the others say', async (how, index, title) => {
+  ids += 10;
+  const named = { taskId: ids + 3, boardId: ids + 1, helperId: ids + 2 };
+  const { taskId, boardId } = named;
+  await append(
+    `board-${boardId}`,
+    { type: 'board.opened', data: { boardId, title: 'One' } },
+    { type: 'board.archived', data: { boardId } },
+  );
+  const stream = `task-${taskId}` as StreamName;
+  const events = [
+    { type: 'task.added', data: { ...named, title: 'One' } },
+    { type: 'task.renamed', data: { ...named, title: 'Two' } },
+    { type: 'task.renamed', data: { ...named, title: 'Three' } },
+  ].map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent }));
+  const encoded = await codec.encodeAll(stream, METADATA, events);
+  await eventLog.append(
+    stream,
+    NO_STREAM,
+    encoded.map((event, at) => (at === index ? (damages[how]?.(event) ?? event) : event)),
+  );
+  await endChild({ domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) }, { stream, eventId: newId(), metadata: METADATA });
+  expect(await endOf(stream)).toEqual({ title });
+});

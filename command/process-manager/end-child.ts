@@ -1,21 +1,22 @@
 import * as z from 'zod';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
+import type { AggregateState } from '#kernel/decide/evolve.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
 
 type Dependencies = {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'append'>;
-  readonly codec: Pick<Codec, 'encode' | 'decodeAll'>;
+  readonly codec: Pick<Codec, 'encode'>;
   readonly memberships: readonly Membership[];
 };
 
@@ -24,8 +25,8 @@ export type Ending = { readonly stream: StreamName; readonly eventId: EventId; r
 const ATTEMPTS_MAX = 12;
 
 /**
- * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Nothing of it is decoded, unless its
- * end carries values: types and ids are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
+ * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Types, ids and what its end carries
+ * are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
  */
 export const endChild = async (dependencies: Dependencies, { stream, eventId, metadata }: Ending): Promise<void> => {
   const { eventLog, codec } = dependencies;
@@ -81,17 +82,17 @@ const firstEnded = async (eventLog: Pick<EventLog, 'read'>, bound: readonly Memb
   return undefined;
 };
 
-/** What its end holds beside the ids, as it is now. */
-const carriedBy = async (
-  { domain, eventLog, codec }: Dependencies,
-  { kind: name, carries }: Membership,
-  stream: StreamName,
-): Promise<Row> => {
+/** What its end holds beside the ids, as the readable events leave it. */
+const carriedBy = async ({ domain, eventLog }: Dependencies, { kind: name, carries }: Membership, stream: StreamName): Promise<Row> => {
   const kind = domain.kinds[name];
   if (kind === undefined || carries.length === 0) return {};
   const { evolve } = deciderOf(domain, kind);
-  let state: AggregateState = ABSENT;
-  for await (const page of eventLog.read(stream)) for (const event of await codec.decodeAll(page)) state = evolve(state, event);
+  const catalogue = catalogueOf(domain);
+  // It may be its creation that cannot be read.
+  let state: AggregateState = { status: 'present', fields: {}, lostUploads: '' };
+  for await (const page of eventLog.read(stream))
+    for (const { type, data, at, origin } of page.flatMap((event) => decodeClear(catalogue, event) ?? []))
+      state = evolve(state, { type, data, metadata: { at, actor: origin.actor } });
   const { fields } = state as { readonly fields?: Row };
   return Object.fromEntries(carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]));
 };
