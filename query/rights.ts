@@ -1,10 +1,9 @@
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
-import { conditionSql } from '#kernel/conditions/sql.ts';
+import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Caller, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import { writerFor } from './condition-text.ts';
 import type { Member, Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
@@ -27,20 +26,28 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
     ...Object.entries(equal).map(([column, value]) => `t.${column} = ${parameters.add(value)}::bigint`),
   ];
   const state = source.members.find(({ def }) => def.kind === 'states');
-  if (!state) {
-    if (reach.has(always) || isReadAsParent(source)) return [narrowed];
-    return [
-      (parameters) => [...narrowed(parameters), `(${[...reach].map((each) => textOf(caller, source, each, parameters)).join(' or ')})`],
-    ];
-  }
+  if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, { right: source.right, source }, parameters)]];
   return partsOf(caller, source).flatMap(({ state: value, left }) => {
     if (states !== undefined && !states.includes(value)) return [];
     // As it stands, because some indexes are of one state only.
     const isState = `t.${state.column} = '${value}'`;
     const only = left.op === 'caller' ? equal[source.members.find(({ name }) => name === left.field)?.column ?? ''] : undefined;
     if (left === always || (only !== undefined && only === userIdOf(caller))) return [(parameters) => [isState, ...narrowed(parameters)]];
-    return only === undefined ? [(parameters) => [isState, textOf(caller, source, left, parameters), ...narrowed(parameters)]] : [];
+    return only === undefined ? [(parameters) => [isState, textOf(caller, source.kind, left, parameters), ...narrowed(parameters)]] : [];
   });
+};
+
+/** The rows of a kind, or of what is the kernel's own. */
+type Rows = Pick<Source, 'right'> & { readonly source: Source | undefined };
+
+/**
+ * The same in one condition on the row t, if it takes any. Of what is as visible as its parent, whoever leads there has asked for the right.
+ */
+export const readableRows = (caller: Caller, { right, source }: Rows, parameters: Parameters): readonly string[] => {
+  const reach = reachOf(caller, right);
+  if (reach.size === 0) return ['false'];
+  if (reach.has(always) || (source && isReadAsParent(source))) return [];
+  return [`(${[...reach].map((each) => textOf(caller, source?.kind, each, parameters)).join(' or ')})`];
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
@@ -73,9 +80,23 @@ const partsOf = (
   return states.map((state) => ({ state, left: always }));
 };
 
-const textOf = (caller: Caller, { kind }: Source, condition: Expression, parameters: Parameters): string => {
+const textOf = (caller: Caller, kind: Kind | undefined, condition: Expression, parameters: Parameters): string => {
   if (caller.kind === 'system') return 'true';
+  const viewer = (): string => `${parameters.add(userIdOf(caller))}::bigint`;
+  // What is the kernel's own has an owner, and rights to it ask for nothing else.
+  if (kind === undefined) return `t.owner_id = ${viewer()}`;
   // PostgreSQL refuses a value that no condition names.
-  const writer = writerFor(() => `${parameters.add(userIdOf(caller))}::bigint`);
+  const writer = writerFor(viewer);
   return conditionSql(writer, condition, { domain: caller.policy.domain, kind, row: 't' });
 };
+
+/** Makes conditions of rights as text; `addViewer` adds the caller's id to the values where a condition asks for it, and only there. */
+const writerFor = (addViewer: () => string): SqlWriter<string> => ({
+  sql: (strings, ...holes) => String.raw(strings, ...holes),
+  name: (word) => word,
+  constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
+  table: (name) => `read_model.${name}`,
+  get viewer() {
+    return addViewer();
+  },
+});

@@ -6,7 +6,7 @@ import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import type { Operation, Resource } from '#shared/policy.ts';
+import type { Operation } from '#shared/policy.ts';
 
 /** A field of an aggregate, and the column that has it. */
 export type Member = {
@@ -51,7 +51,6 @@ export type Needs = {
     readonly reference: string;
     readonly column: string;
     readonly kind: Kind;
-    readonly isParent: boolean;
     readonly needs: Needs;
   }[];
 };
@@ -204,7 +203,6 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
           reference,
           column: column(reference, def),
           kind: target,
-          isParent,
           needs: needsOf(domain, target, asked, `${prefix}${reference}.`),
         },
       ];
@@ -222,26 +220,4 @@ export const fieldsIn = ({ fields }: Needs, row: Row, where: 'column' | 'joined'
     state[field.name] = field.isInstant && value instanceof Date ? value.toISOString() : value;
   }
   return state;
-};
-
-/** What rights to a row are asked of; nothing if what it stands under is not there. */
-export const resourceOf = async (
-  { needs }: Source,
-  row: Row,
-  find: (kind: Kind, id: number) => Promise<Row | undefined>,
-): Promise<Resource | undefined> => {
-  const found = new Map<string, State>();
-  const follow = async (from: Needs, at: Row): Promise<boolean> => {
-    for (const { column: reference, kind, isParent, needs: further } of from.behind) {
-      const id = at[reference];
-      const other = typeof id === 'number' ? await find(kind, id) : undefined;
-      if (!other && isParent) return false;
-      if (!other) continue;
-      found.set(`${kind.name} ${id}`, fieldsIn(further, other));
-      if (!(await follow(further, other))) return false;
-    }
-    return true;
-  };
-  if (!(await follow(needs, row))) return undefined;
-  return { fields: fieldsIn(needs, row), find: (kind, id) => found.get(`${kind} ${id}`) };
 };

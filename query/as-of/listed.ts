@@ -1,7 +1,8 @@
 import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may } from '#shared/policy.ts';
+import { resourceOf } from '../kinds/rows.ts';
 import { isReadAsParent, readableParts } from '../rights.ts';
-import { type Filter, type Row, resourceOf, type Source } from '../sources.ts';
+import type { Filter, Row, Source } from '../sources.ts';
 import { webhookResource } from '../webhooks/representation.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';

@@ -134,19 +134,28 @@ const joinedIn = ({ fields, behind: references }: Needs): readonly string[] => [
   ...references.flatMap(({ needs }) => joinedIn(needs)),
 ];
 
+type FindRow = (kind: Kind, id: number) => Promise<Row | undefined>;
+
 /** A row with its references, each found by itself; nothing if what it stands under is not there. */
-export const withReferences = async (
-  source: Source,
-  row: Row,
-  find: (kind: Kind, id: number) => Promise<Row | undefined>,
-): Promise<ItemRow | undefined> => {
+export const withReferences = async (source: Source, row: Row, find: FindRow): Promise<ItemRow | undefined> =>
+  (await join(source, joinedOf(source), { row, find })) as ItemRow | undefined;
+
+/** What rights to a row are asked of, where what they depend on is found by itself; nothing if what it stands under is not there. */
+export const resourceOf = async (source: Source, row: Row, find: FindRow): Promise<Resource | undefined> => {
+  const whole = await join(source, behind(source.needs, []), { row, find });
+  return whole && resourceIn(source, whole);
+};
+
+type Joining = { readonly row: Row; readonly find: FindRow };
+
+const join = async (source: Source, joined: readonly Joined[], { row, find }: Joining): Promise<Row | undefined> => {
   const whole: Record<string, unknown> = { ...row };
-  for (const { path, column, kind, columns } of joinedOf(source)) {
+  for (const { path, column, kind, columns } of joined) {
     const prefix = path.slice(0, -1).map((each) => `${each}.`);
     const id = whole[`${prefix.join('')}${column}`];
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
     if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
     for (const each of columns) whole[[...path, each].join('.')] = other?.[each] ?? null;
   }
-  return whole as ItemRow;
+  return whole;
 };

@@ -1,10 +1,7 @@
-import { always } from '#kernel/conditions/expression.ts';
-import { conditionSql } from '#kernel/conditions/sql.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type Caller, type Operation, reachOf } from '#shared/policy.ts';
-import { writerFor } from '../../condition-text.ts';
-import { isReadAsParent } from '../../rights.ts';
+import type { Caller, Operation } from '#shared/policy.ts';
+import { readableRows } from '../../rights.ts';
 import { type Filter, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
@@ -201,8 +198,9 @@ type From = {
 /** What somebody owns must have its owner to stand in a list, who is not there while they are parked. */
 const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, column }: Asked): string => {
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
-  const conditions = [...belongs, ...readable(listing, caller, parameters), ...filtered(listing, filter, parameters)];
-  const { source } = listing;
+  const { source, isThere } = listing;
+  const there = isThere === undefined ? [] : [isThere];
+  const conditions = [...belongs, ...there, ...readableRows(caller, listing, parameters), ...filtered(listing, filter, parameters)];
   const sort = listing.sorts.find((each) => each.column === column);
   const stateColumn = source?.members.find(({ def }) => def.kind === 'states')?.column;
   const ordered = [
@@ -211,21 +209,6 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
   ];
   const owner = source?.owner ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
   return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
-};
-
-/** Of what is as visible as its parent, whoever resolves that has asked for the right. */
-const readable = ({ source, right, isThere }: Listing, caller: Caller, parameters: Parameters): readonly string[] => {
-  const there = isThere === undefined ? [] : [isThere];
-  const reach = reachOf(caller, right);
-  if (reach.size === 0) return ['false'];
-  if (caller.kind === 'system' || reach.has(always) || (source && isReadAsParent(source))) return there;
-  const viewer = () => `${parameters.add(caller.kind === 'user' ? caller.userId : null)}::bigint`;
-  if (!source) return [...there, `t.owner_id = ${viewer()}`];
-  const { domain } = caller.policy;
-  // PostgreSQL refuses a value that no condition names.
-  const writer = writerFor(viewer);
-  const conditions = [...reach].map((each) => conditionSql(writer, each, { domain, kind: source.kind, row: 't' }));
-  return [...there, `(${conditions.join(' or ')})`];
 };
 
 const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameters): readonly string[] =>
