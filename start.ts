@@ -1,89 +1,36 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { openBlobs } from '#shared/blobs/open.ts';
-import { openChangeStream } from '#shared/change-stream/open.ts';
-import { type FirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
-import { openFoundation } from '#shared/foundation.ts';
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { policyOf } from '#shared/policy.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
-import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
-import { startAudit } from './audit/service.ts';
-import { prepareFirstMinute } from './auth/first-minute.ts';
-import { openAuth } from './auth/open-auth.ts';
-import { isPagePath } from './auth/pages/page-paths.ts';
-import { commandRoutes } from './command/routes.ts';
-import { startCommandService } from './command/service.ts';
-import { startProjectionOrders } from './projector/carry-out-orders.ts';
-import { startConfiguredPublisher } from './projector/publish.ts';
-import { startProjector } from './projector/service.ts';
-import { startSampling } from './projector/take-samples.ts';
-import { queryLinksOf, startQueryService } from './query/service.ts';
-import { startDispatcher } from './webhook-dispatcher/service.ts';
 
-/** All roles in one process, for a domain, on the embedded database unless the settings name another. */
-export const start = (domain: Domain): Promise<void> => run(startRoles, domain);
+type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
 
-const startRoles = async (context: ProcessContext): Promise<void> => {
-  const foundation = await openFoundation(context, 'annals');
-  const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
-  const gateway = context.resources.use(
-    await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks }),
-  );
-  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
-  const { config, log } = context;
-  context.resources.use(await startProjector({ ...foundation, bell, log }));
-  context.resources.use(await startProjectionOrders({ ...foundation, log }));
-  context.resources.use(await startSampling({ ...foundation, log }));
-  context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
-  context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
-  const { auth, authentication } = await openAuth(context, foundation, gateway);
-  const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
-  const query = context.resources.use(
-    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
-  );
-  const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  const isDevelopment = context.config.environment === 'development';
-  const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
-  const { requireIfMatch, limits } = context.config;
-  const { shortWay, readWritten } = query;
-  const writes = commandRoutes({ ...foundation, gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
-  // What is asked for most comes first, because Express tries one route after the other.
-  const routes = [resourcePaths(foundation.domain), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
-  const links = queryLinksOf(foundation.domain);
-  const { url } = await serveClients(context, foundation, { routes, links, isPage: isPagePath, authentication, shortWay });
-  if (!firstMinute) return;
-  await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
-  process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute, exampleScopes(foundation.domain)));
+/** Each is loaded where it runs, so that no process holds what another does. */
+const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
+  command: () => import('./command/role.ts'),
+  query: () => import('./query/role.ts'),
+  projector: () => import('./projector/role.ts'),
+  auth: () => import('./auth/role.ts'),
+  'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
 
-/** As every link names it; a port that the system chose is known only now. */
-const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
-
-/** Those of the first aggregate that the domain declares. */
-const exampleScopes = (domain: Domain): string => {
-  const path = Object.values(domain.kinds).find(({ name }) => name !== 'user')?.path ?? 'users';
-  return policyOf(domain)
-    .scopes.filter((scope) => scope === `read:${path}` || scope === `write:${path}`)
-    .join(' ');
+/**
+ * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of an operator (`audit verify`).
+ * A `main.ts` that calls it is all that an installation of another domain needs.
+ */
+export const start = async (domain: Domain, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+  const [first = '', ...others] = args;
+  const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
+  if (role !== undefined) return runRole(role, { domain, role: first, args: others });
+  if (first === '' || first.startsWith('-')) return runRole(() => import('./all-roles.ts'), { domain, roles: Object.keys(ROLES), args });
+  return operate(domain, args);
 };
 
-const banner = (url: string, { author }: FirstMinute, scopes: string): string => `
-  Annals is at ${url}
+const runRole = async (load: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
+  run(async (context) => (await load()).startRole(context), options);
 
-  Try next:
-    ${url}/docs                      the REST interface, to read and to try
-    ${url}/graphql                   GraphQL, in a browser
-    ${url}/account                   your own account, signed in as below
-    ${url}/console                   what happens, for administrators
-    curl ${url}/                     what is there
-    npm run -s token -- --scope '${scopes}'
-                                                an access token, as an administrator
-    npm run annals -- help           the command line
-    npm run annals -- log tail       the events so far
-
-  Sign in as ${author.email} with the password ${author.password}
-
-  Ctrl+C stops it; the data stays.
-
-`;
+/** The command line of operators alone. */
+export const operate = async (domain: Domain, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+  const { runCommandLine } = await import('./command-line/program.ts');
+  const { openTerminal } = await import('./command-line/terminal.ts');
+  using terminal = openTerminal(domain);
+  process.exitCode = await runCommandLine(args, terminal);
+};

@@ -1,18 +1,3 @@
-import { publishing } from '#domain/publishing.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { openFoundation } from '#shared/foundation.ts';
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { type ProcessContext, run } from '#shared/run.ts';
-import { openAuth } from './open-auth.ts';
-import { isPagePath } from './pages/page-paths.ts';
-
-/** The auth role alone. What it wants done to users goes to the command role. */
-const start = async (context: ProcessContext): Promise<void> => {
-  const foundation = await openFoundation(context, 'annals-auth');
-  const gateway = createHttpGateway({ urls: context.config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'auth' });
-  const { auth, authentication } = await openAuth(context, foundation, gateway);
-  await serveClients(context, foundation, { routes: [auth.routes], links: [], isPage: isPagePath, authentication });
-};
-
-await run(start, publishing);
+/** The role alone, as `node main.ts auth` starts it. */
+process.argv.splice(2, 0, 'auth');
+await import('../main.ts');

@@ -5,7 +5,7 @@ import { setupFailure } from './database/failures.ts';
 import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
 import { signUpRoleOf } from './sign-up-role.ts';
-import { answerStartArguments } from './start-arguments.ts';
+import { answerStartArguments, type StartArguments } from './start-arguments.ts';
 import { StartRefused } from './start-refused.ts';
 
 export type ProcessContext = {
@@ -19,6 +19,7 @@ export type ProcessContext = {
   readonly signal: AbortSignal;
 };
 
+type RunOptions = { readonly domain: Domain } & Partial<StartArguments>;
 type Start = (context: ProcessContext) => Promise<void>;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -30,9 +31,9 @@ const SAME_SIGNAL_MS = 300;
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at once, a stop that
  * takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
  */
-export const run = async (start: Start, domain: Domain): Promise<never> => {
+export const run = async (start: Start, { domain, ...given }: RunOptions): Promise<never> => {
   try {
-    const answer = answerStartArguments(process.argv.slice(1));
+    const answer = answerStartArguments({ program: process.argv[1] ?? '', args: [], ...given });
     if (answer !== undefined) {
       process.stdout.write(`${answer}\n`);
       process.exit(0);

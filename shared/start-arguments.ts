@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { StartRefused } from './start-refused.ts';
 
@@ -9,27 +9,48 @@ const ROOT = new URL('..', import.meta.url).pathname;
 /** What the version option prints, wherever it is given. */
 export const VERSION_LINE = `annals ${packageJson.version} (Node ${process.versions.node})`;
 
+export type StartArguments = {
+  /** The file that was started. */
+  readonly program: string;
+  /** Which was asked for alone. */
+  readonly role?: string;
+  /** What can be asked for alone. */
+  readonly roles?: readonly string[];
+  readonly args: readonly string[];
+};
+
 /** The text that the arguments of a start ask for, or undefined to start: settings are environment variables, and there is nothing else. */
-export const answerStartArguments = ([program = '', ...args]: readonly string[]): string | undefined => {
-  const file = relative(ROOT, program);
-  const isWhole = file === 'main.ts';
-  if (args.some((each) => each === '--help' || each === '-h')) return helpOn(isWhole ? 'npm start' : `node ${file}`);
+export const answerStartArguments = (given: StartArguments): string | undefined => {
+  const { args } = given;
+  const command = commandOf(given);
+  if (args.some((each) => each === '--help' || each === '-h')) return helpOn(command, given);
   const [first] = args;
   if (first === '--version' || first === '-v') return VERSION_LINE;
   if (first === undefined) return undefined;
-  const help = isWhole ? 'npm start -- --help' : `node ${file} --help`;
   throw new StartRefused(
-    `There is no ${first.startsWith('-') ? 'option' : 'argument'} ${first}: Annals is set up by environment variables (more: ${help}).`,
+    `There is no ${first.startsWith('-') ? 'option' : 'argument'} ${first}: Annals is set up by environment variables (more: ${
+      command === 'npm start' ? 'npm start --' : command
+    } --help).`,
     {
       exitCode: EX_USAGE,
     },
   );
 };
 
-const helpOn = (command: string): string => `Starts Annals, until Ctrl+C.
+/** As it was started. */
+const commandOf = ({ program, role }: StartArguments): string => {
+  const file = relative(ROOT, program);
+  if (file === 'main.ts' && role === undefined) return 'npm start';
+  const started = `node ${file.startsWith('..') ? relative('.', program) : file}`;
+  return role === undefined || file === join(role, 'main.ts') ? started : `${started} ${role}`;
+};
+
+const helpOn = (command: string, { program, roles = [] }: StartArguments): string => {
+  const alone = roles.length === 0 ? '' : `\nOne role alone: node ${relative('.', program)} <role>, of ${roles.join(', ')}\n`;
+  return `Starts Annals, until Ctrl+C.
 
 Usage: ${command}
-
+${alone}
 Options:
   --help      Shows this.
   --version   Shows the version.
@@ -37,3 +58,4 @@ Options:
 Environment variables set it up, such as: PORT=4001 DATA_DIR=/var/lib/annals ${command}
   npm run annals -- settings   lists them with their defaults
   npm run annals -- help       the command line, for operators`;
+};

@@ -28,8 +28,10 @@ test.each([
   ['a role from shared, later', 'shared/x.ts', `const x = await import('../command/x.ts');`],
   ['a role for its side effects', 'shared/x.ts', `import '../command/x.ts';`],
   ['the audit from within a role', 'projector/service.ts', `import { x } from '../audit/x.ts';`],
-  ['the audit from shared', 'shared/main.ts', `import { x } from '../audit/x.ts';`],
+  ['the audit from shared', 'shared/role.ts', `import { x } from '../audit/x.ts';`],
   ['the domain from a role', 'query/x.ts', `import { x } from '#domain/x.ts';`],
+  ['the domain where a role begins', 'query/main.ts', `import { x } from '#domain/x.ts';`],
+  ['all that is started from within a role', 'query/x.ts', `await import('../main.ts');`],
   ['the domain from the kernel', 'kernel/x.ts', `import { x } from '#domain/x.ts';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
@@ -54,8 +56,8 @@ test.each([
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
   ['a role in the audit', 'audit/x.ts', `import { x } from '../projector/x.ts';`],
-  ['the audit where a role is started', 'projector/main.ts', `import { x } from '../audit/service.ts';`],
-  ['the domain where a role is started', 'projector/main.ts', `import { x } from '#domain/x.ts';`],
+  ['the audit where a role is started', 'projector/role.ts', `import { x } from '../audit/service.ts';`],
+  ['all that is started from where a role begins', 'projector/main.ts', `await import('../main.ts');`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);

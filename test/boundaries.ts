@@ -10,7 +10,7 @@ const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 
 /** What an operator does by hand is done by the parts of the roles themselves, and a proof holds the roles against each other. */
 const COMPOSING = new Set(['command-line', 'audit']);
 
-/** What runs in the process of a role, and is started by that role's `main.ts`. */
+/** What runs in the process of a role, and is started by that role's `role.ts`. */
 const HOSTED = 'audit';
 
 /** Where each driver may appear; everything else speaks to a port. */
@@ -49,16 +49,19 @@ const violationsOf = (path: string, sources: Sources): string[] => [
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
 
-/** Where the process of a role begins. */
+/** What runs where a role runs alone. */
+const roleOf = (path: string): string => `${folderOf(path)}/role.ts`;
+/** It starts what is composed at the root. */
 const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 
 const crossings = (path: string, specifier: string): string[] => {
-  if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain' && path !== entryOf(path))
+  if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain')
     return [`${path} imports ${specifier}: the domain is given to the roles, and no role knows it.`];
   if (!specifier.startsWith('.') || COMPOSING.has(folderOf(path))) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
-  if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === entryOf(path)) return [];
+  if (target === 'main.ts' && path === entryOf(path)) return [];
+  if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === roleOf(path)) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
 };
 

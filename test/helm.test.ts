@@ -293,7 +293,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
       const from = rule?.from.map(
         (each: { podSelector: { matchLabels: Record<string, string> } }) => each.podSelector.matchLabels['app.kubernetes.io/component'],
       );
-      const senders = roles.filter((each) => read(`${each}/main.ts`).includes('createHttpGateway'));
+      const senders = roles.filter((each) => read(`${each}/role.ts`).includes('createHttpGateway'));
       expect(from?.toSorted()).toEqual(role === 'command' ? senders.toSorted() : undefined);
     }
   });

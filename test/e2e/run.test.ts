@@ -5,7 +5,7 @@ const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { ru
 
 /** A process whose work is the given code, with `resources` and `log` in reach. */
 const living = (work: string, environment: Record<string, string> = {}) => {
-  const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, publishing);`;
+  const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, { domain: publishing });`;
   return [['--input-type=module', '--eval', code], environment] as const;
 };
 

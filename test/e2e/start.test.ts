@@ -123,6 +123,12 @@ test('a start explains itself and tells its version, and knows no other argument
     output: expect.stringMatching(/^Starts Annals[\s\S]*Usage: npm start\n/),
   });
   expect(await runAnnals(['query/main.ts', '--help'])).toEqual({ exit: 0, output: expect.stringContaining('Usage: node query/main.ts\n') });
+  expect(await runAnnals(['main.ts', 'query', '--help'])).toEqual({
+    exit: 0,
+    output: expect.stringContaining('Usage: node main.ts query\n'),
+  });
+  expect(await runAnnals(['main.ts', 'query', 'more'])).toEqual({ exit: 64, output: expect.stringContaining('There is no argument more') });
+  expect(await runAnnals(['main.ts', 'log', 'tail', '--help'])).toEqual({ exit: 0, output: expect.stringContaining('log tail') });
   expect(await runAnnals(['main.ts', '--version'])).toEqual({ exit: 0, output: expect.stringMatching(/^annals \d+\.\d+\.\d+ /) });
   expect(await runAnnals(['main.ts', '--port', '4001'])).toEqual({
     exit: 64,

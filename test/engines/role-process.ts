@@ -41,9 +41,9 @@ const keepTrackOf = (child: ChildProcess): void => {
   });
 };
 
-/** Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
-export const startRole = (file: string, settings: Readonly<Record<string, string>>, root = ROOT): RoleProcess => {
-  const child = spawn(process.execPath, [file], {
+/** A file, or a file and the role that it starts. Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
+export const startRole = (started: string, settings: Readonly<Record<string, string>>, root = ROOT): RoleProcess => {
+  const child = spawn(process.execPath, started.split(' '), {
     cwd: root,
     env: {
       PATH: process.env.PATH,

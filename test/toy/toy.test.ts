@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAnnals } from '../annals-process.ts';
 import { type Followed, follow } from '../engines/event-source.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
@@ -7,6 +8,7 @@ import { type Installation, operate, startInstallation } from '../engines/instal
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { startRole } from '../engines/role-process.ts';
 import { inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
@@ -139,6 +141,17 @@ test('streams and webhooks tell of it, each to those who may know', async () => 
   });
   const unknown = { url: `${sink.url}/hook`, eventTypes: ['ticket.exploded'] };
   expect((await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status).toBe(422);
+});
+
+test('its one file starts a role alone, and runs the commands of operators', async () => {
+  const { origin, settings } = installation;
+  await using query = startRole('test/toy/main.ts query', { ...settings, JWKS_URL: `${origin}/jwks`, COMMAND_URL: origin });
+  const { url } = await query.logged('Annals is ready.');
+  const answer = await fetch(`${url}/tickets/${ticket}`, { headers: { accept: 'application/json' } });
+  expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'solved' }]);
+  expect((await fetch(`${url}/oauth/token`, { method: 'POST' })).status).toBe(404);
+  const shown = await runAnnals(['test/toy/main.ts', 'log', 'show', `ticket-${ticket}`], settings);
+  expect(shown).toEqual({ exit: 0, output: expect.stringContaining('ticket.solved') });
 });
 
 test('its history tells who changed what, and how it was', async () => {

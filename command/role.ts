@@ -1,0 +1,51 @@
+import { Router } from 'express';
+import { openBlobs } from '#shared/blobs/open.ts';
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { type Foundation, openFoundation } from '#shared/foundation.ts';
+import { createApp } from '#shared/http/app.ts';
+import { fetchKeys } from '#shared/http/authenticate/keys.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { drainingOf, serveClients } from '#shared/http/serve-clients.ts';
+import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { openLoadShedder } from '#shared/http/shed-load.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import type { ProcessContext } from '#shared/run.ts';
+import { internalRoutes } from './internal-routes.ts';
+import { commandRoutes } from './routes.ts';
+import { startCommandService } from './service.ts';
+
+/** The command role alone. It takes writes of clients on PORT, and the commands of the other roles on INTERNAL_PORT. */
+export const startRole = async (context: ProcessContext): Promise<void> => {
+  const { config, log, resources } = context;
+  const foundation = await openFoundation(context, 'annals-command');
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
+  const loadKeys = fetchKeys(config.jwksUrl);
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
+  const beside = await serveRoles(context, foundation, gateway);
+  const writes = commandRoutes({ ...foundation, gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
+  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), writes], links: [], authentication, beside });
+};
+
+/** Two seconds before that the other roles close what they do not use, sooner than this one does while it stops: no command crosses that. */
+const KEEP_ALIVE_MS = 4_000;
+
+/** The commands of the other roles are taken by a server of their own, which only they can reach. */
+const serveRoles = async (
+  { config, log, resources }: ProcessContext,
+  { domain, masterKey, metrics, tracing }: Foundation,
+  gateway: CommandGateway,
+): Promise<HttpServer> => {
+  const { internal: listener, limits } = config;
+  // The other roles shed for themselves, but there may be many of them.
+  const shedder = resources.use(openLoadShedder(config.load, metrics));
+  const taken = internalRoutes({ domain, gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log });
+  const handler = createApp({ log, metrics, tracing, routes: [Router().use(shedder.handler), taken] });
+  const server = resources.use(
+    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), keepAliveMs: KEEP_ALIVE_MS, log }),
+  );
+  log.info({ url: server.url }, 'Commands of the other roles are taken.');
+  return server;
+};

@@ -1,0 +1,38 @@
+import { openBlobs } from '#shared/blobs/open.ts';
+import { openChangeStream } from '#shared/change-stream/open.ts';
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { openFoundation } from '#shared/foundation.ts';
+import { fetchKeys } from '#shared/http/authenticate/keys.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { serveClients } from '#shared/http/serve-clients.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { itemWrites } from '#shared/rest/writes/item-writes.ts';
+import type { ProcessContext } from '#shared/run.ts';
+import { queryLinksOf, startQueryService } from './service.ts';
+
+/** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */
+export const startRole = async (context: ProcessContext): Promise<void> => {
+  const { config, log, resources } = context;
+  const foundation = await openFoundation(context, 'annals-query', { isReader: true });
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
+  const loadKeys = fetchKeys(config.jwksUrl);
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
+  foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
+  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const { routes, refusals, shortWay, readWritten } = resources.use(
+    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
+  );
+  const { requireIfMatch, limits } = config;
+  const writes = itemWrites({ ...foundation, gateway, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  await serveClients(context, foundation, {
+    routes: [resourcePaths(foundation.domain), routes, writes, refusals],
+    links: queryLinksOf(foundation.domain),
+    authentication,
+    shortWay,
+  });
+};

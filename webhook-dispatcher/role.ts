@@ -1,0 +1,25 @@
+import { openChangeStream } from '#shared/change-stream/open.ts';
+import { gatewayKey } from '#shared/command-gateway/assertion.ts';
+import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
+import { openFoundation } from '#shared/foundation.ts';
+import { fetchKeys } from '#shared/http/authenticate/keys.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { serveClients } from '#shared/http/serve-clients.ts';
+import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import type { ProcessContext } from '#shared/run.ts';
+import { startDispatcher } from './service.ts';
+
+/** The dispatcher alone. What is asked of webhooks goes to the command role. */
+export const startRole = async (context: ProcessContext): Promise<void> => {
+  const { config, log, resources } = context;
+  const foundation = await openFoundation(context, 'annals-webhook-dispatcher');
+  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
+  const loadKeys = fetchKeys(config.jwksUrl);
+  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
+  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
+  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), routes], links: [], authentication });
+};
