@@ -21,7 +21,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     .map((statement) => statement.trim())
     .filter(Boolean);
   const isAlteration = (statement: string) => statement.startsWith('alter table ');
-  const derived = tables.all.flatMap(({ definition }) => definition ?? []);
+  const derived = tables.withItems.flatMap(({ definition }) => definition ?? []);
   const statements = [
     ...derived.flatMap(({ table, indexes }) => [table, ...indexes]),
     ...beside.filter((statement) => !isAlteration(statement)),
@@ -40,7 +40,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
 
 /** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
 const isNeededByWrites = (tables: Tables, statement: string): boolean =>
-  tables.all.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
+  tables.withItems.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
 
 /** Whether this release can write into a version. */
 export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {

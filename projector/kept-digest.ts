@@ -57,7 +57,7 @@ const statementsFor = (table: Digested): readonly string[] => {
 };
 
 /** What a read model has to have for its digest to be kept. */
-export const keptDigestOf = ({ all }: Tables): readonly string[] => all.flatMap(statementsFor);
+export const keptDigestOf = ({ withItems }: Tables): readonly string[] => withItems.flatMap(statementsFor);
 
 /**
  * Computes the digest of the read model that comes first in the search path, and has it kept from then on. Nobody else writes there
@@ -66,7 +66,7 @@ export const keptDigestOf = ({ all }: Tables): readonly string[] => all.flatMap(
 export const keepDigest = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const statement of keptDigestOf(tables)) await connection.query(statement);
   await inForm(connection);
-  for (const table of tables.all)
+  for (const table of tables.withItems)
     await connection.query(
       `insert into digest (name, rows, low, high) select '${table.name}', * from (${sumsOver(table, table.name)}) sums`,
     );
@@ -105,7 +105,7 @@ export const computeDigest = (pool: Pool, tables: Tables, schema: string): Promi
 export const computeDigestOn = async (connection: Connection, tables: Tables, schema: string): Promise<Digests> => {
   await inForm(connection);
   const digests: Record<string, string> = {};
-  for (const table of tables.all) {
+  for (const table of tables.withItems) {
     const { rows } = await connection.query<{ digest: string }>(
       `select ${TEXT} as digest from (${sumsOver(table, `${schema}.${table.name}`)}) sums`,
     );

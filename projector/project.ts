@@ -3,7 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
-import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
+import type { ProjectedItems, ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { exceptionsAmong, park } from './parked.ts';
 import { type Prepared, type Projection, prepare } from './prepared.ts';
 import { removalOf } from './removed.ts';
@@ -72,9 +72,9 @@ const eraseTexts = async (connection: Connection, tables: Tables, { departures, 
   if (gone.length > 0) await connection.query('insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', [gone]);
   const idsOf = Map.groupBy(
     written.flatMap(({ stream }) => tables.rowOf(stream) ?? []),
-    ({ table }) => table,
+    ({ table }) => table.kind,
   );
-  for (const table of tables.all) {
+  for (const table of tables.withItems) {
     // A user’s own row says by itself that they are gone.
     if (table.person === null || table.person === 'id') continue;
     const { person } = table;
@@ -83,14 +83,14 @@ const eraseTexts = async (connection: Connection, tables: Tables, { departures, 
         goneFrom(table, (row) => `${row}.${person} = any($1)`),
         [gone],
       );
-    const ids = [...new Set(idsOf.get(table)?.map(({ id }) => id))];
-    const isOfThem = (row: string) => `${row}.id = any($1) and d.user_id = ${row}.${person}`;
+    const ids = [...new Set(idsOf.get(table.kind)?.map(({ id }) => id))];
+    const isOfThem = (row: string) => `${row}.${'key' in table ? table.key[0] : 'id'} = any($1) and d.user_id = ${row}.${person}`;
     if (ids.length > 0) await connection.query(goneFrom(table, isOfThem, 'departed d'), [ids]);
   }
 };
 
 /** Takes away what belongs to people who are gone: the whole row, or what of it is personal. */
-const goneFrom = (table: ProjectedTable, isOfThem: (row: string) => string, others = ''): string => {
+const goneFrom = (table: ProjectedTable | ProjectedItems, isOfThem: (row: string) => string, others = ''): string => {
   const { name, personal } = table;
   if (table.afterDeparture === 'removed')
     return removalOf(table, `delete from ${name} t ${others && `using ${others}`} where ${isOfThem('t')}`);

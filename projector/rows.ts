@@ -39,9 +39,19 @@ export const write = async <Column extends string>(
   changes: readonly Change<Column>[],
 ): Promise<void> => {
   const folded = fold(changes);
-  await checkUnwritten(connection, table, folded);
-  const alike = new Map<string, { kind: Change<Column>['kind']; given: readonly string[]; rows: unknown[] }>();
-  for (const { kind, row } of folded.changes) {
+  await demandValues(connection, table, unwrittenIn(folded));
+  for (const { kind, given, rows } of grouped(table, folded.changes)) {
+    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
+  }
+  await noteRemoved(connection, table, folded.vanished);
+};
+
+type Group<Column extends string> = { readonly kind: Change<Column>['kind']; readonly given: readonly string[]; readonly rows: unknown[] };
+
+/** By what each does, and to which columns. */
+export const grouped = <Column extends string>(table: Table<Column>, changes: readonly Change<Column>[]): Iterable<Group<Column>> => {
+  const alike = new Map<string, Group<Column>>();
+  for (const { kind, row } of changes) {
     // In the table's order, so that equal sets of columns make equal statements.
     const given = Object.keys(table.columns).filter((column) => column in row);
     const key = `${kind} ${given.join()}`;
@@ -49,30 +59,31 @@ export const write = async <Column extends string>(
     if (group) group.rows.push(row);
     else alike.set(key, { kind, given, rows: [row] });
   }
-  for (const { kind, given, rows } of alike.values()) {
-    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
-  }
-  await noteRemoved(connection, table, folded.vanished);
+  return alike.values();
 };
+
+/** What no statement writes: what is covered up, and what is for rows that are not there. */
+const unwrittenIn = <Column extends string>({ changes, covered }: Folded<Column>): readonly object[] => [
+  ...covered,
+  ...changes.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : [])),
+];
 
 /**
  * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that are not there. It must
  * refuse a batch exactly where it would refuse one of its events; so the tables check no values except by their types.
  */
-const checkUnwritten = async <Column extends string>(
+export const demandValues = async (
   connection: Connection,
-  table: Table<Column>,
-  { changes, covered }: Folded<Column>,
-) => {
-  const types: Readonly<Record<string, string>> = table.columns;
-  // Every text that was decoded is one for PostgreSQL too.
-  const checked = Object.keys(types).filter((column) => types[column] !== 'text');
-  const unwritten = [...covered, ...changes.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : []))];
+  { columns }: { readonly columns: Readonly<Record<string, string>> },
+  unwritten: readonly object[],
+): Promise<void> => {
   if (unwritten.length === 0) return;
-  await connection.query(`select from ${sourceOf(table, checked)}`, [JSON.stringify(unwritten, checked)]);
+  // Every text that was decoded is one for PostgreSQL too.
+  const checked = Object.keys(columns).filter((column) => columns[column] !== 'text');
+  await connection.query(`select from ${sourceOf({ columns }, checked)}`, [JSON.stringify(unwritten, checked)]);
 };
 
-const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
+export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
   `json_to_recordset($1) as p (${given.map((column) => `${column} ${columns[column]}`).join(', ')})`;
 
 const statementOf = <Column extends string>(table: Table<Column>, kind: Change<Column>['kind'], given: readonly string[]): string => {

@@ -3,6 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import { writeItems } from './items.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { write } from './rows.ts';
 
@@ -46,6 +47,13 @@ const writeAll = async (connection: Connection, tables: Tables, events: readonly
   // In one order, so that two that write at the same time wait for each other and never both.
   for (const table of tables.all) {
     const own = byTable.get(table);
-    if (own) await write(connection, table, own.map(table.project));
+    if (own === undefined) continue;
+    await write(connection, table, own.map(table.project));
+    for (const items of table.items)
+      await writeItems(
+        connection,
+        items,
+        own.flatMap((event) => items.changes(event) ?? []),
+      );
   }
 };

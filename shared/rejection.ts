@@ -1,4 +1,4 @@
-import { snake, spaced } from '#kernel/registry/names.ts';
+import { oneOf, snake, spaced } from '#kernel/registry/names.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
@@ -53,6 +53,10 @@ export const notFound = (kind: string): RejectionCode => `${snake(kind)}_not_fou
 export const deleted = (kind: string): RejectionCode => `${snake(kind)}_deleted` as DomainCode;
 /** Of which a fact is not true, as `article_not_published`. */
 export const isNot = (kind: string, fact: string): RejectionCode => `${snake(kind)}_not_${snake(fact)}` as DomainCode;
+/** An item with the same key, as `collection_item_exists`. */
+export const exists = (one: string): RejectionCode => `${snake(one)}_exists` as DomainCode;
+/** A list that can hold no more, as `collection_items_full`. */
+export const isFull = (kind: string, list: string): RejectionCode => `${snake(kind)}_${snake(list)}_full` as DomainCode;
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
@@ -73,6 +77,8 @@ export const sentenceOf = (code: RejectionCode): string => {
       ? `There is no such ${text.slice(0, -' not found'.length)}.`
       : `The ${text.slice(0, -' deleted'.length)} was deleted.`;
   }
+  if (text.endsWith(' full')) return `The ${text.slice(0, -' full'.length)} are as many as there may be.`;
+  if (text.endsWith(' exists')) return `There is such ${oneOf(text.slice(0, -' exists'.length))} already.`;
   const [, kind, fact] = /^(.+?) not (.+)$/.exec(text) ?? [];
   return kind === undefined ? 'The rules are against it.' : `The ${kind} is not ${fact}.`;
 };

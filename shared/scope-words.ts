@@ -55,6 +55,7 @@ const hasHidden = (domain: Domain, kind: Kind): boolean =>
     ?.alternatives.some(({ op }) => op === 'caller') ?? false;
 
 const verbOf = (command: CommandInfo): string => {
+  if (command.list !== undefined) return 'change';
   switch (command.kind) {
     case 'create':
       return 'write';

@@ -1,6 +1,7 @@
 import type { Table } from '#shared/read-model/change.ts';
-import { fieldOf, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import type { Comparison } from './compare.ts';
+import { keyOf } from './compare-live.ts';
 
 /**
  * The rows of the projection, held against what the deciders say of the same events. What only the projection keeps, such as when
@@ -9,7 +10,10 @@ import type { Comparison } from './compare.ts';
 export const foldComparisons = (tables: Tables, schema: string): readonly Comparison[] => {
   const departed = `(select user_id from ${schema}.fold_departed)`;
   return [
-    ...tables.all.map((table) => comparisonOf(schema, ...seenOf(table, departed))),
+    ...tables.all.flatMap((table) => [
+      comparisonOf(schema, ...seenOf(table, departed)),
+      ...table.items.map((items) => itemsOf({ schema, departed }, table, items)),
+    ]),
     {
       table: 'departed',
       columns: ['user_id'],
@@ -52,12 +56,34 @@ const comparisonOf = (schema: string, table: Form, { recorded = {}, found = {}, 
   };
 };
 
+/** Items by their aggregates; of which event they are last, only the projection keeps. */
+const itemsOf = (
+  { schema, departed }: { readonly schema: string; readonly departed: string },
+  table: ProjectedTable,
+  items: ProjectedItems,
+): Comparison => {
+  const { version: _, ...known } = columnsOf(items);
+  const all = { ...Object.fromEntries(items.key.map((column) => [column, items.columns[column as 'id']])), ...known };
+  const { recorded = {} } = seenOf(items, departed)[1] ?? {};
+  const columns = Object.keys(all);
+  const types = Object.entries(all).map(([column, type]) => `${column} ${type}`);
+  const key = `${keyOf(items)} as key`;
+  return {
+    table: items.name,
+    columns,
+    recorded: `select ${key}, ${columns.map((column) => `${recorded[column] ?? column} as ${column}`).join(', ')}
+      from (select e.* from ${schema}.fold_${table.name} f, json_to_recordset(f.expected_${items.name}::json) as e (${types.join(', ')})
+        where ${isShown(schema, table)}) expected`,
+    found: `select ${key}, ${columns.join(', ')} from ${schema}.${items.name}`,
+  };
+};
+
 /** Of an aggregate that is parked no row tells anything. */
 const isShown = (schema: string, { kind }: Pick<Table, 'kind'>): string =>
   `f.id not in (select substr(stream, ${kind.length + 2})::bigint from ${schema}.parked where stream ~ '^${kind}-[1-9][0-9]{0,15}$')`;
 
 /** What somebody wrote or registered goes with them. */
-const seenOf = (table: ProjectedTable, departed: string): readonly [Form, Otherwise?] => {
+const seenOf = (table: ProjectedTable | ProjectedItems, departed: string): readonly [Form, Otherwise?] => {
   const { columns, personal, person, afterDeparture } = table;
   if (person === null) return [table];
   if (person !== 'id') {

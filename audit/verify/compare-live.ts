@@ -13,7 +13,7 @@ const KEYS = {
 /** The read model in use, held against the one that was just made from the log: all columns that are written, except when something was parked. */
 export const liveComparisons = async (connection: Connection, tables: Tables, schema: string): Promise<readonly Comparison[]> => {
   const comparisons: Comparison[] = [];
-  for (const [table, key] of [...tables.all.map(({ name }) => [name, 'id'] as const), ...Object.entries(KEYS)]) {
+  for (const [table, key] of [...tables.withItems.map((each) => [each.name, keyOf(each)] as const), ...Object.entries(KEYS)]) {
     const columns = await columnsOf(connection, schema, table);
     const selected = [`${key} as key`, ...columns].join(', ');
     const [recorded, found] = [schema, LIVE_SCHEMA].map((each) => `select ${selected} from ${each}.${table}`) as [string, string];
@@ -21,6 +21,9 @@ export const liveComparisons = async (connection: Connection, tables: Tables, sc
   }
   return comparisons;
 };
+
+/** Items are told apart by their aggregates too. */
+export const keyOf = (table: Tables['withItems'][number]): string => ('key' in table ? table.key.join(` || '.' || `) : 'id');
 
 const columnsOf = async (connection: Connection, schema: string, table: string): Promise<readonly string[]> => {
   const { rows } = await connection.query<{ name: string }>(

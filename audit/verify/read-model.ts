@@ -77,7 +77,7 @@ const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Pro
 };
 
 /** All tables of a read model that say something of the log. */
-const namesOf = ({ all }: Tables): readonly string[] => [...all.map(({ name }) => name), 'departed', 'removed', 'parked'];
+const namesOf = ({ withItems }: Tables): readonly string[] => [...withItems.map(({ name }) => name), 'departed', 'removed', 'parked'];
 
 /** Everything is in the tables, and the planner knows of them: what is still to come is little. */
 const settle = async ({ verification: { pool, tables, onProgress }, schema, fold }: Proving): Promise<void> => {

@@ -51,11 +51,12 @@ const explained = async (
   return { kind, table, key, stream, columns, ...(await behind(eventLog, stream, upTo)) };
 };
 
-/** What is parked is told apart by its stream, and what was removed by its table and its id. */
+/** What is parked is told apart by its stream, what was removed by its table and its id, and an item by that of its aggregate too. */
 const streamOf = (tables: Tables, table: string, key: string): StreamName => {
   const [name = '', id] = table === 'removed' ? key.split(' ') : [table === 'departed' ? 'users' : table, key];
-  const kind = tables.named(name)?.kind;
-  return (kind === undefined ? key : `${kind}-${id}`) as StreamName;
+  const found = tables.named(name);
+  if (found === undefined) return key as StreamName;
+  return `${found.kind}-${'key' in found ? id?.split('.')[0] : id}` as StreamName;
 };
 
 type Column = RowFinding['columns'][number];

@@ -6,11 +6,11 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { fieldOf, type ProjectedTable } from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
 import { decodeAround } from '../../projector/decode.ts';
 import type { Projection } from '../../projector/prepared.ts';
 import { foldingOf } from '../verify/deciders.ts';
-import { expectedRow } from './expected-row.ts';
+import { expectedItems, expectedRow } from './expected-row.ts';
 
 export type RowDependencies = Projection & {
   readonly pool: Pool;
@@ -58,7 +58,8 @@ const fold = async ({ eventLog, codec }: RowDependencies, table: ProjectedTable,
   let last: RecordedEvent | undefined;
   let isDamaged = false;
   for await (const events of eventLog.read(stream)) {
-    if (table.person !== null && table.person !== 'id') for (const { data } of events) owners.add(data[fieldOf(table.person)]);
+    const { person = null } = [table, ...table.items].find((each) => each.person !== null) ?? {};
+    if (person !== null && person !== 'id') for (const { data } of events) owners.add(data[fieldOf(person)]);
     const { decoded, damaged } = await decodeAround(codec, events);
     isDamaged ||= damaged.some(({ version }) => !leftOut.includes(version));
     if (!isDamaged) state = decoded.filter(({ version }) => !leftOut.includes(version)).reduce(evolve, state);
@@ -80,6 +81,8 @@ const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exception
 
 type Seen = {
   readonly row: Readonly<Record<string, unknown>> | null;
+  /** By the names of their tables, each in the order of what tells them apart. */
+  readonly items: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[] | null>>;
   /** How far the read model was at the same moment. */
   readonly position: Position;
   readonly isParked: boolean;
@@ -90,12 +93,13 @@ type Seen = {
 /** All of one moment. Numbers in the log are safe integers, so that JSON has them as they are. */
 const readRow = async (
   pool: Pool,
-  { table, id }: { readonly table: Table; readonly id: number },
+  { table, id }: { readonly table: ProjectedTable; readonly id: number },
   { stream, owners }: { readonly stream: StreamName; readonly owners: readonly number[] },
 ): Promise<Seen | undefined> => {
   const { rows } = await pool.query<Seen>({
     name: `audit-watch-${table.name}`,
     text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table.name} t where id = $2) as row,
+       json_build_object(${table.items.map(itemsSql).join(', ')}) as items,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
        ${LEFT_OUT} as "leftOut",
@@ -104,6 +108,9 @@ const readRow = async (
   });
   return rows[0];
 };
+
+const itemsSql = ({ name, key: [of, id] }: ProjectedItems): string =>
+  `'${name}', (select json_agg(row_to_json(i) order by i.${id}) from ${LIVE_SCHEMA}.${name} i where i.${of} = $2)`;
 
 type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
@@ -115,8 +122,13 @@ const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: L
   if (!isDeepStrictEqual(leftOut, seen.leftOut)) return undefined;
   // It is told of where the event itself is met.
   if (isDamaged) return [];
-  const expected = expectedRow(table, state, (userId) => seen.departed.includes(userId));
-  const fields = differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row));
+  const isDeparted = (userId: number) => seen.departed.includes(userId);
+  const expected = expectedRow(table, state, isDeparted);
+  const items = expectedItems(table, state, isDeparted);
+  const fields = [
+    ...differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row)),
+    ...table.items.flatMap((each) => differingItems(each, items[each.name] ?? [], seen.items[each.name] ?? [])),
+  ];
   const { stream, version, position } = last;
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];
 };
@@ -127,6 +139,22 @@ const told = ({ columns }: Table, row: Readonly<Record<string, unknown>>): Reado
   const named = Object.fromEntries(moments.map((name) => [name, new Date(String(row[name])).toISOString()]));
   return { ...row, ...named, ...('deleted_at' in row && { is_deleted: row.deleted_at !== null }) };
 };
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** Of a list, or of the fields of one of its items, by the names of the list and of the field. */
+const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): readonly string[] => {
+  const { list, key } = table;
+  const sorted = expected.toSorted((one, other) => compareIds(one[key[1]], other[key[1]]));
+  if (sorted.length !== found.length) return [list.name];
+  return [
+    ...new Set(sorted.flatMap((row, index) => differing(row, told(table, found[index] ?? {})).map((field) => `${list.name}.${field}`))),
+  ];
+};
+
+/** As PostgreSQL sorts numbers, and texts by the collation "C". */
+const compareIds = (one: unknown, other: unknown): number =>
+  typeof one === 'number' && typeof other === 'number' ? one - other : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
 
 const differing = (
   expected: Readonly<Record<string, unknown>> | undefined,

@@ -1,8 +1,10 @@
+import type { AggregateState } from '#kernel/decide/evolve.ts';
+import { itemsOf } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import type { ProjectedTable } from '#shared/read-model/tables.ts';
+import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import type { WebhookState } from '../../command/webhooks/webhook.ts';
 import type { KindState } from '../verify/deciders.ts';
 
@@ -11,6 +13,32 @@ export type Expected = Readonly<Record<string, unknown>> | undefined;
 
 /** Whom a row belongs to is asked, because what a deleted user wrote and registered goes with them. */
 type IsDeparted = (userId: number) => boolean;
+
+/** What the items of an aggregate must say, by the names of their tables. */
+export const expectedItems = (
+  { items }: Pick<ProjectedTable, 'items'>,
+  state: unknown,
+  isDeparted: IsDeparted,
+): Readonly<Record<string, readonly NonNullable<Expected>[]>> =>
+  Object.fromEntries(items.map((table) => [table.name, itemRows(table, (state as KindState).folded, isDeparted)]));
+
+const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsDeparted): readonly NonNullable<Expected>[] => {
+  if (folded.status !== 'present') return [];
+  const { fields } = folded;
+  const {
+    list,
+    key: [of, id],
+  } = table;
+  const columns = Object.entries(list.fields).map(([name, def]) => [name, column(name, def), def] as const);
+  const owner = table.owner === undefined ? null : fields[table.owner];
+  return itemsOf(fields, list).map((item) => ({
+    [of]: fields.id,
+    [id]: item.id,
+    ...(list.isOrdered && { rank: item.rank }),
+    ...(table.person !== null && { [table.person]: owner }),
+    ...Object.fromEntries(columns.map(([name, to, { personal }]) => [to, personal && isDeparted(Number(owner)) ? null : item[name]])),
+  }));
+};
 
 /** The state of a decider in the words of the read model. The events of a stream are those of its decider: the codec checks that. */
 export const expectedRow = (

@@ -21,9 +21,10 @@ export const checkRowUnlessLeaving = async (dependencies: RowDependencies, strea
 
 const personOf = async ({ eventLog, tables }: RowDependencies, stream: StreamName): Promise<UserId | undefined> => {
   const row = tables.rowOf(stream);
-  if (!row?.table.person) return undefined;
-  if (row.table.person === 'id') return row.id as UserId;
-  for await (const [first] of eventLog.read(stream)) return first?.data[fieldOf(row.table.person)] as UserId | undefined;
+  const { person } = row === undefined ? {} : ([row.table, ...row.table.items].find((each) => each.person !== null) ?? {});
+  if (row === undefined || !person) return undefined;
+  if (person === 'id') return row.id as UserId;
+  for await (const [first] of eventLog.read(stream)) return first?.data[fieldOf(person)] as UserId | undefined;
   return undefined;
 };
 

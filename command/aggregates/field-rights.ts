@@ -1,4 +1,4 @@
-import { areEqual } from '#kernel/decide/decide.ts';
+import { areEqual } from '#kernel/decide/are-equal.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 

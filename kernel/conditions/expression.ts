@@ -1,5 +1,5 @@
-import { itemDefs, targetOf } from '../registry/names.ts';
-import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { targetOf } from '../registry/names.ts';
+import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 
 /**
  * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a value that is null, and of
@@ -65,18 +65,15 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
     }
     return at(name, target.name, resolve(domain, target, value));
   }
-  if (def?.kind === 'list') {
-    const item = {
-      ...kind,
-      name: `${kind.name}.${name}`,
-      fields: itemDefs(def),
-      facts: {},
-      owner: undefined,
-    };
+  const list = kind.lists[name];
+  if (list !== undefined) {
+    const item = { ...kind, name: `${kind.name}.${name}`, fields: fieldsOfItem(list), facts: {}, owner: undefined };
     return { op: 'some', list: name, of: resolve(domain, item, (value as { some: unknown }).some) };
   }
   return matches(name, value);
 };
+/** With what tells it apart. */
+export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({ ...(key !== undefined && { [key]: id.def }), ...fields });
 const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
 const matches = (field: string, value: unknown): Expression => {
   if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));

@@ -1,6 +1,6 @@
-import { column, itemDefs, snake } from '../registry/names.ts';
+import { column, snake } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { always, type Expression } from './expression.ts';
+import { always, type Expression, fieldsOfItem } from './expression.ts';
 import type { Right } from './rights.ts';
 
 /** Makes pieces of a statement, in the form that the statement is made of: what it is given by others are parameters. */
@@ -54,10 +54,11 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
       return behindSql(writer, expression, place, depth);
     case 'some': {
       const item = name(`item_${depth}`);
-      const def = kind.fields[expression.list];
-      const items = { ...kind, fields: def ? itemDefs(def) : {} };
+      const list = kind.lists[expression.list];
+      if (list === undefined) return sql`false`;
+      const items = { ...kind, fields: fieldsOfItem(list) };
       const condition = conditionSql(writer, expression.of, { domain: place.domain, kind: items, row: item }, depth + 1);
-      const table = writer.table(`${snake(kind.name)}_${snake(expression.list)}`);
+      const table = writer.table(list.table);
       return sql`exists (select from ${table} ${item} where ${item}.${name(`${snake(kind.name)}_id`)} = ${row}.id and ${condition})`;
     }
   }

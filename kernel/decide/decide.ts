@@ -1,8 +1,10 @@
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { capital, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { areEqual } from './are-equal.ts';
 import type { AggregateState, Evolve, Happened, Present } from './evolve.ts';
 import { type Context, guardOf, invariantOf } from './guards.ts';
+import { itemDraftOf } from './items.ts';
 import { demandOwnUploads } from './uploads.ts';
 
 /** A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and the owner. */
@@ -39,13 +41,14 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     const events: Happened[] = [];
     let after: AggregateState = before;
     for (const [draft, computed] of choose(form, before, context)) {
-      const data = after.status === 'present' ? draft.dataOf(form, after, computed) : undefined;
-      if (data === undefined) continue;
-      if (!isCreation) guard(before.fields, context);
-      draft.demandUploads(Number(before.fields.id), data, before.lostUploads);
-      const event = { type: draft.type, data };
-      events.push(event);
-      after = evolve(after, { ...event, metadata });
+      const drafted = after.status === 'present' ? draft.dataOf(form, after, computed) : [];
+      for (const data of drafted) {
+        if (!isCreation) guard(before.fields, context);
+        draft.demandUploads(Number(before.fields.id), data, before.lostUploads);
+        const event = { type: draft.type, data };
+        events.push(event);
+        after = evolve(after, { ...event, metadata });
+      }
     }
     for (const next of command.next) {
       if (form[next] !== true) continue;
@@ -94,8 +97,8 @@ const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: Aggre
 
 type Draft = {
   readonly type: string;
-  /** Nothing if the event would change nothing. */
-  dataOf(form: Row, state: Present, computed: Row): Row | undefined;
+  /** Of no event if it would change nothing, and of several only if ranks of items got too long. */
+  dataOf(form: Row, state: Present, computed: Row): readonly Row[];
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
 
@@ -123,10 +126,16 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const content = event.content.map((name) => [name, wire(name, kind.fields[name])] as const);
   const computes = event.computes.map((name) => [name, wire(name, kind.fields[name])] as const);
   const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
   const isChange = event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
-  const dataOf = (form: Row, { fields }: Present, computed: Row): Row | undefined => {
+  const dataOf = (form: Row, state: Present, computed: Row): readonly Row[] => {
+    const { fields } = state;
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
+    if (items !== undefined) {
+      const carried = Object.fromEntries(carries.map(([name, key]) => [key, fields[name]]));
+      return items(form, state).map((item) => ({ ...data, ...item, ...carried }));
+    }
     let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
     for (const [name, key] of content) {
       const value = form[key];
@@ -139,15 +148,9 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
       data[key] = computed[name];
       isChanged ||= !areEqual(computed[name], fields[name]);
     }
-    if (!isChanged) return undefined;
+    if (!isChanged) return [];
     for (const [name, key] of carries) data[key] = fields[name];
-    return data;
+    return [data];
   };
   return { type: event.type, dataOf, demandUploads: demandOwnUploads(kind, event) };
 };
-
-/** Lists of words are equal if their words are, in their order. */
-export const areEqual = (one: unknown, other: unknown): boolean =>
-  Array.isArray(one) && Array.isArray(other)
-    ? one.length === other.length && one.every((each, index) => each === other[index])
-    : one === (other ?? null);

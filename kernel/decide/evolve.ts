@@ -1,6 +1,7 @@
 import type { Actor } from '#shared/events/metadata.ts';
 import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind, Row } from '../registry/registry.ts';
+import { itemFoldOf, withoutItems } from './items.ts';
 import { lostUploadsOf } from './uploads.ts';
 
 /** What the events of an aggregate add up to. */
@@ -19,6 +20,8 @@ export type Present = Abandoned & {
   readonly fields: Row;
   /** Each with a line break, in one text, by whose length the state weighs. */
   readonly lostUploads: string;
+  /** The highest number that an item was given, by the lists whose items have numbers: none is given again. */
+  readonly numbers?: Readonly<Record<string, number>>;
 };
 
 /** As it was decided, and as it was recorded. */
@@ -44,8 +47,9 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   switch (event.effect) {
     case 'creates': {
       const initial = Object.fromEntries(Object.entries(kind.fields).map(([name, def]) => [name, def.initial ?? null]));
+      const lists = withoutItems(kind);
       return (_, happened) => {
-        const fields = { id: happened.data[`${kind.name}Id`], ...initial, ...given(happened.data), ...set(happened) };
+        const fields = { id: happened.data[`${kind.name}Id`], ...initial, ...lists, ...given(happened.data), ...set(happened) };
         return { status: 'present', fields, lostUploads: '' };
       };
     }
@@ -66,8 +70,14 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
     case 'adds':
     case 'updates':
     case 'moves':
-    case 'removes':
-      throw new Error(`${event.type} changes items of a list, which are not supported yet`);
+    case 'removes': {
+      const fold = itemFoldOf(event);
+      return (state, happened) => {
+        if (state.status !== 'present') return state;
+        const folded = fold(state, happened.data);
+        return { ...folded, fields: { ...folded.fields, ...set(happened) } };
+      };
+    }
   }
 };
 

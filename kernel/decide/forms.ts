@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, wire } from '../registry/names.ts';
-import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
 
 type Shape = Record<string, z.ZodType>;
@@ -12,6 +12,7 @@ const id = z.int().positive();
 export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   const isCreation = command.kind === 'create';
   const isPartial = command.kind === 'edit' && command.form.length > 1;
+  if (command.list !== undefined) return itemFormShape(command, command.list);
   const shape: Shape = {};
   // Whoever may, names somebody else.
   if (isCreation && kind.owner !== undefined) shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
@@ -22,6 +23,24 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   }
   if (isCreation) for (const next of command.next) shape[next] = z.boolean().default(false);
   return shape;
+};
+
+/** What a command says of an item, without what tells it apart unless it is added by that. */
+const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo): Shape => {
+  const all = Object.entries(fields).map(([name, def]) => [name, def, demandedOf(def)] as const);
+  switch (command.kind) {
+    case 'addItem':
+      return {
+        ...(key !== undefined && { [of.name]: of.def.demanded }),
+        ...Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), withDefault(schema, def)])),
+      };
+    case 'changeItem':
+      return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema.optional()]));
+    case 'moveItem':
+      return { before: of.def.recorded.nullable() };
+    default:
+      return {};
+  }
 };
 
 /** What a JSON patch applies to, and must leave behind: what is taken away is nothing, where it may be. */
@@ -46,7 +65,9 @@ const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
 export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => {
   const parent = kind.parent === undefined ? {} : { [wire(kind.parent, kind.fields[kind.parent])]: id };
   const of = command.kind === 'create' ? parent : { [`${kind.name}Id`]: id };
-  return z.strictObject({ type: z.literal(typeOfCommand(kind, command.name)), ...of, ...formShape(kind, command) });
+  const { list } = command;
+  const item = list === undefined || command.kind === 'addItem' ? {} : { [list.id.name]: list.id.def.recorded };
+  return z.strictObject({ type: z.literal(typeOfCommand(kind, command.name)), ...of, ...item, ...formShape(kind, command) });
 };
 
 /** The command whose form a JSON patch changes. */

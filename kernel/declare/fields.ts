@@ -24,6 +24,7 @@ export type FieldDef = {
   readonly item?: Fields;
   readonly key?: string | undefined;
   readonly ordered?: boolean;
+  readonly one?: string;
   readonly max?: number;
   readonly publicFile?: boolean;
   readonly says?: string;
@@ -76,8 +77,8 @@ export interface Ref<out A, out N = never> extends Field<number | N> {
   readonly [TARGET]?: A;
   optional(): Ref<A, null>;
 }
-/** Items with ids of their own: rows of a child table. */
-export interface List<out I extends Fields> extends Field<readonly ItemOf<I>[]> {
+/** Items, each told apart by an id of its own or by its key: rows of a table of their own. */
+export interface List<out I extends Fields, out Id = unknown> extends Field<readonly ItemOf<I, Id>[]> {
   readonly item: I;
 }
 /** A moment; events set it to theirs by `now`. */
@@ -93,7 +94,7 @@ export interface Upload<N = never> extends Field<string | N> {
 export type Fields = { readonly [name: string]: Field<unknown> };
 export type ValueOf<X> = X extends Field<infer T> ? T : never;
 export type ValuesOf<F> = { readonly [K in keyof F]: ValueOf<F[K]> };
-export type ItemOf<I> = { readonly id: number } & ValuesOf<I>;
+export type ItemOf<I, Id = unknown> = { readonly id: Id } & ValuesOf<I>;
 export type TargetOf<X> = X extends Ref<infer A, unknown> ? A : never;
 
 const field = <X>(def: FieldDef): X => {
@@ -156,18 +157,17 @@ export function ref(target: { readonly kind: string } | string): Ref<unknown> {
   return field({ ...plain('ref', ['bigint', 'ID'], id), target });
 }
 
-export type ListOptions<I> = {
+export type ListOptions<K> = {
   readonly max: number;
-  /** No two items have the same of this, and it stands for the item in paths. */
-  readonly key?: keyof I & string;
-  /** Items can be moved. */
+  /** No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each is given a number. */
+  readonly key?: K;
+  /** Items are in an order of their own, and can be moved; otherwise in that of their ids. */
   readonly ordered?: true;
+  /** What one of them is called, if that is not the name of the list without its plural. */
+  readonly one?: string;
 };
-export const list = <I extends Fields>(item: I, { max, key, ordered }: ListOptions<I>): List<I> =>
-  field({
-    ...plain('list', ['', ''], z.array(z.unknown()).max(max)),
-    item,
-    max,
-    key,
-    ...(ordered && { ordered }),
-  });
+export const list = <I extends Fields, const K extends keyof I & string = never>(
+  item: I,
+  { max, key, ordered, one }: ListOptions<K>,
+): List<I, [K] extends [never] ? number : ValueOf<I[K]>> =>
+  field({ ...plain('list', ['', ''], z.array(z.unknown()).max(max)), item, max, key, ordered: ordered === true, ...(one && { one }) });

@@ -26,13 +26,22 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
 const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {
   const held = [...event.values, ...event.carries];
   const fields = held.filter((name) => kind.fields[name]?.personal !== undefined);
-  const persons = new Set(fields.map((name) => kind.fields[name]?.personal?.of ?? kind.owner));
+  const ofItem = personalOfItem(event);
+  const persons = new Set(
+    [...fields.map((name) => kind.fields[name]), ...ofItem.map(([, def]) => def)].map((def) => def?.personal?.of ?? kind.owner),
+  );
   if (persons.size > 1) throw new Error(`${event.type}: one event holds personal fields of one person`);
   const [person] = persons;
-  if (fields.length === 0) return null;
+  if (fields.length + ofItem.length === 0) return null;
   const subject = person === undefined ? `${kind.name}Id` : wire(person, kind.fields[person]);
-  return { subject, fields: fields.map((name) => wire(name, kind.fields[name])) };
+  return { subject, fields: [...fields.map((name) => wire(name, kind.fields[name])), ...ofItem.map(([name, def]) => wire(name, def))] };
 };
+
+/** Of whoever the aggregate belongs to. */
+const personalOfItem = ({ list, effect }: EventInfo): readonly (readonly [string, FieldDef])[] =>
+  list === undefined || (effect !== 'adds' && effect !== 'updates')
+    ? []
+    : Object.entries(list.fields).filter(([, { personal }]) => personal);
 
 /** Each kind counts its ids from a thousand of its own. */
 export const exampleId = (domain: Domain, kind: string): number => (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
@@ -49,7 +58,24 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
     value(name),
   ]);
   const claim = event.spec.claim ? { claim: 'email-6XrQ@0' } : {};
-  return { [`${kind.name}Id`]: exampleId(domain, kind.name), ...Object.fromEntries(named), ...claim } as JsonObject;
+  return {
+    [`${kind.name}Id`]: exampleId(domain, kind.name),
+    ...itemExample(domain, event),
+    ...Object.fromEntries(named),
+    ...claim,
+  } as JsonObject;
+};
+
+/** Of a change, its first field. */
+const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Record<string, unknown>> => {
+  if (list === undefined) return {};
+  const all = Object.entries(list.fields).map(([name, def]) => [wire(name, def), exampleValue(domain, def)] as const);
+  return {
+    [list.id.name]: exampleValue(domain, list.id.def),
+    ...(effect === 'adds' && Object.fromEntries(all)),
+    ...(effect === 'updates' && Object.fromEntries(all.slice(0, 1))),
+    ...(list.isOrdered && (effect === 'adds' || effect === 'moves') && { rank: 'a1' }),
+  };
 };
 
 /** Of a field: what its author says, or else something of its kind. */

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { itemDefs, wire } from '../registry/names.ts';
-import type { EventInfo, Kind } from '../registry/registry.ts';
+import { wire } from '../registry/names.ts';
+import type { Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 type Shape = Record<string, z.ZodType>;
 const id = z.int().positive();
@@ -21,17 +22,18 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
   for (const name of [...event.computes, ...event.carries]) if (!kind.identity.includes(name)) add(name, false);
   if (event.spec.claim) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
-  return event.list === undefined ? shape : { ...shape, ...itemShape(kind, event) };
+  return event.list === undefined ? shape : { ...shape, ...itemShape(event.list, event.effect) };
 };
 
-const itemShape = (kind: Kind, { list = '', effect }: EventInfo): Shape => {
-  const def = kind.fields[list] as FieldDef;
-  const shape: Shape = { itemId: id };
-  const fields = Object.entries(itemDefs(def));
-  if (effect === 'adds') for (const [name, field] of fields) shape[wire(name, field)] = orNull(field.recorded, field);
-  if (effect === 'updates') for (const [name, field] of fields) shape[wire(name, field)] = orNull(field.recorded, field).exactOptional();
+const itemShape = (list: ListInfo, effect: Effect): Shape => {
+  const shape: Shape = { [list.id.name]: list.id.def.recorded };
+  for (const [name, def] of Object.entries(list.fields)) {
+    const schema = orNull(def.recorded, def);
+    if (effect === 'adds') shape[wire(name, def)] = schema;
+    if (effect === 'updates') shape[wire(name, def)] = schema.exactOptional();
+  }
   // A text between those of its neighbours, so that a move changes one row.
-  if (effect === 'moves' || effect === 'adds') shape.rank = z.string();
+  if (list.isOrdered && (effect === 'adds' || effect === 'moves')) shape.rank = z.string().regex(RANK);
   return shape;
 };
 export const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));

@@ -35,6 +35,10 @@ const wrongIn = (kind: Kind): readonly string[] => {
   const fields = Object.keys(kind.fields);
   const wired = fields.map((field) => wire(field, kind.fields[field]));
   const columns = fields.map((field) => column(field, kind.fields[field]));
+  const ofItems = Object.values(kind.lists).flatMap((list) => [
+    ...Object.entries(list.fields).map(([field, def]) => column(field, def)),
+    list.id.column,
+  ]);
   const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
   return [
     ...of('the name', [name], form(KIND)),
@@ -51,7 +55,9 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the field', [...fields, ...wired], taken(new Set([`${name}Id`]), 'the id of the aggregate')),
     ...(isSearched ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched')) : []),
-    ...of('the column', columns, taken(RESERVED, 'reserved in SQL')),
+    ...of('the list', Object.keys(kind.lists), form(FIELD)),
+    ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
+    ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
     ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
     ...of('the word', wordsOf(kind), form(WORD)),
     ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
@@ -98,7 +104,7 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
     );
   };
   return [
-    ...among('the table', ({ table }) => [table]),
+    ...among('the table', ({ table, lists }) => [table, ...Object.values(lists).map((list) => list.table)]),
     ...among('the path', ({ path }) => [path]),
     ...among('the command', ({ name, commands }) => [...Object.keys(commands), 'patch'].map((each) => `${capital(each)}${capital(name)}`)),
     ...among('the type of GraphQL', typesOf, TYPES_OF_THE_KERNEL),

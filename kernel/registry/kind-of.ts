@@ -1,7 +1,8 @@
 import { isNot, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
-import { capital, kebab, snake } from './names.ts';
-import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, Refusal, Row } from './registry.ts';
+import { type FieldDef, integer } from '../declare/fields.ts';
+import { capital, column, kebab, singular, snake, wire } from './names.ts';
+import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, ListInfo, Refusal, Row } from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 /** Effects that give fields a value. */
@@ -20,14 +21,17 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
 
 /** What follows from the declaration of one aggregate. */
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
-  const fields: Defs = Object.fromEntries(Object.entries(declared).map(([field, { def }]) => [field, def]));
+  const all = Object.entries(declared).map(([field, { def }]) => [field, def] as const);
+  const fields: Defs = Object.fromEntries(all.filter(([, def]) => def.kind !== 'list'));
+  const lists = Object.fromEntries(all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def)]));
   const { owner, parent } = declaration as { owner?: string; parent?: string };
-  const events = eventsOf(name, fields, declaration.events as Record<string, Row>);
+  const events = eventsOf({ name, fields, lists }, declaration.events as Record<string, Row>);
   const type = declaration.names?.graphql ?? capital(name);
   const plural = declaration.names?.plural ?? `${name}s`;
   return {
     name,
     fields,
+    lists,
     owner,
     parent,
     events,
@@ -52,6 +56,24 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   };
 };
 
+const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
+
+const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
+  const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
+  const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
+  const keyed = all.find(([field]) => field === key);
+  return {
+    name,
+    one,
+    table: `${snake(aggregate)}_${snake(name)}`,
+    fields: Object.fromEntries(all.filter(([field]) => field !== key)),
+    key,
+    id: keyed ? { name: wire(...keyed), column: column(...keyed), def: keyed[1] } : { name: `${one}Id`, column: 'id', def: NUMBER },
+    max,
+    isOrdered: ordered,
+  };
+};
+
 /** The code follows from the fact, unless its author says another. */
 const refusalsOf = (name: string, declared: Record<string, string | { code: string; says: string }>): Record<string, Refusal> =>
   Object.fromEntries(
@@ -68,7 +90,10 @@ const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
 
 /** A claim of a unique value that was given up before it was used is an event too. */
-const eventsOf = (aggregate: string, fields: Defs, declared: Record<string, Row>): Kind['events'] => {
+type Named = Pick<Kind, 'name' | 'fields' | 'lists'>;
+
+const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
+  const { fields } = aggregate;
   const unique = Object.keys(fields).filter((field) => fields[field]?.unique);
   const claims = Object.fromEntries(
     unique.map((field) => [`${field}_abandoned`, { notes: true, internal: true, claim: true, says: ABANDONED }]),
@@ -76,7 +101,7 @@ const eventsOf = (aggregate: string, fields: Defs, declared: Record<string, Row>
   return mapped({ ...declared, ...claims }, (name, spec) => eventOf(aggregate, name, spec));
 };
 
-const eventOf = (aggregate: string, name: string, spec: Row): EventInfo => {
+const eventOf = ({ name: aggregate, lists }: Named, name: string, spec: Row): EventInfo => {
   const computes = (spec.computes ?? []) as readonly string[];
   // What computes alone sets what is computed.
   const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
@@ -88,7 +113,7 @@ const eventOf = (aggregate: string, name: string, spec: Row): EventInfo => {
     type: `${aggregate}.${name}`,
     effect,
     spec,
-    list: typeof given === 'string' ? given : undefined,
+    list: typeof given === 'string' ? lists[given] : undefined,
     content,
     computes,
     values: [...content, ...computes],

@@ -1,5 +1,4 @@
 import type { FieldDef } from '../declare/fields.ts';
-import type { Defs } from './registry.ts';
 
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 export const snake = (word: string): string => word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -7,7 +6,8 @@ export const snake = (word: string): string => word.replaceAll(/[A-Z]/g, (letter
 export const wire = (name: string, def: FieldDef | undefined): string => (def?.kind === 'ref' ? `${name}Id` : name);
 export const column = (name: string, def: FieldDef | undefined): string => snake(wire(name, def));
 export const targetOf = (def: FieldDef): string => (typeof def.target === 'string' ? def.target : (def.target?.kind ?? ''));
-export const itemDefs = (def: FieldDef): Defs => Object.fromEntries(Object.entries(def.item ?? {}).map(([name, { def }]) => [name, def]));
+/** `items` is one item, `entries` are one entry. */
+export const singular = (word: string): string => (word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/s$/, ''));
 /** As people read it: `lineItem` and `line_item` are “line item”. */
 export const spaced = (name: string): string => snake(name).replaceAll('_', ' ');
 /** As addresses and scopes have it: `line-item`. */

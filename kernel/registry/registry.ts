@@ -4,6 +4,7 @@ import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
 import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
@@ -15,7 +16,8 @@ export type EventInfo = {
   readonly name: string;
   readonly type: string;
   readonly effect: Effect;
-  readonly list: string | undefined;
+  /** Of whose items it adds, changes, moves or removes one. */
+  readonly list: ListInfo | undefined;
   /** Given by forms. */
   readonly content: readonly string[];
   /** Given by the decision. */
@@ -32,12 +34,29 @@ export type EventInfo = {
   readonly internal: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
 };
+/** What tells items apart, as events, forms and paths name it, and what it is. */
+type ItemId = { readonly name: string; readonly column: string; readonly def: FieldDef };
+export type ListInfo = {
+  readonly name: string;
+  /** What one of its items is called. */
+  readonly one: string;
+  /** Of the read model. */
+  readonly table: string;
+  /** What an item holds beside what tells it from the others. */
+  readonly fields: Defs;
+  /** The field that tells items apart; otherwise they are numbered. */
+  readonly key: string | undefined;
+  readonly id: ItemId;
+  readonly max: number;
+  /** By ranks; otherwise by ids. */
+  readonly isOrdered: boolean;
+};
 export type CommandKind = 'create' | 'edit' | 'action' | 'end' | 'addItem' | 'changeItem' | 'moveItem' | 'removeItem';
 export type CommandInfo = {
   readonly name: string;
   readonly kind: CommandKind;
   readonly events: readonly EventInfo[];
-  readonly list: string | undefined;
+  readonly list: ListInfo | undefined;
   readonly form: readonly string[];
   readonly requires: readonly string[];
   readonly next: readonly string[];
@@ -60,7 +79,9 @@ export type Kind = {
   /** Of GraphQL. */
   readonly type: string;
   readonly field: string;
+  /** Without the lists. */
   readonly fields: Defs;
+  readonly lists: Readonly<Record<string, ListInfo>>;
   readonly owner: string | undefined;
   readonly parent: string | undefined;
   readonly label: string | undefined;
@@ -113,6 +134,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
   demandNames(kinds);
+  demandLists(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

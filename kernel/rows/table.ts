@@ -48,9 +48,7 @@ const withSeal =
 /** When an event happened, beside when the aggregate was created and changed. */
 const isMoment = ({ events }: Kind, name: string): boolean => Object.values(events).some(({ sets }) => sets[name] === 'now');
 
-/** The fields that are columns of the table itself. */
-export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
-  Object.entries(kind.fields).filter(([, def]) => def.kind !== 'list');
+export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] => Object.entries(kind.fields);
 
 /** The row of a deleted user stays without the person, because others name their author. */
 export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';

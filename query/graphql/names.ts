@@ -20,6 +20,10 @@ export const enumName = ({ type }: Kind, { name, def }: Pick<Member, 'name' | 'd
 export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
   `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
 
+/** Those that there are mutations for; items of lists have none yet. */
+export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
+  Object.values(commands).filter(({ internal, list }) => !internal && list === undefined);
+
 /** The mutation of a command: `createPost`, `addComment`, `publishPost`. */
 export const mutationName = ({ type, parent }: Kind, { kind, name }: CommandInfo): string => {
   switch (kind) {

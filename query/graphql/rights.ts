@@ -16,7 +16,7 @@ import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, type Operation, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
 import { sourcesOf } from '../sources.ts';
-import { changeType, mutationName, uploadMutations } from './names.ts';
+import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
 
 /** Whoever reads something of a type must be admitted to this, whichever field leads there. */
 type Reading = Readonly<Record<string, Operation>>;
@@ -67,7 +67,7 @@ const makeRights = (domain: Domain): SchemaRights => {
     const edit = editOf(kind);
     const uploads = edit === undefined ? [] : members.filter(({ def }) => def.kind === 'upload');
     return [
-      ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [[mutationName(kind, command), rightTo(command)]])),
+      ...mutatingCommands(kind).map((command) => [mutationName(kind, command), rightTo(command)] as const),
       ...uploads.flatMap(({ name }) => Object.values(uploadMutations(kind, name)).map((each) => [each, rightTo(edit as CommandInfo)])),
     ];
   });

@@ -2,7 +2,7 @@ import { formTextOf } from '#kernel/declare/texts.ts';
 import { oneOf } from '#kernel/registry/names.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import type { Member, Source } from '../sources.ts';
-import { idArgument, memberName, mutationName, uploadMutations } from './names.ts';
+import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from './names.ts';
 import { block, type Line, sentence, valueType } from './sdl-lines.ts';
 
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
@@ -56,9 +56,7 @@ const inputOf = ({ kind }: Source, member: Member, as: 'new' | 'changed' | 'whol
 const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string => says ?? `${name} ${oneOf(kind.field)}`;
 
 export const mutationsOf = (source: Source): readonly Line[] => [
-  ...Object.values(source.kind.commands)
-    .filter(({ internal }) => !internal)
-    .map((command) => mutationLine(source, command)),
+  ...mutatingCommands(source.kind).map((command) => mutationLine(source, command)),
   ...uploadLines(source),
 ];
 

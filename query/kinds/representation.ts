@@ -95,7 +95,9 @@ const linksOf = (domain: Domain, source: Source) => {
   const parts: readonly LinksFor[] = [
     ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
     ...childLinks(domain, source),
-    ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
+    ...Object.values(kind.commands).flatMap((command) =>
+      command.internal || command.list !== undefined ? [] : [commandLink(domain, source, command)],
+    ),
     ...uploadLinks(source),
   ];
   return (caller: Caller) => {

@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
-import type { Tables } from '#shared/read-model/tables.ts';
+import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
 import { type FoundTable, findTables, withTable } from './find-tables.ts';
 
 /** Every release has had these in each of them, and only ours have a seal: nobody else's table of the same name is taken for one. */
@@ -21,7 +21,7 @@ type Copy = { readonly table: FoundTable; readonly owner: string; readonly isThe
 const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<readonly Copy[]> => {
   const found = await findTables(
     pool,
-    tables.all.map(({ name }) => name),
+    tables.withItems.map(({ name }) => name),
   );
   return found.flatMap((table) => copyOf(tables, table) ?? []);
 };
@@ -29,8 +29,9 @@ const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<re
 const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
   const table = tables.named(found.name);
   if (!table || table.person === null) return undefined;
-  const core = Object.entries({ ...CORE, [table.person]: 'bigint' });
-  if (!core.every(([column, type]) => found.columns[column] === type)) return undefined;
+  const { id, ...core } = CORE;
+  const known = Object.entries({ ...core, ...('key' in table ? { [table.key[0]]: id } : { id }), [table.person]: 'bigint' });
+  if (!known.every(([column, type]) => found.columns[column] === type)) return undefined;
   const personal = table.personal.filter((column) => found.columns[column] !== undefined);
   if (personal.length === 0) return undefined;
   return {
@@ -117,7 +118,15 @@ export const countInReadModels = async ({ pool, tables }: ReadModels, userId: Us
 
 /** How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each drops all that it holds. */
 export const countInVerifications = async ({ pool, tables }: ReadModels, userId: UserId): Promise<number> => {
-  const conditions = new Map(tables.all.flatMap((table) => (table.person === null ? [] : [[`fold_${table.name}`, isOfPerson(table)]])));
+  const conditions = new Map<string, string>(
+    tables.all.flatMap((table) => {
+      const all = [
+        ...(table.person === null ? [] : [isOfPerson(table)]),
+        ...table.items.flatMap((items) => (items.person === null ? [] : [hasOfPerson(items)])),
+      ];
+      return all.length === 0 ? [] : [[`fold_${table.name}`, all.join(' or ')] as const];
+    }),
+  );
   let total = 0;
   for (const table of await findTables(pool, [...conditions.keys()]))
     total += await countIn(pool, table, { condition: conditions.get(table.name) ?? 'false', userId });
@@ -127,8 +136,11 @@ export const countInVerifications = async ({ pool, tables }: ReadModels, userId:
 /** What the deciders say, which a verification puts down beside its rows, has something personal of somebody. */
 const isOfPerson = ({ person, personal }: Table): string => {
   const isTheirs = person === 'id' ? 'id = $1' : `(expected::json->>'${person}')::bigint = $1`;
-  return `${isTheirs} and (${personal.map((column) => `coalesce(expected::json->>'${column}', '[]') <> '[]'`).join(' or ')})`;
+  return `(${isTheirs} and (${personal.map((column) => `coalesce(expected::json->>'${column}', '[]') <> '[]'`).join(' or ')}))`;
 };
+
+const hasOfPerson = (table: ProjectedItems): string =>
+  `exists (select from json_array_elements(expected_${table.name}::json) as items (expected) where ${isOfPerson(table)})`;
 
 const countIn = async (
   pool: Pick<Pool, 'query'>,

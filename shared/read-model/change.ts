@@ -20,6 +20,9 @@ export type Change<Column extends string = string> =
   | { readonly kind: 'patch'; readonly row: Partial<Row<Column>> & { readonly id: number; readonly version: number } }
   | { readonly kind: 'drop'; readonly row: { readonly id: number; readonly version: number } };
 
+/** What an event does to the items of a list; to all of them where their aggregate begins or ends. */
+export type ItemChange = Change | { readonly kind: 'clear'; readonly row: Row };
+
 /** What two changes of one row come to. */
 export const combine = <Column extends string>(earlier: Change<Column>, later: Change<Column>): Change<Column> => {
   if (later.kind !== 'patch') return later;

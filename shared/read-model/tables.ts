@@ -1,10 +1,11 @@
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
+import { compileItems, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
 import { tableOf } from '#kernel/rows/table.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { Change, Table } from './change.ts';
+import type { Change, ItemChange, Table } from './change.ts';
 import { projectWebhook, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
 
 /** A table of the read model, and what the events of its kind do to its rows. */
@@ -19,12 +20,24 @@ export type ProjectedTable = Table & {
   readonly afterDeparture: 'emptied' | 'removed';
   /** Every event of a stream is one of its kind, which decoding has checked. */
   project(event: DecodedEvent): Change;
+  /** Of its lists. */
+  readonly items: readonly ProjectedItems[];
+};
+
+/** The table of a list, and what the events of its aggregate do to its rows; of those that are not here, nothing. */
+export type ProjectedItems = ItemTable & {
+  readonly definition: TableDefinition;
+  /** Like the rows of aggregates of the domain. */
+  readonly afterDeparture: 'emptied';
+  changes(event: DecodedEvent): ItemChange | undefined;
 };
 
 /** The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the kernel’s own. */
 export type Tables = {
   readonly all: readonly ProjectedTable[];
-  named(name: string): ProjectedTable | undefined;
+  /** With those of their items. */
+  readonly withItems: readonly (ProjectedTable | ProjectedItems)[];
+  named(name: string): ProjectedTable | ProjectedItems | undefined;
   ofKind(kind: string): ProjectedTable | undefined;
   /** Whether the read model is made from it; every other stream is none of its business. */
   isProjected(event: { readonly stream: StreamName }): boolean;
@@ -53,6 +66,17 @@ const projectedTable = (kind: Domain['kinds'][string]): ProjectedTable => {
       if (!compiled) throw new Error(`${event.type} is no event of ${kind.name}`);
       return compiled(event as Projected);
     },
+    items: Object.values(kind.lists).map((list) => projectedItems(kind, list)),
+  };
+};
+
+const projectedItems = (kind: Kind, list: ListInfo): ProjectedItems => {
+  const rows = compileItems(kind, list);
+  return {
+    ...itemTableOf(kind, list),
+    definition: itemDefinitionOf(kind, list),
+    afterDeparture: 'emptied',
+    changes: (event) => rows.get(event.type)?.(event as Projected),
   };
 };
 
@@ -64,6 +88,7 @@ const webhookTable: ProjectedTable = {
   isSearched: false,
   afterDeparture: 'removed',
   project: (event) => projectWebhook(event as WebhookEvent),
+  items: [],
 };
 
 export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
@@ -78,11 +103,13 @@ export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g
 const ID = /^[1-9]\d{0,15}$/;
 
 const tablesOfAll = (all: readonly ProjectedTable[]): Tables => {
-  const byName = new Map(all.map((table) => [table.name, table]));
+  const withItems = all.flatMap((table) => [table, ...table.items]);
+  const byName = new Map(withItems.map((table) => [table.name, table]));
   const byKind = new Map(all.map((table) => [table.kind, table]));
   const tableOfStream = (stream: string) => byKind.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
   return {
     all,
+    withItems,
     named: (name) => byName.get(name),
     ofKind: (kind) => byKind.get(kind),
     isProjected: ({ stream }) => tableOfStream(stream) !== undefined,

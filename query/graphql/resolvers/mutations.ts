@@ -10,7 +10,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { tellForm } from '#shared/rest/writes/write-routes.ts';
 import { type Member, type Source, sourcesOf } from '../../sources.ts';
-import { idArgument, memberName, mutationName, uploadMutations } from '../names.ts';
+import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { readById } from './reads.ts';
@@ -55,9 +55,7 @@ export const idOf = (kind: string, given: unknown): number => {
 export const mutationOf = (domain: Domain): Readonly<Record<string, Resolver>> =>
   Object.fromEntries(
     sourcesOf(domain).all.flatMap((source) => [
-      ...Object.values(source.kind.commands).flatMap((command) =>
-        command.internal ? [] : [[mutationName(source.kind, command), resolverOf(source, command)] as const],
-      ),
+      ...mutatingCommands(source.kind).map((command) => [mutationName(source.kind, command), resolverOf(source, command)] as const),
       ...uploadsOf(source),
     ]),
   );

@@ -1,0 +1,5 @@
+/** Lists of words are equal if their words are, in their order. */
+export const areEqual = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) && Array.isArray(other)
+    ? one.length === other.length && one.every((each, index) => each === other[index])
+    : one === (other ?? null);

@@ -1,0 +1,148 @@
+import { exists, isFull, notFound, Rejection } from '#shared/rejection.ts';
+import { wire } from '../registry/names.ts';
+import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
+import { areEqual } from './are-equal.ts';
+import type { Present } from './evolve.ts';
+import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';
+
+/** As decisions and conditions see it, with its key under its name too. */
+export type Item = Row & { readonly id: number | string; readonly rank?: string };
+
+export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] => (fields[list.name] ?? []) as readonly Item[];
+
+/** What there is of the lists of an aggregate that was just made. */
+export const withoutItems = ({ lists }: Kind): Row => Object.fromEntries(Object.keys(lists).map((name) => [name, []]));
+
+type FoldItem = (state: Present, data: Row) => Present;
+
+/** What an event does to the items of its list, which stay in their order. */
+export const itemFoldOf = (event: EventInfo): FoldItem => {
+  const list = listOf(event);
+  const { name, key, id } = list;
+  const given = givenBy(list);
+  const placed = (items: readonly Item[]): readonly Item[] => items.toSorted(list.isOrdered ? byRank : byId);
+  const changed = (state: Present, items: readonly Item[]): Present => ({ ...state, fields: { ...state.fields, [name]: items } });
+  switch (event.effect) {
+    case 'adds': {
+      const nothing = Object.fromEntries(Object.entries(list.fields).map(([field, def]) => [field, def.initial ?? null]));
+      return (state, data) => {
+        const known = data[id.name] as Item['id'];
+        const item = { id: known, ...(key !== undefined && { [key]: known }), ...nothing, ...given(data) };
+        const others = itemsOf(state.fields, list).filter((each) => each.id !== known);
+        const after = changed(state, placed([...others, item]));
+        if (key !== undefined) return after;
+        return { ...after, numbers: { ...state.numbers, [name]: Math.max(state.numbers?.[name] ?? 0, Number(known)) } };
+      };
+    }
+    case 'removes':
+      return (state, data) =>
+        changed(
+          state,
+          itemsOf(state.fields, list).filter((each) => each.id !== data[id.name]),
+        );
+    default:
+      return (state, data) => {
+        const items = itemsOf(state.fields, list).map((each) => (each.id === data[id.name] ? { ...each, ...given(data) } : each));
+        return changed(state, event.effect === 'moves' ? placed(items) : items);
+      };
+  }
+};
+
+const byRank = (one: Item, other: Item): number =>
+  one.rank === other.rank ? byId(one, other) : (one.rank ?? '') < (other.rank ?? '') ? -1 : 1;
+const byId = (one: Item, other: Item): number => (one.id < other.id ? -1 : 1);
+
+const listOf = ({ type, list }: EventInfo): ListInfo => {
+  if (list === undefined) throw new Error(`${type} is of no list that is declared`);
+  return list;
+};
+
+/** What an event says of an item. */
+const givenBy = ({ fields, isOrdered }: ListInfo): ((data: Row) => Row) => {
+  const pairs: readonly (readonly [string, string])[] = [
+    ...Object.entries(fields).map(([name, def]) => [name, wire(name, def)] as const),
+    ...(isOrdered ? [['rank', 'rank'] as const] : []),
+  ];
+  return (data) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, from] of pairs) if (data[from] !== undefined) values[name] = data[from];
+    return values;
+  };
+};
+
+/** As refusals and operations name one of its items: `claim_item`. */
+export const oneOfList = (kind: Kind, { one }: ListInfo): string => `${kind.name}_${one}`;
+
+/** What the events of a command hold of items: nothing that would change nothing, and of a move more than one where ranks got too long. */
+type DraftItem = (form: Row, state: Present) => readonly Row[];
+
+export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
+  const list = listOf(event);
+  const { id, key } = list;
+  const content = Object.entries(list.fields).map(([name, def]) => [name, wire(name, def)] as const);
+  const differing = (form: Row, item: Item): Row =>
+    Object.fromEntries(
+      content.flatMap(([name, from]) => (form[from] === undefined || areEqual(form[from], item[name]) ? [] : [[from, form[from]]])),
+    );
+  const absent = () => new Rejection(notFound(oneOfList(kind, list)));
+  const found = (form: Row, { fields }: Present): Item => {
+    const item = itemsOf(fields, list).find((each) => each.id === form[id.name]);
+    if (item === undefined) throw absent();
+    return item;
+  };
+  /** Where an item comes to be among the others: before the one that is named, or last. */
+  const indexAmong = (others: readonly Item[], before: unknown): number => {
+    const index = (before ?? null) === null ? others.length : others.findIndex((each) => each.id === before);
+    if (index < 0) throw absent();
+    return index;
+  };
+  switch (event.effect) {
+    case 'adds':
+      return (form, state) => {
+        const items = itemsOf(state.fields, list);
+        const known = key === undefined ? undefined : items.find((each) => each.id === form[id.name]);
+        if (known !== undefined) {
+          // Added again as it is, it is there already.
+          if (Object.keys(differing(form, known)).length === 0) return [];
+          throw new Rejection(exists(oneOfList(kind, list)));
+        }
+        if (items.length >= list.max) throw new Rejection(isFull(kind.name, list.name), { max: list.max });
+        const number = key === undefined ? (state.numbers?.[list.name] ?? 0) + 1 : form[id.name];
+        const item = Object.fromEntries(content.map(([, from]) => [from, form[from]]));
+        // Last, so that its rank stays short whatever is between the others.
+        const ranked = list.isOrdered ? rankAt(items, items.length) : {};
+        return [{ [id.name]: number, ...item, ...ranked }];
+      };
+    case 'updates':
+      return (form, state) => {
+        const item = found(form, state);
+        const changes = differing(form, item);
+        return Object.keys(changes).length === 0 ? [] : [{ [id.name]: item.id, ...changes }];
+      };
+    case 'moves':
+      return (form, state) => {
+        const item = found(form, state);
+        if (form.before === item.id) return [];
+        const items = itemsOf(state.fields, list);
+        const others = items.filter((each) => each !== item);
+        const index = indexAmong(others, form.before);
+        if (items.indexOf(item) === index) return [];
+        const { rank } = rankAt(others, index);
+        if (rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, rank }];
+        const ranks = spread(items.length);
+        return others.toSpliced(index, 0, item).map((each, place) => ({ [id.name]: each.id, rank: ranks[place] }));
+      };
+    default:
+      return (form, state) => {
+        const { [list.name]: highest = 0 } = state.numbers ?? {};
+        // It was there once: what is gone is gone.
+        const isGone =
+          key === undefined && Number(form[id.name]) <= highest && !itemsOf(state.fields, list).some((each) => each.id === form[id.name]);
+        return isGone ? [] : [{ [id.name]: found(form, state).id }];
+      };
+  }
+};
+
+const rankAt = (items: readonly Item[], index: number): { readonly rank: string } => ({
+  rank: between(items[index - 1]?.rank, items[index]?.rank),
+});

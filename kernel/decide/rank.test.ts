@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { between, RANK, RANK_CHARACTERS_MAX, spread } from './rank.ts';
+
+test('whatever is put wherever, ranks are in order, and of the form that events have', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { maxLength: 120 }), (places) => {
+      const ranks: string[] = [];
+      for (const place of places) {
+        const index = place % (ranks.length + 1);
+        ranks.splice(index, 0, between(ranks[index - 1], ranks[index]));
+      }
+      expect(ranks.toSorted()).toEqual(ranks);
+      expect(new Set(ranks).size).toBe(ranks.length);
+      for (const rank of ranks) expect(rank).toMatch(RANK);
+    }),
+  );
+});
+
+test('what is put first or last again and again stays short', () => {
+  let [first, last] = [between(undefined, undefined), between(undefined, undefined)];
+  for (let count = 0; count < 20_000; count += 1) {
+    const [before, after] = [between(undefined, first), between(last, undefined)];
+    expect([before < first, after > last]).toEqual([true, true]);
+    [first, last] = [before, after];
+  }
+  expect(Math.max(first.length, last.length)).toBeLessThanOrEqual(4);
+});
+
+test('one that is put between the same two again and again gets long, and many are short', () => {
+  let [low, high] = ['a0', 'a1'];
+  for (let count = 0; count < 300; count += 1) {
+    const rank = between(low, high);
+    if (count % 2 === 0) low = rank;
+    else high = rank;
+  }
+  expect(low < high).toBe(true);
+  expect(low.length).toBeGreaterThan(RANK_CHARACTERS_MAX);
+  const many = spread(1_000);
+  expect(many.toSorted()).toEqual(many);
+  expect(Math.max(...many.map(({ length }) => length))).toBeLessThanOrEqual(3);
+});

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';
+import { assemble } from './registry.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+const amount = { amount: integer(1, 9) };
+type Options = { readonly max: number; readonly key?: never; readonly ordered?: true; readonly one?: string };
+type More = {
+  readonly events?: object;
+  readonly commands?: object;
+  readonly rights?: object;
+  readonly facts?: object;
+  readonly name?: string;
+};
+
+const declared = (item: Fields, options: Options, { name = 'note', events, commands, rights, facts }: More = {}) =>
+  assemble(base, [
+    aggregate(name, {
+      owner: 'clerk',
+      fields: { clerk: ref(user), title: line(9), rows: list(item, options), status: states('open', 'shut') },
+      events: { made: { creates: ['title'] }, rowAdded: { adds: 'rows' }, ...events },
+      commands: { make: { emits: 'made' }, addRow: { emits: 'rowAdded' }, ...commands },
+      facts,
+      rights: { read: { anyone: true }, ...rights },
+    } as never),
+  ] as never);
+
+test('a list that is right is taken', () => {
+  const { lists, fields } = declared(amount, { max: 3 }).kinds.note ?? {};
+  expect(fields).not.toHaveProperty('rows');
+  expect(lists?.rows).toMatchObject({ one: 'row', table: 'note_rows', id: { name: 'rowId', column: 'id' }, max: 3, isOrdered: false });
+  const keyed = declared({ ...amount, article: ref(user) }, { max: 3, key: 'article' as never, one: 'entry' });
+  expect(keyed.kinds.note?.lists.rows).toMatchObject({ one: 'entry', id: { name: 'articleId', column: 'article_id' }, key: 'article' });
+});
+
+test.each<[string, Fields, Options, More, string]>([
+  ['no room', amount, { max: 0 }, {}, 'note: the list rows may have 0 items: say from 1 to 1000.'],
+  ['too much room', amount, { max: 5_000 }, {}, 'note: the list rows may have 5000 items: say from 1 to 1000.'],
+  ['no word for one', amount, { max: 3, one: 'rows' }, {}, 'note: the list rows calls one of its items rows: say another word by `one`.'],
+  [
+    'a long table',
+    amount,
+    { max: 3 },
+    { name: 'aVeryLongNameOfAnAggregateThatIsThere' },
+    'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.',
+  ],
+  ...['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'].map((field): [string, Fields, Options, More, string] => [
+    `the field ${field}`,
+    { [field]: integer(1, 9) },
+    { max: 3 },
+    {},
+    `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
+  ]),
+  [
+    'a column that SQL reserves',
+    { limit: integer(1, 9) },
+    { max: 3 },
+    {},
+    'note: the column limit is reserved in SQL: give it another name.',
+  ],
+  ['a column twice', { due: ref(user), due_id: line(3) }, { max: 3 }, {}, 'has the field due_id'],
+  [
+    'a personal key',
+    { who: line(9).personal() },
+    { max: 3, key: 'who' as never },
+    {},
+    'note: the list rows has the key who, which must be a reference',
+  ],
+  ['a key that may be missing', { who: ref(user).optional() }, { max: 3, key: 'who' as never }, {}, 'note: the list rows has the key who'],
+  ['words for a key', { who: set(word(/a/, 'a'), 2) }, { max: 3, key: 'who' as never }, {}, 'note: the list rows has the key who'],
+  [
+    'a list in a list',
+    { rows: list(amount, { max: 3 }) },
+    { max: 3 },
+    {},
+    'has a field of the kind list in rows, which cannot be carried out yet; leave it out.',
+  ],
+  ['states', { how: states('new', 'old') }, { max: 3 }, {}, 'has a field of the kind states in how'],
+  ['an upload', { receipt: upload() }, { max: 3 }, {}, 'has a field of the kind upload in receipt'],
+  ['what is unique', { how: line(9).unique() }, { max: 3 }, {}, 'has unique() in how'],
+  ['a filter', { how: line(9).filter() }, { max: 3 }, {}, 'has filter() in how'],
+  ['a search', { how: line(9).search('A') }, { max: 3 }, {}, 'has search() in how'],
+  [
+    'what is personal of another',
+    { who: ref(user), how: line(9).personal({ of: 'who' }) },
+    { max: 3 },
+    {},
+    'has what is personal of another than its owner in how',
+  ],
+  [
+    'a move without an order',
+    amount,
+    { max: 3 },
+    { events: { rowMoved: { moves: 'rows' } } },
+    'note: the list rows is in no order of its own, and rowMoved moves its items: make it `ordered`.',
+  ],
+  [
+    'a change of nothing',
+    { who: ref(user) },
+    { max: 3, key: 'who' as never },
+    { events: { rowChanged: { updates: 'rows' } } },
+    'note: the list rows has nothing but its key, and rowChanged changes its items: leave that out.',
+  ],
+  [
+    'a decision on an item',
+    amount,
+    { max: 3 },
+    { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
+    'note: the command addRow is of an item, and so emits one event and decides on none.',
+  ],
+  [
+    'an item with a creation',
+    amount,
+    { max: 3 },
+    { commands: { make: { emits: 'made', next: ['addRow'] } } },
+    'note: the command make is followed by addRow, which is of an item: leave that out.',
+  ],
+  [
+    'a right by items',
+    amount,
+    { max: 3 },
+    { rights: { read: { anyone: { rows: { some: { amount: 1 } } } } } },
+    'note: a condition on the rows cannot be carried out yet; leave it out.',
+  ],
+  [
+    'a fact of items',
+    amount,
+    { max: 3 },
+    { facts: { paid: [{ open: true, rows: { some: { amount: 1 } } }] } },
+    'note: a condition on the rows',
+  ],
+])('%s is refused, with the place and the way out', (...[, item, options, more, says]) => {
+  expect(() => declared(item, options, more)).toThrow(says);
+});
+
+test('a table that is that of another aggregate is refused', () => {
+  const noteRow = { fields: { title: line(9) }, events: { made: { creates: ['title'] } }, commands: { make: { emits: 'made' } } };
+  const note = { fields: { rows: list(amount, { max: 3 }) }, events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };
+  const rights = { read: { anyone: true } };
+  const all = [aggregate('note', { ...note, rights } as never), aggregate('noteRow', { ...noteRow, rights } as never)];
+  expect(() => assemble(base, all as never)).toThrow('noteRow: the table note_rows is of note already: give it another name.');
+});

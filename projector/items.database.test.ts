@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Report } from '#shared/audit/verification-report.ts';
+import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { verify } from '../audit/verify/verify.ts';
+import { checkRow } from '../audit/watch/check-rows.ts';
+import { by, type CommandSide, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
+import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { until } from '../test/engines/until.ts';
+import { expenses } from '../test/toy/expenses.ts';
+import { digestOf } from './digest.ts';
+import { project } from './project.ts';
+import { createReadModel, useReadModel } from './service.ts';
+
+/** The lists of an aggregate in its read model: however they came there, they are what the deciders say. */
+const resources = new AsyncDisposableStack();
+const signal = new AbortController().signal;
+let side: CommandSide;
+let owner: UserId;
+
+beforeAll(async () => {
+  const world = resources.use(await createCommandWorld());
+  side = resources.use(await world.open(undefined, undefined, expenses));
+  resources.use(await startProjecting(side));
+  owner = await registerUser(side, { role: 'employee' as never });
+});
+afterAll(() => resources.disposeAsync());
+
+const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const draft = (employeeId = owner) => send('DraftClaim', { purpose: 'Strasbourg', employeeId });
+const verified = (): Promise<Report> =>
+  verify({ ...side, auditDir: '/nonexistent', isOfReadModel: true, showPersonal: false, signal, onProgress() {} });
+const rowsOf = async (table: string) => (await side.pool.query(`select * from read_model.${table} order by 1, 2`)).rows;
+
+const itemId = fc.integer({ min: 1, max: 7 });
+const id = fc.integer({ min: 1, max: 4 });
+const amount = fc.integer({ min: 1, max: 9 });
+const note = fc.constantFrom(null, 'one', 'two');
+const asked = fc.oneof(
+  fc.record({ amount, note }).map((form) => ['AddItem', form] as const),
+  fc.record({ itemId, amount }).map((form) => ['ChangeItem', form] as const),
+  fc.record({ itemId, note }).map((form) => ['ChangeItem', form] as const),
+  fc.record({ itemId, before: fc.option(itemId) }).map((form) => ['MoveItem', form] as const),
+  fc.record({ itemId }).map((form) => ['RemoveItem', form] as const),
+  fc.record({ approverId: id, upTo: fc.option(amount) }).map((form) => ['NameApprover', form] as const),
+  fc.record({ approverId: id, upTo: amount }).map((form) => ['ChangeLimit', form] as const),
+  fc.record({ approverId: id }).map((form) => ['DismissApprover', form] as const),
+  fc.record({ word: fc.constantFrom('a', 'B', 'c') }).map((form) => ['AddLabel', form] as const),
+  fc.record({ word: fc.constantFrom('a', 'B', 'c') }).map((form) => ['RemoveLabel', form] as const),
+);
+
+test('whatever is decided, the rows of items are what the deciders say, and a replay in any batches makes the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 5, maxLength: 40 }), fc.boolean(), async (commands, isDeleted) => {
+      const claimId = await draft();
+      for (const [name, form] of commands)
+        await send(`${name}Claim`, { claimId, ...form }).catch((error: unknown) => {
+          if (!(error instanceof Rejection)) throw error;
+        });
+      if (isDeleted) await send('DeleteClaim', { claimId });
+    }),
+    { numRuns: 10 },
+  );
+  await untilProjected(side);
+  expect((await rowsOf('claim_items')).length).toBeGreaterThan(0);
+  const report = await verified();
+  expect(report.findings.listed).toEqual([]);
+  expect(Object.keys(report.readModel?.rows ?? {})).toEqual(expect.arrayContaining(['claim_items', 'claim_approvers', 'claim_labels']));
+  const live = await digestOf(side.pool, 'read_model');
+  expect(live).toHaveProperty('claim_items');
+  for (const batch of [1, 7]) expect(await replayed(side, batch)).toEqual(live);
+});
+
+const happened = fc.record({
+  type: fc.constantFrom('drafted', 'itemAdded', 'itemAdded', 'itemChanged', 'itemMoved', 'itemRemoved', 'approverNamed', 'deleted'),
+  claimId: fc.integer({ min: 1, max: 2 }),
+  item: fc.integer({ min: 1, max: 2 }),
+  amount,
+  isCut: fc.boolean(),
+});
+
+test('however a log is cut into batches that no decider made, the rows end the same', async () => {
+  for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
+  const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
+    const tables = ['claims', 'claim_items', 'claim_approvers', 'removed', 'parked'].map((table) => `${schema}.${table}`);
+    await side.pool.query(`truncate ${tables.join()}`);
+    for (const batch of batches)
+      await inTransaction(side.pool, async (connection) => {
+        await useReadModel(connection, schema);
+        await project(connection, side, batch);
+      });
+    return digestOf(side.pool, schema);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(happened, { minLength: 1, maxLength: 30 }), async (all) => {
+      const versions = new Map<number, number>();
+      const events = all.map(({ type, claimId, item, amount: value }, index) => {
+        const version = (versions.get(claimId) ?? 0) + 1;
+        versions.set(claimId, version);
+        const data = { claimId, employeeId: owner, ...dataOf(type, item, value) };
+        return recordedOf({ type: `claim.${type}`, data, stream: `claim-${claimId}`, version, position: index + 1 });
+      });
+      const cuts = all.flatMap(({ isCut }, index) => (isCut ? [index + 1] : []));
+      const batches = [0, ...cuts].map((from, index) => events.slice(from, cuts[index])).filter(({ length }) => length > 0);
+      const singly = await projected(
+        'singly',
+        events.map((event) => [event]),
+      );
+      expect(await projected('in_batches', batches)).toEqual(singly);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+const dataOf = (type: string, item: number, value: number): object => {
+  if (type === 'drafted') return { purpose: 'x' };
+  if (type === 'itemAdded') return { itemId: item, category: 'meals', amount: value, note: null, rank: `a${value}` };
+  if (type === 'itemChanged') return { itemId: item, amount: value };
+  if (type === 'itemMoved') return { itemId: item, rank: `b0${value}` };
+  if (type === 'itemRemoved') return { itemId: item };
+  return type === 'approverNamed' ? { approverId: item, upTo: value } : {};
+};
+
+type Told = { readonly type: string; readonly data: object; readonly stream: string; readonly version: number; readonly position: number };
+const recordedOf = ({ stream, version, position, ...told }: Told): RecordedEvent => {
+  const metadata = { version: 1, at: '2026-01-02T03:04:05.678Z', actor: 'system:test', client: null, request: 'r' };
+  return {
+    ...{ id: randomUUID(), ...told, metadata: { ...metadata, $correlationId: 'c', $causationId: null } },
+    ...{ stream: stream as StreamName, version: version as Version, position: position as Position },
+  } as unknown as RecordedEvent;
+};
+
+/** What nobody may do to a table of items, and what undoes it. */
+const otherThan = (column: string, type: string): string => {
+  if (/int/.test(type)) return `coalesce(${column}, 0) + 100`;
+  if (type.startsWith('timestamp')) return `${column} + interval '1 day'`;
+  return `coalesce(${column}, '') || 'x'`;
+};
+
+test.each([
+  ['claim_items', 'id = 1'],
+  ['claim_approvers', 'approver_id = 1'],
+  ['claim_labels', `word = 'a'`],
+])('whatever somebody tampers with in %s is found', async (table, first) => {
+  const claimId = await draft();
+  for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount, note: 'With the client' });
+  for (const approverId of [1, 2]) await send('NameApproverClaim', { claimId, approverId, upTo: 3 });
+  for (const word of ['a', 'b']) await send('AddLabelClaim', { claimId, word, colour: 'red' });
+  await untilProjected(side);
+  const stream = `claim-${claimId}` as StreamName;
+  const watch = () => checkRow({ ...side, signal }, stream);
+  expect([(await verified()).findings.listed, await watch()]).toEqual([[], []]);
+  const { rows: columns } = await side.pool.query<{ name: string; type: string }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = 'read_model.${table}'::regclass and attnum > 0 and not attisdropped`,
+  );
+  const one = `claim_id = ${claimId} and ${first}`;
+  const wrongs = [
+    // Tables differ by what tells their rows apart, which is tried of each.
+    ...columns
+      .slice(0, table === 'claim_items' ? undefined : 2)
+      .map(({ name, type }) => [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const),
+    ['a row less', `delete from read_model.${table} where ${one}`] as const,
+    [
+      'a row more',
+      `insert into read_model.${table} select ${columns.map(({ name }) => moreOf(name)).join()} from read_model.${table} where ${one}`,
+    ] as const,
+  ];
+  // When something happened, and by which event, only the replay says.
+  const unwatched = new Set(['seal', 'version', 'created_at', 'updated_at']);
+  for (const [what, wrong] of wrongs) {
+    await side.pool.query(`create table public.kept as select * from read_model.${table}`);
+    await side.pool.query(wrong);
+    try {
+      const { findings } = await verified();
+      expect(findings.listed, what).toContainEqual(expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }));
+      const ofOne = findings.listed.filter((each) => 'stream' in each && each.stream === stream);
+      expect(ofOne.length, what).toBeGreaterThan(0);
+      if (!unwatched.has(what)) expect((await watch()).length, what).toBe(1);
+    } finally {
+      await side.pool.query(
+        `delete from read_model.${table}; insert into read_model.${table} select * from public.kept; drop table public.kept`,
+      );
+    }
+  }
+  expect((await verified()).outcome).toBe('proven');
+});
+
+const moreOf = (column: string): string =>
+  column === 'id' || column === 'approver_id' ? `${column} + 50` : column === 'word' ? `'forged'` : column;
+
+test('what is personal of an item goes with its person, from every read model', async () => {
+  const gone = await registerUser(side, { role: 'employee' as never });
+  const claimId = await draft(gone);
+  const secret = `secret-${randomUUID()}`;
+  await send('AddItemClaim', { claimId, amount: 1, note: secret });
+  await send('SubmitClaim', { claimId });
+  await untilProjected(side);
+  const own = async () => (await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId);
+  expect(await own()).toMatchObject([{ id: 1, note: secret, employee_id: gone, amount: 1 }]);
+  for await (const events of side.eventLog.read(`claim-${claimId}` as StreamName)) expect(JSON.stringify(events)).not.toContain(secret);
+  await side.send({ type: 'DeleteUser', userId: gone }, by(system));
+  await until(own, (rows) => rows.every(({ note }) => note === null), 20_000);
+  expect(await own()).toMatchObject([{ id: 1, note: null, amount: 1 }]);
+  await untilProjected(side);
+  expect((await verified()).findings.listed).toEqual([]);
+});
+
+test('an aggregate that is parked has no items either', async () => {
+  const claimId = await draft();
+  await send('AddItemClaim', { claimId, amount: 1 });
+  await untilProjected(side);
+  await side.eventLog.append(`claim-${claimId}` as StreamName, 2 as Version, [
+    { id: randomUUID(), type: 'claim.itemAdded', data: { claimId, rank: '' }, metadata: {} } as never,
+  ]);
+  await untilProjected(side);
+  expect((await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId)).toEqual([]);
+  expect((await verified()).findings.byKind).not.toHaveProperty('row_extra');
+});

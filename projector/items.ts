@@ -1,0 +1,84 @@
+import type { ItemTable } from '#kernel/rows/items.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
+import { demandValues, grouped, sourceOf } from './rows.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Writes what a batch does to the items of a list, after the rows of their aggregates: each item once, with one statement for each
+ * kind of change and each set of columns. Without its aggregate, no item is there.
+ */
+export const writeItems = async (connection: Connection, table: ItemTable, changes: readonly ItemChange[]): Promise<void> => {
+  if (changes.length === 0) return;
+  const { cleared, folded, unwritten } = fold(table, changes);
+  await demandValues(connection, table, unwritten);
+  if (cleared.length > 0) await connection.query(clearing(table), [JSON.stringify(cleared)]);
+  for (const { kind, given, rows } of grouped(table, folded))
+    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
+};
+
+type Folded = {
+  readonly cleared: readonly Values[];
+  readonly folded: readonly Change[];
+  /** What the database would not look at otherwise. */
+  readonly unwritten: readonly Values[];
+};
+
+/** What comes after the end of an aggregate, which decides nothing more, is taken as it is found. */
+const fold = ({ key: [of, id] }: ItemTable, changes: readonly ItemChange[]): Folded => {
+  const cleared = new Map<unknown, Values>();
+  const items = new Map<unknown, Map<unknown, Change>>();
+  const unwritten: Values[] = [];
+  for (const change of changes) {
+    const row: Values = change.row;
+    if (change.kind === 'clear') {
+      unwritten.push(...[...(items.get(row[of])?.values() ?? [])].map((each) => each.row as Values));
+      items.delete(row[of]);
+      cleared.set(row[of], row);
+      continue;
+    }
+    const ofOne = items.get(row[of]) ?? new Map<unknown, Change>();
+    items.set(row[of], ofOne);
+    const earlier = ofOne.get(row[id]);
+    if (earlier !== undefined) unwritten.push(earlier.row as Values);
+    ofOne.set(row[id], earlier === undefined ? change : combined(earlier, change, [of, id]));
+  }
+  const folded = [...items.values()].flatMap((ofOne) => [...ofOne.values()]);
+  return {
+    cleared: [...cleared.values()],
+    folded,
+    unwritten: [...unwritten, ...folded.flatMap(({ kind, row }) => (kind === 'patch' ? [row as Values] : []))],
+  };
+};
+
+/** Of what is gone, what tells it apart stays. */
+const combined = (earlier: Change, later: Change, key: ItemTable['key']): Change => {
+  const both = combine(earlier, later);
+  return both.kind === 'drop' ? ({ ...both, row: { ...both.row, ...pick(later.row as Values, key) } } as Change) : both;
+};
+const pick = (row: Values, names: readonly string[]): Values => Object.fromEntries(names.map((name) => [name, row[name]]));
+
+const clearing = (table: ItemTable): string => {
+  const [of] = table.key;
+  return `delete from ${table.name} t using ${sourceOf(table, [of, 'version'])} where t.${of} = p.${of} and t.version < p.version`;
+};
+
+const statementOf = (table: ItemTable, kind: Change['kind'], given: readonly string[]): string => {
+  const { name, key, of } = table;
+  const source = sourceOf(table, given);
+  const isSame = key.map((column) => `t.${column} = p.${column}`).join(' and ');
+  const values = given.filter((column) => !key.includes(column));
+  switch (kind) {
+    case 'put': {
+      const list = given.join(', ');
+      const set = values.map((column) => `${column} = excluded.${column}`).join(', ');
+      return `insert into ${name} as t (${list}) select ${list} from ${source} where exists (select from ${of} a where a.id = p.${key[0]})
+        on conflict (${key.join(', ')}) do update set ${set} where t.version < excluded.version`;
+    }
+    case 'patch':
+      return `update ${name} t set ${values.map((column) => `${column} = p.${column}`).join(', ')} from ${source} where ${isSame} and t.version < p.version`;
+    case 'drop':
+      return `delete from ${name} t using ${source} where ${isSame} and t.version < p.version`;
+  }
+};
