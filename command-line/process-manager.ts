@@ -30,7 +30,7 @@ const notParked = (stream: string): StartRefused => new StartRefused(`Nothing of
 
 export const processManagerParked: Command = {
   name: 'process-manager parked',
-  summary: 'Lists what deletions should have brought with them and could not: which child or user, since when, why.',
+  summary: 'Lists what should have followed from an event and could not: for which aggregate, since when, why.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['process-manager parked', 'process-manager parked --json'],
@@ -42,9 +42,10 @@ export const processManagerParked: Command = {
     }),
 };
 
-const parkedLine = ({ task, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt }: ParkedTask): string => {
+const parkedLine = ({ task, stream, name, causeId, reason, attempts, parkedAt, nextAt, skippedAt }: ParkedTask): string => {
   const next = skippedAt === null ? `next attempt ${nextAt.toISOString()}` : `skipped ${skippedAt.toISOString()}`;
-  return harmless(`${parkedAt.toISOString()}  ${task}  ${stream}  attempts: ${attempts}, ${next}, because of event ${causeId}: ${reason}`);
+  const what = name === null ? task : `${task} (${name})`;
+  return harmless(`${parkedAt.toISOString()}  ${what}  ${stream}  attempts: ${attempts}, ${next}, because of event ${causeId}: ${reason}`);
 };
 
 export const processManagerRetry: Command = {
@@ -62,7 +63,7 @@ export const processManagerRetry: Command = {
 
 export const processManagerSkip: Command = {
   name: 'process-manager skip',
-  summary: 'Leaves a child whose parent is gone as it is. An erasure cannot be skipped.',
+  summary: 'Leaves undone what failed of a stream, and goes on with what waits for it. An erasure cannot be skipped.',
   positionals: ['<stream>'],
   options: {},
   examples: ['process-manager skip comment-42'],
@@ -72,7 +73,7 @@ export const processManagerSkip: Command = {
       const parked = (await listParked(pool)).filter((each) => each.stream === stream);
       if (parked.length === 0) throw notParked(name);
       if (!(await skipParkedTask(pool, stream)))
-        throw new StartRefused(`${harmless(name)} is not skipped: only the end of a child can be, and only once.`);
+        throw new StartRefused(`${harmless(name)} is not skipped: an erasure cannot be, and anything else only once.`);
       await terminal.write(`${harmless(name)} stays as it is. “process-manager retry ${harmless(name)}” takes that back.`);
     }),
 };

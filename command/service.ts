@@ -63,7 +63,10 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing });
   await using opening = new AsyncDisposableStack();
   opening.use(
-    await startProcessManager({ domain, memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing }),
+    await startProcessManager({
+      ...{ domain, memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing },
+      ...{ executor, states: base.states },
+    }),
   );
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });

@@ -39,7 +39,18 @@ const note = base.aggregate('note', {
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
 });
-export const domain = assemble(base, [article, note]);
+
+const memo = base.aggregate('memo', {
+  fields: { author: ref(base.user), article: ref(article), subject: line(10) },
+  events: { begun: { creates: ['author', 'article', 'subject'] }, thrown: { ends: true } },
+  commands: { begin: { emits: 'begun' } },
+  rights: { read: { anyone: true } },
+  react: {
+    begun: ({ data }, { state, run }) => (data.subject === '' ? [] : run(article, 'edit', state.article, { title: data.subject }, { when: 'draft' })),
+    thrown: (_, { state, run }) => run(article, 'draft', { authorId: state.author, title: state.subject }),
+  },
+});
+export const domain = assemble(base, [article, note, memo]);
 `;
 
 type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
@@ -137,6 +148,20 @@ const WRONG: readonly Wrong[] = [
   ],
   ['a decision by the id of an item as a text', `state.title === ''`, `state.rows[0]?.id === 'a'`, 'state.rows', 'TS2367', `no overlap`],
   ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
+  ['code that reacts to an unknown event', 'thrown: (_', 'thronw: (_', 'thronw', 'TS2561', `'thronw' does not exist`],
+  ['code that reads an unknown field', 'data.subject ===', 'data.subjetc ===', 'subjetc', 'TS2551', `'subjetc' does not exist`],
+  ['an unknown command by code', `'draft', {`, `'drfat', {`, `'drfat'`, 'TS2345', `'"drfat"' is not assignable`],
+  ['an unknown field of a form by code', `title: state.subject })`, `titel: state.subject })`, 'titel', 'TS2561', `'titel' does not exist`],
+  ['another type of a value by code', `title: state.subject })`, `title: state.id })`, 'title', 'TS2322', `'number' is not assignable`],
+  [
+    'a command by code to nobody',
+    `state.article, { title: data.subject }, { when: 'draft' }`,
+    `{ title: state.subject }`,
+    '{ title',
+    'TS2345',
+    `not assignable to parameter of type 'number'`,
+  ],
+  ['an unknown condition by code', `{ when: 'draft' }`, `{ when: 'drfat' }`, 'when', 'TS2820', `Did you mean '"draft"'?`],
   ['a reaction by an unknown command', `run: 'finish'`, `run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
   ['an example of another type', `example('One')`, 'example(1)', '1', 'TS2345', `'number' is not assignable`],
   ['a reference to what is not declared', 'ref(article)', 'ref(folder)', 'folder', 'TS2304', `Cannot find name 'folder'`],
@@ -144,7 +169,7 @@ const WRONG: readonly Wrong[] = [
     'a reference to what is not in the domain',
     'article: ref(article)',
     `article: ref(article), folder: ref('folder')`,
-    '[article, note]',
+    '[article, note, memo]',
     'TS2345',
     'refers to an aggregate that is not in the domain',
   ],

@@ -8,12 +8,12 @@ import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { States } from '../states.ts';
 import { streamOf } from './target.ts';
 
-/** The states of what a decision asks by references, as the log says now. */
-export type See = (kind: Kind, fields: Row) => Promise<Look>;
+/** The states of what a decision asks by references, and whatever else does, as the log says now. */
+export type See = (kind: Kind, fields: Row, also?: Expression) => Promise<Look>;
 
 export const createSee = (domain: Domain, states: States): See => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
-  return async (kind, fields) => {
+  return async (kind, fields, also) => {
     const seen = new Map<string, AggregateState>();
     const follow = async (from: Kind, { fields: at, asked }: { fields: Row; asked: Paths }): Promise<void> => {
       for (const [field, further] of asked) {
@@ -27,6 +27,7 @@ export const createSee = (domain: Domain, states: States): See => {
       }
     };
     await follow(kind, { fields, asked: paths.get(kind) ?? new Map() });
+    if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
     return (name, id) => seen.get(`${name} ${id}`) ?? ABSENT;
   };
 };
@@ -46,6 +47,12 @@ const pathsOf = (domain: Domain, kind: Kind): Paths => {
   const further: Paths = paths.get(kind.parent) ?? new Map();
   paths.set(kind.parent, further);
   for (const each of rightsOf(domain).get(operationOf(parent, 'read'))?.alternatives ?? []) collect(each, further);
+  return paths;
+};
+
+const collected = (expression: Expression): Paths => {
+  const paths: Paths = new Map();
+  collect(expression, paths);
   return paths;
 };
 

@@ -1,17 +1,19 @@
 import { v5 } from 'uuid';
 import type { Membership } from '#kernel/decide/memberships.ts';
-import type { EventId, UserId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Log } from '#shared/log.ts';
 import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type EraseDependencies, erase } from '../erasure/erase.ts';
 import { endChild } from './end-child.ts';
 import { park, type Task } from './parked.ts';
+import type { Cause } from './steps.ts';
 
 export type TaskDependencies = EraseDependencies & {
   readonly pool: Pool;
@@ -25,16 +27,29 @@ export type TaskDependencies = EraseDependencies & {
 };
 
 /** Carries out a task, or parks it so that it holds up no other. Throws only if the log or the database does not answer. */
-export const carryOutOrPark = async (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> => {
+export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> =>
+  doOrPark(dependencies, task, {
+    work: () => carryOut(dependencies, task),
+    park: (error) => park(dependencies.pool, task, error),
+  });
+
+type Failing = { work(): Promise<void>; park(error: unknown): Promise<void> };
+type Told = { readonly task: string; readonly stream: StreamName; readonly name?: string; readonly cause: Cause };
+
+/** Does what follows from an event, or parks it; throws only if the log or the database does not answer. */
+export const doOrPark = async (
+  dependencies: TaskDependencies,
+  { cause, ...told }: Told,
+  { work, park }: Failing,
+): Promise<'done' | 'parked'> => {
   try {
-    await carryOut(dependencies, task);
+    await work();
     return 'done';
   } catch (err) {
     if (isOfEngines(err) && !(await doEnginesAnswer(dependencies))) throw err;
-    await park(dependencies.pool, task, err);
-    const traceId = traceIdOf(task.cause.metadata.trace);
+    await park(err);
     dependencies.log.error(
-      { err, task: task.task, stream: task.stream, event: { id: task.cause.id }, traceId },
+      { err, ...told, event: { id: cause.id }, traceId: traceIdOf(cause.metadata.trace) },
       'The process manager has parked what it could not carry out, and retries it.',
     );
     return 'parked';
@@ -52,21 +67,29 @@ const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean>
 
 const carryOut = async (dependencies: TaskDependencies, { task, stream, cause }: Task): Promise<void> => {
   if (task === 'erase') return erase(dependencies, Number(stream.split('-')[1]) as UserId, cause.id);
-  const { tracing = NO_TRACING } = dependencies;
+  // The id is made from the event that this follows from, so that doing it again does it once.
+  const eventId = v5(`${stream} 0`, cause.id) as EventId;
+  await following(dependencies, cause, (metadata) => endChild(dependencies, { stream, eventId, metadata }));
+};
+
+/** What the events of the work say of themselves: by whom, when, and because of which event. */
+export const following = async (
+  { tracing = NO_TRACING }: Pick<TaskDependencies, 'tracing'>,
+  cause: Cause,
+  work: (metadata: MetadataContext) => Promise<void>,
+): Promise<void> => {
   // If nobody records what it follows from, nobody records this.
   const { trace } = cause.metadata;
   const span =
     trace === undefined ? undefined : tracing.start('process-manager', { parent: trace, attributes: { 'annals.event.id': cause.id } });
-  const metadata = {
-    ...cause.metadata,
-    trace: recordedOnly(span?.traceparent) ?? trace,
-    at: new Date().toISOString(),
-    actor: 'system:process-manager',
-    causation: cause.id,
-  } as const;
   try {
-    // The id is made from the event that this follows from, so that doing it again does it once.
-    await endChild(dependencies, { stream, eventId: v5(`${stream} 0`, cause.id) as EventId, metadata });
+    await work({
+      ...cause.metadata,
+      trace: recordedOnly(span?.traceparent) ?? trace,
+      at: new Date().toISOString(),
+      actor: 'system:process-manager',
+      causation: cause.id,
+    });
   } catch (error) {
     span?.fail(errorTypeOf(error));
     throw error;

@@ -1,27 +1,31 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
-import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { Cause } from './steps.ts';
 
-/** Something to carry out by itself. */
-export type Task = Pick<ParkedTask, 'task' | 'stream'> & { readonly cause: Cause };
+/** Something to carry out by itself: the end of a child, or the erasure of the user whose stream it is. */
+export type Task = { readonly task: 'end' | 'erase'; readonly stream: StreamName; readonly cause: Cause };
 
-const PAUSE_MS = 1_000;
-const PAUSE_MAX_MS = 300_000;
+export const PAUSE_MS = 1_000;
+export const PAUSE_MAX_MS = 300_000;
 const DOUBLINGS_MAX = 10;
 const REASON_MAX = 1_000;
 const AT_ONCE = 100;
 
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX);
+
+/** SQL for when what has failed so often is tried again; the pauses are parameters in milliseconds. */
+export const pauseAfter = (attempts: string, { first, max }: { readonly first: string; readonly max: string }): string =>
+  `clock_timestamp() + least(${first} * 2 ^ least(${attempts}, ${DOUBLINGS_MAX}), ${max}) * interval '1 millisecond'`;
+
 /** Parks a task that failed, or puts off its next attempt. */
 export const park = async (pool: Pool, { task, stream, cause }: Task, error: unknown): Promise<void> => {
-  const reason = (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX);
   await pool.query(
     `insert into process_manager.parked as known (task, stream, cause_id, cause_metadata, reason, next_at)
      values ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 millisecond')
      on conflict (task, stream) do update set reason = excluded.reason, attempts = known.attempts + 1,
-       next_at = clock_timestamp() + least($6 * 2 ^ least(known.attempts, ${DOUBLINGS_MAX}), $7) * interval '1 millisecond'`,
-    [task, stream, cause.id, JSON.stringify(cause.metadata), reason, PAUSE_MS, PAUSE_MAX_MS],
+       next_at = ${pauseAfter('known.attempts', { first: '$6', max: '$7' })}`,
+    [task, stream, cause.id, JSON.stringify(cause.metadata), reasonOf(error), PAUSE_MS, PAUSE_MAX_MS],
   );
 };
 
@@ -43,16 +47,27 @@ export const unpark = async (pool: Pool, { task, stream }: Pick<Task, 'task' | '
 /** Has the process manager retry at once, also what was skipped. Returns whether there was anything. */
 export const retryParkedTasks = async (pool: Pool, stream: StreamName): Promise<boolean> => {
   const { rowCount } = await pool.query(
-    `update process_manager.parked set next_at = clock_timestamp(), skipped_at = null where stream = $1`,
+    `with ended as (
+       update process_manager.parked set next_at = clock_timestamp(), skipped_at = null where stream = $1 returning stream),
+     reacted as (
+       update process_manager.task set next_at = clock_timestamp(), skipped_at = null where stream = $1 and attempts > 0 returning stream)
+     select from ended union all select from reacted`,
     [stream],
   );
   return (rowCount ?? 0) > 0;
 };
 
-/** Has the process manager leave a child as it is. An erasure cannot be skipped. Returns whether there was one. */
+/**
+ * Has the process manager leave undone what failed, and go on with what waits for it. An erasure cannot be skipped. Returns whether there
+ * was anything.
+ */
 export const skipParkedTask = async (pool: Pool, stream: StreamName): Promise<boolean> => {
   const { rowCount } = await pool.query(
-    `update process_manager.parked set skipped_at = clock_timestamp() where stream = $1 and task = 'end' and skipped_at is null`,
+    `with ended as (
+       update process_manager.parked set skipped_at = clock_timestamp() where stream = $1 and task = 'end' and skipped_at is null returning stream),
+     reacted as (
+       update process_manager.task set skipped_at = clock_timestamp() where stream = $1 and attempts > 0 and skipped_at is null returning stream)
+     select from ended union all select from reacted`,
     [stream],
   );
   return (rowCount ?? 0) > 0;

@@ -7,10 +7,12 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import type { TaskDependencies } from './carry-out.ts';
 import { takeSteps } from './follow-up.ts';
+import { createReact, type ReactDependencies } from './react.ts';
+import { startReactions } from './reactions.ts';
 import { startRetrying } from './retry-parked.ts';
 import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 
-export type ProcessManagerDependencies = TaskDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
+export type ProcessManagerDependencies = TaskDependencies & ReactDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
 /** The follower's name. */
 export const PROCESS_MANAGER = 'process-manager';
@@ -42,7 +44,9 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
     },
   });
   opening.use(following);
-  opening.use(startRetrying(dependencies));
+  const retrying = opening.use(startRetrying({ ...dependencies, react: createReact(dependencies) }));
+  const reactions = await startReactions({ ...dependencies, committed: retrying.wake });
+  if (reactions !== undefined) opening.use(reactions);
   return opening.move();
 };
 

@@ -3,16 +3,20 @@ import { Gauge, type Registry } from 'prom-client';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
-import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
+import { carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { dueOf, unpark } from './parked.ts';
+import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
 
 const LOOK_EVERY_MS = 500;
 
-/** Retries parked tasks when their time has come, in one process at a time, apart from what the log brings. */
-export const startRetrying = (dependencies: TaskDependencies & { readonly metrics: Registry }): AsyncDisposable => {
+type Dependencies = TaskDependencies & { readonly metrics: Registry; readonly react: (task: ReactionTask) => Promise<void> };
+
+/** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
+export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
   const { pool, log, metrics } = dependencies;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
+  let waking = new AbortController();
   const running = runUnderLease(
     {
       pool,
@@ -21,18 +25,17 @@ export const startRetrying = (dependencies: TaskDependencies & { readonly metric
     },
     async ({ signal }) => {
       while (!signal.aborted) {
-        for (const task of await dueOf(pool)) {
-          if (signal.aborted) return;
-          if ((await carryOutOrPark(dependencies, task)) === 'parked') continue;
-          await unpark(pool, task);
-          log.info({ task: task.task, stream: task.stream }, 'The process manager has carried out what was parked.');
-        }
-        await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+        waking = new AbortController();
+        await retryParked(dependencies, signal);
+        if (await doNext(dependencies)) continue;
+        await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
     },
     stopping.signal,
   );
   return {
+    /** There may be something to do. */
+    wake: () => waking.abort(),
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await running;
@@ -40,10 +43,38 @@ export const startRetrying = (dependencies: TaskDependencies & { readonly metric
   };
 };
 
+const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {
+  const { pool, log } = dependencies;
+  for (const task of await dueOf(pool)) {
+    if (signal.aborted) return;
+    if ((await carryOutOrPark(dependencies, task)) === 'parked') continue;
+    await unpark(pool, task);
+    log.info({ task: task.task, stream: task.stream }, 'The process manager has carried out what was parked.');
+  }
+};
+
+/** Of each aggregate the next task, side by side. Says whether there was any. */
+const doNext = async (dependencies: Dependencies): Promise<boolean> => {
+  const { pool, react } = dependencies;
+  const tasks = await nextTasks(pool);
+  await Promise.all(
+    tasks.map((task) =>
+      doOrPark(dependencies, task, {
+        async work() {
+          await react(task);
+          await dropTask(pool, task);
+        },
+        park: (error) => parkTask(pool, task, error),
+      }),
+    ),
+  );
+  return tasks.length > 0;
+};
+
 const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Registry): void => {
   new Gauge({
     name: 'annals_process_manager_parked',
-    help: 'Consequences of deletions, erasures among them, that could not be carried out and are retried.',
+    help: 'Consequences of events, erasures among them, that could not be carried out and are retried.',
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(async () => (await countConsequences(pool)).parked));

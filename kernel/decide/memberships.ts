@@ -36,33 +36,44 @@ const WEBHOOKS: Membership = {
 
 /** From the reactions of the domain: what runs a command that ends it when something that it refers to has ended. */
 export const membershipsOf = (domain: Domain): readonly Membership[] => [
-  ...Object.values(domain.kinds).flatMap((kind) =>
-    Object.entries(kind.reactions).flatMap(([field, reactions]) =>
-      Object.entries(reactions).map(([event, { run, when }]) => membershipOf(domain, kind, { field, event, run, when })),
-    ),
-  ),
+  ...reactionsIn(domain).flatMap((reaction) => membershipOf(reaction) ?? []),
   WEBHOOKS,
 ];
 
-type Reaction = { readonly field: string; readonly event: string; readonly run: string; readonly when: unknown };
+/** What an aggregate does when what one of its references leads to has an event. */
+export type Reaction = {
+  readonly kind: Kind;
+  readonly field: string;
+  readonly target: Kind;
+  readonly event: EventInfo;
+  readonly command: CommandInfo;
+  readonly when: unknown;
+};
 
-const membershipOf = (domain: Domain, kind: Kind, { field, event, run, when }: Reaction): Membership => {
-  const def = kind.fields[field];
-  const target = def && domain.kinds[targetOf(def)];
-  const end = endOf(kind, kind.commands[run]);
-  if (target === undefined || target.events[event]?.effect !== 'ends' || end === undefined)
-    throw new Error(
-      `${kind.name}: with what ${field} leads to it can only end, once that has ended; other reactions are not supported yet`,
-    );
-  // Every event names these, so that nothing has to be looked up.
-  if (!kind.identity.includes(field)) throw new Error(`${kind.name}: ${field} is neither its parent nor its owner, with which it can end`);
-  const isMember = memberAfter(kind, when);
+export const reactionsIn = (domain: Domain): readonly Reaction[] =>
+  Object.values(domain.kinds).flatMap((kind) =>
+    Object.entries(kind.reactions).flatMap(([field, reactions]) =>
+      Object.entries(reactions).flatMap(([name, { run, when }]) => {
+        const def = kind.fields[field];
+        const target = def && domain.kinds[targetOf(def)];
+        const [event, command] = [target?.events[name], kind.commands[run]];
+        return target === undefined || event === undefined || command === undefined ? [] : [{ kind, field, target, event, command, when }];
+      }),
+    ),
+  );
+
+/** Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say all that this takes. */
+export const membershipOf = ({ kind, field, target, event, command, when }: Reaction): Membership | undefined => {
+  const end = endOf(kind, command);
+  const states = statesOf(kind, when);
+  if (event.effect !== 'ends' || end === undefined || states === undefined || !kind.identity.includes(field)) return undefined;
+  const isMember = memberAfter(kind, states);
   const events = Object.values(kind.events);
   return {
     kind: kind.name,
     parentKind: target.name,
-    parentEnd: `${target.name}.${event}`,
-    parentKey: wire(field, def),
+    parentEnd: event.type,
+    parentKey: wire(field, kind.fields[field]),
     joins: new Set(events.filter((each) => isMember(each) === true).map(({ type }) => type)),
     changes: new Set(events.filter((each) => isMember(each) !== undefined).map(({ type }) => type)),
     end: end.type,
@@ -72,8 +83,8 @@ const membershipOf = (domain: Domain, kind: Kind, { field, event, run, when }: R
 };
 
 /** Of a command that does nothing but end it. */
-const endOf = (kind: Kind, command: CommandInfo | undefined): EventInfo | undefined => {
-  const [end, ...others] = command?.events ?? [];
+const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
+  const [end, ...others] = command.events;
   if (end?.effect !== 'ends' || others.length > 0) return undefined;
   const personal = end.carries.find((name) => kind.fields[name]?.personal !== undefined);
   // Nothing could be recorded of somebody whose key is gone, and it would never end.
@@ -83,8 +94,7 @@ const endOf = (kind: Kind, command: CommandInfo | undefined): EventInfo | undefi
 };
 
 /** Whether it ends with its parent once an event has happened to it; nothing where the event leaves that as it was. */
-const memberAfter = (kind: Kind, when: unknown): ((event: EventInfo) => boolean | undefined) => {
-  const { field, words } = statesOf(kind, when);
+const memberAfter = (kind: Kind, { field, words }: States): ((event: EventInfo) => boolean | undefined) => {
   return ({ effect, sets }) => {
     if (effect === 'ends') return false;
     const word = field === undefined ? undefined : (sets[field] ?? (effect === 'creates' ? kind.fields[field]?.initial : undefined));
@@ -93,13 +103,14 @@ const memberAfter = (kind: Kind, when: unknown): ((event: EventInfo) => boolean 
   };
 };
 
-/** The states in which it ends: what else a condition asks cannot be told from the types of events. */
-const statesOf = (kind: Kind, when: unknown): { readonly field: string | undefined; readonly words: readonly unknown[] } => {
+type States = { readonly field: string | undefined; readonly words: readonly unknown[] };
+
+/** The states in which it ends; nothing if a condition asks something that cannot be told from the types of events. */
+const statesOf = (kind: Kind, when: unknown): States | undefined => {
   if (when === undefined) return { field: undefined, words: [] };
   const words = [when].flat();
   const field = Object.keys(kind.fields).find(
     (name) => kind.fields[name]?.kind === 'states' && words.every((word) => kind.fields[name]?.values?.includes(String(word))),
   );
-  if (field === undefined) throw new Error(`${kind.name}: a reaction can depend on the states of one field alone`);
-  return { field, words };
+  return field === undefined ? undefined : { field, words };
 };

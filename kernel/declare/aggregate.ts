@@ -1,6 +1,7 @@
 // What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
 import type { Asked, Condition } from './conditions.ts';
 import type { Choice, Field, Fields, Instant, List, Ref, States, ValueOf, ValuesOf } from './fields.ts';
+import type { Commanded, Run } from './run.ts';
 
 // ── Which fields are what ────────────────────────────────────────────────────────────────────────────────────────────────────
 type KeysOf<F, Type> = { [K in keyof F]: F[K] extends Type ? K : never }[keyof F] & string;
@@ -164,10 +165,24 @@ type OfTarget<X, C, Cond> =
         };
       }
     : never;
-type Timer<E, C> = {
-  readonly after: keyof E & string;
-  readonly days: number;
-  readonly run: keyof C & string;
+/** What code is told of an event: as it is recorded, and what the aggregate was right after it. */
+type Occurred<F, E> = {
+  readonly id: string;
+  readonly at: string;
+  readonly data: {
+    readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]: E extends {
+      readonly changes: unknown;
+    }
+      ? ValueOf<F[K]> | undefined
+      : ValueOf<F[K]>;
+  };
+};
+/** Pure: it is run again after a crash, and must come to the same commands. */
+type Reacting<F extends Fields, D, E> = {
+  readonly [N in keyof E & string]?: (
+    event: Occurred<F, E[N]>,
+    given: { readonly state: Given<F, D>['state']; readonly run: Run },
+  ) => Commanded | readonly Commanded[];
 };
 
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -213,8 +228,8 @@ export type Declaration<
   /** Fields that fewer may read, or write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };
   readonly reactions?: Reactions<F, C, Cond>;
-  /** Given by the kernel so many days after the latest such event. A command that does not fit any more is dropped. */
-  readonly timers?: readonly Timer<E, C>[];
+  /** What follows from its own events, where data does not say it: commands to any aggregate. */
+  readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
 };
 
 export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C> extends Asked<Condition<Fact, F, D>> {

@@ -51,7 +51,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
     reactions: (declaration.reactions ?? {}) as Kind['reactions'],
-    timers: declaration.timers ?? [],
+    react: (declaration.react ?? {}) as Kind['react'],
     oldestFirst: declaration.order === 'oldest',
   };
 };

@@ -3,9 +3,11 @@ import type { RejectionCode } from '#shared/rejection.ts';
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import type { Commanded, Run } from '../declare/run.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
+import { demandReactions } from './demand-reactions.ts';
 import { demandSupported } from './demand-supported.ts';
 import { kindOf } from './kind-of.ts';
 
@@ -67,6 +69,8 @@ export type CommandInfo = {
   readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;
+/** As authors write it, without their types. */
+type React = (event: Row, given: { readonly state: Row; readonly run: Run }) => Commanded | readonly Commanded[];
 /** With its sentence, if that does not follow from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
 export type Kind = {
@@ -99,7 +103,8 @@ export type Kind = {
   readonly fieldRights: Readonly<Record<string, Row>>;
   readonly invariants: Readonly<Record<string, unknown>>;
   readonly reactions: Readonly<Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>>;
-  readonly timers: readonly { readonly after: string; readonly days: number; readonly run: string }[];
+  /** By the names of its events. */
+  readonly react: Readonly<Record<string, React>>;
   readonly oldestFirst: boolean;
 };
 export type Domain = {
@@ -141,6 +146,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
   };
+  demandReactions(domain);
   demandCompiles(domain);
   return domain;
 };

@@ -52,9 +52,9 @@ export const representParked = ({ stream, version, type, position, reason, since
 };
 
 export const representConsequence = (parked: ParkedTask): ParkedConsequence => {
-  const { task, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt } = parked;
+  const { task, name, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt } = parked;
   return {
-    ...{ task, stream, cause: causeId, reason, attempts, since: parkedAt.toISOString() },
+    ...{ task, ...(name !== null && { name }), stream, cause: causeId, reason, attempts, since: parkedAt.toISOString() },
     nextAt: skippedAt === null ? nextAt.toISOString() : null,
     skippedAt: skippedAt?.toISOString() ?? null,
     _links: itemLinks(stream),

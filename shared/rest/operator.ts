@@ -49,7 +49,7 @@ const OperationsStatus = z
         }),
       })
       .meta({
-        description: 'What deletions should have brought with them and could not: ends of children and webhooks, and erasures.',
+        description: 'What should have followed from events and could not: ends of children and webhooks, erasures, and reactions.',
       }),
     webhooks: z.strictObject({
       endpoints: count,
@@ -95,8 +95,12 @@ export type ParkedItem = Readonly<z.infer<typeof ParkedItem>>;
 
 const ParkedConsequence = z
   .strictObject({
-    task: z.enum(['end', 'erase']).meta({ description: '`end`: a child whose parent is gone. `erase`: a user who was deleted.' }),
-    stream: z.string().meta({ description: 'Of the child or the user.', examples: ['webhook-6001'] }),
+    task: z.enum(['end', 'erase', 'run', 'react']).meta({
+      description:
+        '`end`: a child whose parent is gone. `erase`: a user who was deleted. `run`: a command of a reaction. `react`: code that reacts to an event.',
+    }),
+    name: z.string().exactOptional().meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
+    stream: z.string().meta({ description: 'Of the child, the user, or the aggregate that reacts.', examples: ['webhook-6001'] }),
     cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
     reason: z.string().meta({ description: 'What the last attempt failed at.' }),
     attempts: count,
@@ -181,7 +185,7 @@ export const OPERATOR_OPERATIONS = {
   listParkedConsequences: {
     ...read,
     path: '/operations/consequences',
-    summary: 'What deletions should have brought with them and could not, for administrators',
+    summary: 'What should have followed from events and could not, for administrators',
     query: z.strictObject(PAGE),
     answer: { status: 200, description: 'A page of consequences, those parked last first.', kind: 'list', schema: ParkedConsequence },
   },

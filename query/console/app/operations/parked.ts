@@ -36,23 +36,23 @@ export const Parked = () => {
     <${Consequences} />`;
 };
 
-const TASKS = { end: 'end it', erase: 'erase the user' } as const;
+const TASKS = { end: 'end it', erase: 'erase the user', run: 'react to', react: 'react by code to' } as const;
 
-/** What deletions should have brought with them. */
+/** What should have followed from events. */
 const Consequences = () => {
   const pages = usePages<ParkedConsequence>('/operations/consequences', EVERY_MS);
   return html`
-    <h2>Consequences of deletions</h2>
-    <p>A deletion ends what belonged to the item, and a deleted user is erased. What cannot be carried out is retried, and holds up nothing else.
-    Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
+    <h2>Consequences of events</h2>
+    <p>A deletion ends what belonged to the item, a deleted user is erased, and aggregates react to the events of others. What cannot be carried out is
+    retried, and holds up nothing but what follows for the same item. Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
     <${Listing}
       pages=${pages}
       caption="Parked consequences"
-      keyOf=${({ task, stream }: ParkedConsequence) => `${task} ${stream}`}
+      keyOf=${({ task, name, stream, cause }: ParkedConsequence) => `${task} ${name} ${stream} ${cause}`}
       empty=${html`<p><strong>No consequence is parked.</strong> One that cannot be carried out would stand here, with the reason.</p>`}
       columns=${[
         { label: 'Item', cell: ({ stream }: ParkedConsequence) => html`<${Subject} subject=${stream} />` },
-        { label: 'To do', cell: ({ task }: ParkedConsequence) => TASKS[task] },
+        { label: 'To do', cell: ({ task, name }: ParkedConsequence) => [TASKS[task], name].filter(Boolean).join(' ') },
         { label: 'Reason', cell: ({ reason }: ParkedConsequence) => reason },
         { label: 'Attempts', numeric: true, cell: ({ attempts }: ParkedConsequence) => countText(attempts) },
         { label: 'Since', cell: ({ since }: ParkedConsequence) => html`<${Time} at=${since} clock />` },

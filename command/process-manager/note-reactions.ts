@@ -1,0 +1,123 @@
+import type { Following } from '#kernel/decide/reactions.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
+import type { Connection } from '#shared/database/pool.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { readMetadata } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { Cause } from './steps.ts';
+import { addTasks, type ReactionTask } from './tasks.ts';
+
+type Link = {
+  readonly child: StreamName;
+  readonly name: string;
+  readonly parent: StreamName | null;
+  readonly cause: Cause;
+  readonly acts: boolean;
+};
+
+/** Where references lead, and what follows from a page of events, in their order: once, because the checkpoint moves in the same transaction. */
+export const noteReactions = async (
+  connection: Connection,
+  { following, after }: { readonly following: Following; readonly after: Position },
+  events: readonly RecordedEvent[],
+  tellDamaged: (error: unknown, event: RecordedEvent) => void,
+): Promise<void> => {
+  const links = new Map<string, Link>();
+  const tasks: ReactionTask[] = [];
+  const flush = async (): Promise<void> => {
+    tasks.push(...(await link(connection, following, [...links.values()])));
+    links.clear();
+    await addTasks(connection, tasks.splice(0));
+  };
+  for (const event of events) {
+    const meaning = meaningOf(following, event, tellDamaged);
+    if (meaning === undefined) continue;
+    const { cause, leading } = meaning;
+    const { stream, type } = event;
+    const acts = event.position > after;
+    for (const each of leading) links.set(`${each.child} ${each.name}`, { ...each, cause, acts });
+    if (acts && following.coded.has(type)) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
+    const references = following.reactions.get(type) ?? [];
+    if (references.length > 0) {
+      await flush();
+      if (acts) await addTasks(connection, await reactingTo(connection, { parent: stream, type, references, cause }));
+    }
+    if (following.lastingEnds.has(type)) {
+      await connection.query('insert into process_manager.ended (parent, type) values ($1, $2) on conflict do nothing', [stream, type]);
+      await connection.query('delete from process_manager.reference where parent = $1', [stream]);
+    }
+    if (following.ends.has(type)) {
+      await flush();
+      await connection.query('delete from process_manager.reference where child = $1', [stream]);
+    }
+  }
+  await flush();
+};
+
+type Meaning = { readonly cause: Cause; readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[] };
+
+/** Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have followed. */
+const meaningOf = (
+  following: Following,
+  event: RecordedEvent,
+  tellDamaged: (error: unknown, event: RecordedEvent) => void,
+): Meaning | undefined => {
+  const { id, type, stream, data } = event;
+  const leads = following.leads.get(type) ?? [];
+  const matters = leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type);
+  if (!matters) return undefined;
+  try {
+    const metadata = readMetadata(event.metadata);
+    const leading = leads.flatMap(({ reference, targetKind, idIn }) => {
+      const target = idIn(data, metadata.actor);
+      if (target === undefined) return [];
+      return [{ child: stream, name: reference, parent: target === null ? null : streamName(targetKind, Number(target)) }];
+    });
+    return { cause: { id, metadata }, leading };
+  } catch (error) {
+    tellDamaged(error, event);
+    return undefined;
+  }
+};
+
+/** Notes where references lead, and answers with what those do who refer to what had ended before. */
+const link = async (connection: Connection, { lastingEnds }: Following, links: readonly Link[]): Promise<readonly ReactionTask[]> => {
+  if (links.length === 0) return [];
+  const led = links.flatMap(({ parent, ...each }) => (parent === null ? [] : [{ ...each, parent }]));
+  const nowhere = links.filter(({ parent }) => parent === null);
+  if (nowhere.length > 0)
+    await connection.query(
+      `delete from process_manager.reference r using unnest($1::text[], $2::text[]) as l (child, name)
+       where r.child = l.child and r.name = l.name`,
+      [nowhere.map(({ child }) => child), nowhere.map(({ name }) => name)],
+    );
+  if (led.length === 0) return [];
+  await connection.query(
+    `insert into process_manager.reference (child, name, parent) select * from unnest($1::text[], $2::text[], $3::text[])
+     on conflict (child, name) do update set parent = excluded.parent`,
+    [led.map(({ child }) => child), led.map(({ name }) => name), led.map(({ parent }) => parent)],
+  );
+  if (lastingEnds.size === 0) return [];
+  const { rows } = await connection.query<{ parent: StreamName; type: string }>(
+    'select parent, type from process_manager.ended where parent = any($1)',
+    [led.map(({ parent }) => parent)],
+  );
+  const ended = new Map(rows.map(({ parent, type }) => [parent, type]));
+  return led.flatMap(({ child, name, parent, cause, acts }) => {
+    const type = ended.get(parent);
+    return acts && type !== undefined ? [{ task: 'run', stream: child, name: nameOf(name, type), cause }] : [];
+  });
+};
+
+type Happened = { readonly parent: StreamName; readonly type: string; readonly references: readonly string[]; readonly cause: Cause };
+
+const reactingTo = async (connection: Connection, { parent, type, references, cause }: Happened): Promise<readonly ReactionTask[]> => {
+  const { rows } = await connection.query<{ child: StreamName; name: string }>(
+    'select child, name from process_manager.reference where parent = $1 and name = any($2) order by child, name',
+    [parent, references],
+  );
+  return rows.map(({ child, name }) => ({ task: 'run', stream: child, name: nameOf(name, type), cause }));
+};
+
+/** `claim.team` and `team.closed`: the claim’s `team team.closed`. */
+const nameOf = (reference: string, type: string): string => `${reference.slice(reference.indexOf('.') + 1)} ${type}`;

@@ -1,0 +1,123 @@
+import { v5 } from 'uuid';
+import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { holdsOf } from '#kernel/conditions/holds.ts';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
+import { commandSchema } from '#kernel/decide/forms.ts';
+import { findBy } from '#kernel/decide/guards.ts';
+import { type Commanded, run } from '#kernel/declare/run.ts';
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
+import { createSee, type See } from '../aggregates/seen.ts';
+import { streamOf, type Target, toEvents } from '../aggregates/target.ts';
+import { type Circumstances, seededIds } from '../circumstances.ts';
+import type { Executor } from '../execute.ts';
+import type { States } from '../states.ts';
+import { following, type TaskDependencies } from './carry-out.ts';
+import type { ReactionTask } from './tasks.ts';
+
+export type ReactDependencies = Pick<TaskDependencies, 'tracing'> & {
+  readonly domain: Domain;
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly codec: Pick<Codec, 'decodeAll'>;
+  readonly executor: Executor;
+  readonly states: States;
+};
+
+/** Carries out what follows from an event, by what the declaration says now; what it does not say any more is left undone. */
+export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
+  const see = createSee(dependencies.domain, dependencies.states);
+  return (task) =>
+    following(dependencies, task.cause, async (metadata) => {
+      const kind = kindOfStream(dependencies.domain, task.stream);
+      if (kind === undefined) return;
+      for (const [ordinal, commanded] of (await commandsOf(dependencies, kind, task)).entries())
+        await give({ ...dependencies, see }, commanded, { task, ordinal, metadata });
+    });
+};
+
+const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
+const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
+
+const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Commanded[]> => {
+  if (task.task === 'react') return reactionOf(dependencies, kind, task);
+  const [field = '', type = ''] = task.name.split(' ');
+  const reaction = kind.reactions[field]?.[type.slice(type.indexOf('.') + 1)];
+  if (reaction === undefined) return [];
+  return [{ kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form: {}, when: reaction.when }];
+};
+
+/** What code says of an event, which sees the aggregate as it was right after it. */
+const reactionOf = async (
+  { domain, eventLog, codec }: ReactDependencies,
+  kind: Kind,
+  { stream, name, cause }: ReactionTask,
+): Promise<readonly Commanded[]> => {
+  const react = kind.react[name];
+  if (react === undefined) return [];
+  const { evolve } = deciderOf(domain, kind);
+  let state: AggregateState = ABSENT;
+  for await (const page of eventLog.read(stream))
+    for (const event of await codec.decodeAll(page)) {
+      state = evolve(state, event);
+      if (event.id === cause.id) return [react(occurred(event), { state: fieldsOf(state), run })].flat();
+    }
+  throw new Error(`${stream} has no event ${cause.id}.`);
+};
+
+const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
+const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
+
+type Given = { readonly task: ReactionTask; readonly ordinal: number; readonly metadata: MetadataContext };
+type Parts = ReactDependencies & { readonly see: See };
+
+/** Without asking rights: it is the system itself that gives the command. The same event never gives it twice. */
+const give = async (parts: Parts, { kind: name, command: called, id, form, when }: Commanded, given: Given): Promise<void> => {
+  const { domain, executor } = parts;
+  const kind = domain.kinds[name];
+  const command = kind?.commands[called];
+  if (kind === undefined || command === undefined) throw new Error(`There is no command ${called} of ${name}.`);
+  const circumstances = circumstancesOf(given);
+  const type = typeOfCommand(kind, called);
+  const only = when === undefined ? undefined : resolve(domain, kind, when);
+  const schema = commandSchema(kind, command);
+  if (command.kind !== 'create') {
+    const parsed = schema.parse({ type, [`${name}Id`]: id, ...form });
+    await executor.change(targetOf(parts, kind, { id: Number(id), form: parsed, only }, given), circumstances);
+    return;
+  }
+  const parsed = schema.parse({ type, ...form });
+  await executor.create(
+    (made) => targetOf(parts, kind, { id: made, form: { ...parsed, [`${name}Id`]: made }, only }, given),
+    circumstances,
+  );
+};
+
+type Asked = { readonly id: number; readonly form: Row; readonly only: Expression | undefined };
+
+const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only }: Asked, { metadata }: Given): Target => {
+  const decider = deciderOf(domain, kind);
+  return {
+    decider,
+    stream: streamOf(kind, id),
+    async decide(state) {
+      // What has ended is given no command any more.
+      if (state.status === 'ended') return [];
+      const fields = state.status === 'present' ? state.fields : { ...form, id };
+      const look = await see(kind, fields, only);
+      if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
+      return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));
+    },
+  };
+};
+
+/** Ids made of the event that it follows from, so that doing it again does it once. */
+const circumstancesOf = ({ task: { task, stream, name, cause }, ordinal, metadata }: Given): Circumstances => {
+  const eventSeed = v5(`${task} ${stream} ${name} ${ordinal}`, cause.id);
+  const firstId = Math.max(Date.parse(cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
+  return { metadata, ids: seededIds({ eventSeed, firstId }), ifVersion: undefined, unlessVersion: undefined, mayBeRepeat: true };
+};

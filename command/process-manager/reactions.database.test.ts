@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Command } from '#kernel/decide/decide.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { runCommandLine } from '../../command-line/program.ts';
+import {
+  allEvents,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  Died,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { budgets } from '../../test/toy/budgets.ts';
+
+let world: CommandWorld;
+let side: CommandSide;
+let employee: UserId;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open(undefined, undefined, budgets);
+  employee = await registerUser(side, { role: 'employee' as never });
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const give = async (command: Command, to: CommandSide = side): Promise<number> => (await to.send(command as never, by(system))).id;
+const found = () => give({ type: 'FoundTeam', name: 'Engines' });
+const make = (teamId: number, employeeId: number = employee) => give({ type: 'MakeClaim', teamId, employeeId, amount: 7, purpose: 'Coal' });
+const submitted = async (teamId: number) => {
+  const claimId = await make(teamId);
+  await give({ type: 'SubmitClaim', claimId });
+  return claimId;
+};
+const namesOf = async (stream: string) =>
+  (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type.split('.')[1]);
+const untilNames = (stream: string, ...names: readonly string[]) =>
+  until(
+    () => namesOf(stream),
+    (found) => found.length >= names.length,
+  ).then((found) => expect(found).toEqual(names));
+const payments = async (): Promise<readonly DecodedEvent[]> =>
+  (await allEvents(side)).filter(({ type }) => (type as string) === 'payment.opened');
+/** Once whatever was appended so far has led to all that it leads to. */
+const settled = async (of: CommandSide = side) => {
+  const head = await of.eventLog.head();
+  await until(
+    async () => {
+      const { rows } = await of.pool.query<{ isDone: boolean }>(
+        `select position >= $1 and not exists (select from process_manager.task where attempts = 0) as "isDone"
+         from public.follower_checkpoint where follower = 'reactions'`,
+        [head],
+      );
+      return rows[0]?.isDone;
+    },
+    (isDone) => isDone === true,
+  );
+};
+
+test('those who refer to what an event happens to react to it, as far as they are as the reaction asks, and because of it', async () => {
+  const [closing, other] = [await found(), await found()];
+  const [open, sent, approved, elsewhere, gone] = await Promise.all([
+    make(closing),
+    submitted(closing),
+    submitted(other),
+    make(other),
+    make(closing),
+  ]);
+  await give({ type: 'ApproveClaim', claimId: approved });
+  await give({ type: 'MoveClaim', claimId: approved, teamId: closing });
+  await give({ type: 'DeleteClaim', claimId: gone });
+  await give({ type: 'CloseTeam', teamId: closing });
+  await untilNames(`claim-${open}`, 'made', 'withdrawn');
+  await untilNames(`claim-${sent}`, 'made', 'submitted', 'withdrawn');
+  await settled();
+  expect(await namesOf(`claim-${approved}`)).toEqual(['made', 'submitted', 'approved', 'moved']);
+  expect([await namesOf(`claim-${elsewhere}`), await namesOf(`claim-${gone}`)]).toEqual([['made'], ['made', 'deleted']]);
+  const [events, closed] = [
+    await allEvents(side),
+    (await allEvents(side)).find(({ stream, type }) => stream === `team-${closing}` && (type as string) === 'team.closed'),
+  ];
+  expect(events.find(({ stream, type }) => stream === `claim-${open}` && (type as string) === 'claim.withdrawn')?.metadata).toMatchObject({
+    actor: 'system:process-manager',
+    causation: closed?.id,
+    correlation: closed?.metadata.correlation,
+  });
+});
+
+test('a reference that has moved leads to where it leads now', async () => {
+  const [left, joined] = [await found(), await found()];
+  const claimId = await make(left);
+  await give({ type: 'MoveClaim', claimId, teamId: joined });
+  await give({ type: 'CloseTeam', teamId: left });
+  await settled();
+  expect(await namesOf(`claim-${claimId}`)).toEqual(['made', 'moved']);
+  await give({ type: 'CloseTeam', teamId: joined });
+  await untilNames(`claim-${claimId}`, 'made', 'moved', 'withdrawn');
+});
+
+test('what refers to something that has ended reacts to the end, however late it comes', async () => {
+  const teamId = await found();
+  await give({ type: 'DissolveTeam', teamId });
+  await settled();
+  await untilNames(`claim-${await make(teamId)}`, 'made', 'withdrawn');
+});
+
+test('what ends with its owner ends beside reactions', async () => {
+  const leaving = await registerUser(side, { role: 'employee' as never });
+  const claimId = await make(await found(), leaving);
+  await side.send({ type: 'DeleteUser', userId: leaving }, by(system));
+  await untilNames(`claim-${claimId}`, 'made', 'deleted');
+});
+
+test('code gives commands to others: to one that is there, and one that it creates, each once', async () => {
+  const teamId = await found();
+  const before = (await payments()).length;
+  await give({ type: 'ApproveClaim', claimId: await submitted(teamId) });
+  await untilNames(`team-${teamId}`, 'founded', 'booked');
+  await settled();
+  expect((await payments()).slice(before).map(({ data }) => data)).toMatchObject([{ payeeId: employee, amount: 7 }]);
+});
+
+/** Runs on a world of its own, where processes die after some appends. */
+test('a process that dies anywhere leaves nothing out, and does nothing twice', async () => {
+  await using alone = await createCommandWorld();
+  let dying = 12;
+  const mortal = await alone.open(
+    (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        const isReaction = events.some(({ metadata }) => metadata.actor === 'system:process-manager');
+        if (isReaction && dying % 2 === 0) {
+          dying -= 1;
+          throw new Died();
+        }
+        const appended = await log.append(stream, expected, events);
+        if (isReaction && dying-- > 0) throw new Died();
+        return appended;
+      },
+    }),
+    undefined,
+    budgets,
+  );
+  const by = await registerUser(mortal, { role: 'employee' as never });
+  const teamId = await give({ type: 'FoundTeam', name: 'Engines' }, mortal);
+  const claims = await Promise.all(
+    Array.from({ length: 6 }, async (_, each) => {
+      const claimId = await give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, mortal);
+      await give({ type: 'SubmitClaim', claimId }, mortal);
+      if (each < 3) await give({ type: 'ApproveClaim', claimId }, mortal);
+      return claimId;
+    }),
+  );
+  await give({ type: 'CloseTeam', teamId }, mortal);
+  await until(
+    async () => dying,
+    (left) => left < 8,
+  );
+  await mortal[Symbol.asyncDispose]();
+  dying = 0;
+  await using next = await alone.open(undefined, undefined, budgets);
+  await give({ type: 'ReopenTeam', teamId }, next);
+  await until(
+    // What is tried before the team is open again waits no longer than the test.
+    () => next.pool.query('update process_manager.task set next_at = null'),
+    ({ rowCount }) => rowCount === 0,
+  );
+  await settled(next);
+  const events = await allEvents(next);
+  const count = (type: string) => events.filter((event) => (event.type as string) === type).length;
+  expect({ opened: count('payment.opened'), withdrawn: count('claim.withdrawn'), claims: claims.length }).toEqual({
+    opened: 3,
+    withdrawn: 3,
+    claims: 6,
+  });
+});
+
+const annals = async (...args: readonly string[]) => {
+  const [lines, complaints]: [string[], string[]] = [[], []];
+  const exit = await runCommandLine(args, {
+    domain: budgets,
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+const untilParked = (stream: string, isParked: boolean) =>
+  until(
+    () => annals('process-manager', 'parked'),
+    ({ output }) => output.includes(stream) === isParked,
+  );
+
+test('one that is refused parks its aggregate, in whose order the rest waits, and holds up nothing else', async () => {
+  const [teamId, joined, unrelated] = [await found(), await found(), await found()];
+  await give({ type: 'CloseTeam', teamId });
+  const refused = await submitted(teamId);
+  await give({ type: 'ApproveClaim', claimId: refused });
+  const { output } = await untilParked(`claim-${refused}`, true);
+  expect(output).toMatch(new RegExp(`react \\(approved\\)  claim-${refused} .*team`));
+  expect(await side.metrics.metrics()).toMatch(/^annals_process_manager_parked 1$/m);
+  await give({ type: 'MoveClaim', claimId: refused, teamId: joined });
+  await give({ type: 'DissolveTeam', teamId: joined });
+  await give({ type: 'ApproveClaim', claimId: await submitted(unrelated) });
+  await untilNames(`team-${unrelated}`, 'founded', 'booked');
+  // The end of its team waits for what came before.
+  expect(await namesOf(`claim-${refused}`)).toEqual(['made', 'submitted', 'approved', 'moved']);
+  expect(await annals('process-manager', 'skip', `claim-${refused}`)).toMatchObject({ exit: 0 });
+  await untilNames(`claim-${refused}`, 'made', 'submitted', 'approved', 'moved', 'withdrawn');
+  expect((await annals('process-manager', 'parked')).output).toContain('skipped');
+  await give({ type: 'ReopenTeam', teamId });
+  expect(await annals('process-manager', 'retry', `claim-${refused}`)).toMatchObject({ exit: 0 });
+  await untilParked(`claim-${refused}`, false);
+  await untilNames(`team-${teamId}`, 'founded', 'closed', 'reopened', 'booked');
+});
+
+test('a declaration that reacts to more knows at once what was there before, and does nothing about what has happened', async () => {
+  const { claim } = budgets.kinds;
+  if (!claim) throw new Error('There is no claim');
+  const lesser = { ...budgets, kinds: { ...budgets.kinds, claim: { ...claim, reactions: {}, react: { approved: () => [] } } } };
+  await using alone = await createCommandWorld();
+  let [closed, closing, early, late] = [0, 0, 0, 0];
+  {
+    await using before = await alone.open(undefined, undefined, lesser);
+    const by = await registerUser(before, { role: 'employee' as never });
+    [closed, closing] = [await give({ type: 'FoundTeam', name: 'One' }, before), await give({ type: 'FoundTeam', name: 'Two' }, before)];
+    const form = { type: 'MakeClaim', employeeId: by, amount: 1, purpose: 'x' };
+    [early, late] = [await give({ ...form, teamId: closed }, before), await give({ ...form, teamId: closing }, before)];
+    await give({ type: 'CloseTeam', teamId: closed }, before);
+    await settled(before);
+  }
+  await using after = await alone.open(undefined, undefined, budgets);
+  await give({ type: 'CloseTeam', teamId: closing }, after);
+  const typesIn = async (claimId: number) =>
+    (await Array.fromAsync(after.eventLog.read(`claim-${claimId}` as StreamName))).flat().map(({ type }) => type);
+  await until(
+    () => typesIn(late),
+    (types) => types.includes('claim.withdrawn'),
+  );
+  await settled(after);
+  expect(await typesIn(early)).toEqual(['claim.made']);
+});

@@ -1,0 +1,64 @@
+import { type Following, followingOf } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Position } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { migrateFollowers, readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
+import { noteReactions } from './note-reactions.ts';
+
+/** The follower's name. */
+const REACTIONS = 'reactions';
+
+type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed'> & { readonly domain: Domain };
+
+/** Follows the log and notes what is to be done because of it, if the domain declares any reaction but ends. */
+export const startReactions = async (dependencies: Dependencies): Promise<AsyncDisposable | undefined> => {
+  const { domain, pool, eventLog, log, metrics, committed } = dependencies;
+  const following = followingOf(domain);
+  if (following === undefined) return undefined;
+  await migrateFollowers(pool);
+  await beginWith(pool, eventLog, following);
+  const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
+    log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
+  return startFollower({
+    ...{ name: REACTIONS, pool, eventLog, log, metrics },
+    ...(committed && { committed }),
+    async write(events, connection) {
+      await noteReactions(connection, { following, after: await actsAfter(connection, following) }, events, tellDamaged);
+    },
+  });
+};
+
+/**
+ * What is known by another declaration is forgotten, and made anew of the log from its beginning; what followed by it stays. Nothing new
+ * follows from what was before.
+ */
+const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Following): Promise<void> => {
+  const head = await eventLog.head();
+  await inTransaction(pool, async (connection) => {
+    await connection.query('lock table process_manager.reacting');
+    const { rows } = await connection.query<{ fingerprint: string }>('select fingerprint from process_manager.reacting');
+    if (rows[0]?.fingerprint === fingerprint) return;
+    await connection.query(
+      `insert into process_manager.reacting (fingerprint, after) values ($1, $2)
+       on conflict (only_one) do update set fingerprint = $1, after = greatest(reacting.after, $2)`,
+      [fingerprint, (await readCheckpoint(connection, REACTIONS))?.position ?? head],
+    );
+    await connection.query('truncate process_manager.reference, process_manager.ended');
+    // A process that goes by the other declaration finds that it is not where it left it.
+    await connection.query(`update public.follower_checkpoint set position = 0, event = null, event_position = null where follower = $1`, [
+      REACTIONS,
+    ]);
+  });
+};
+
+const actsAfter = async (connection: Connection, { fingerprint }: Following): Promise<Position> => {
+  const { rows } = await connection.query<{ after: Position }>(
+    'select after from process_manager.reacting where fingerprint = $1 for share',
+    [fingerprint],
+  );
+  if (rows[0] === undefined) throw new Error('another release, whose domain declares other reactions, has taken over');
+  return rows[0].after;
+};

@@ -1,0 +1,63 @@
+import type { EventId, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
+import type { Cause } from './steps.ts';
+
+/** What follows from an event for one aggregate. */
+export type ReactionTask = {
+  readonly task: 'run' | 'react';
+  readonly stream: StreamName;
+  /** Of the reaction: `team team.closed`, or the name of the event. */
+  readonly name: string;
+  readonly cause: Cause;
+};
+
+const AT_ONCE = 100;
+
+/** In their order; what is there already stays as it is. */
+export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: readonly ReactionTask[]): Promise<void> => {
+  if (tasks.length === 0) return;
+  await connection.query(
+    `insert into process_manager.task (task, stream, name, cause_id, cause_metadata)
+     select task, stream, name, cause_id, cause_metadata from unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::jsonb[])
+       with ordinality as t (task, stream, name, cause_id, cause_metadata, place) order by place
+     on conflict do nothing`,
+    [
+      tasks.map(({ task }) => task),
+      tasks.map(({ stream }) => stream),
+      tasks.map(({ name }) => name),
+      tasks.map(({ cause }) => cause.id),
+      tasks.map(({ cause }) => JSON.stringify(cause.metadata)),
+    ],
+  );
+};
+
+/** The first of each aggregate, if its time has come. One that is further away than any pause was put off before the database's clock was set back. */
+export const nextTasks = async (pool: Pool): Promise<readonly ReactionTask[]> => {
+  const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext }>(
+    `select task, stream, name, cause_id as id, cause_metadata as metadata from process_manager.task t
+     where skipped_at is null
+       and (next_at is null or next_at <= clock_timestamp() or next_at > clock_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond')
+       and not exists (select from process_manager.task e where e.stream = t.stream and e.number < t.number and e.skipped_at is null)
+     order by number limit ${AT_ONCE}`,
+  );
+  return rows.map(({ id, metadata, ...task }) => ({ ...task, cause: { id, metadata } }));
+};
+
+export const dropTask = async (pool: Pool, task: ReactionTask): Promise<void> => {
+  await pool.query(`delete from process_manager.task where ${THIS}`, keyOf(task));
+};
+
+/** Parks a task that failed, or puts off its next attempt; what follows for the same aggregate waits for it. */
+export const parkTask = async (pool: Pool, task: ReactionTask, error: unknown): Promise<void> => {
+  await pool.query(
+    `update process_manager.task set reason = $5, attempts = attempts + 1, parked_at = coalesce(parked_at, clock_timestamp()),
+       next_at = ${pauseAfter('attempts', { first: '$6', max: '$7' })}
+     where ${THIS}`,
+    [...keyOf(task), reasonOf(error), PAUSE_MS, PAUSE_MAX_MS],
+  );
+};
+
+const THIS = 'stream = $1 and task = $2 and name = $3 and cause_id = $4';
+const keyOf = ({ stream, task, name, cause }: ReactionTask): string[] => [stream, task, name, cause.id];

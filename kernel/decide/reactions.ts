@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '#shared/events/metadata.ts';
+import { wire } from '../registry/names.ts';
+import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { membershipOf, type Reaction, reactionsIn } from './memberships.ts';
+
+/** Where a reference leads once an event has happened; null if it leads nowhere. */
+export type Leading = {
+  readonly reference: string;
+  readonly targetKind: string;
+  /** Undefined if the event leaves it as it was. */
+  idIn(data: Row, actor: Actor): unknown;
+};
+
+/** What follows from events, by their types, beyond what ends with its parent. */
+export type Following = {
+  /** What an event says of the references by which reactions go. */
+  readonly leads: ReadonlyMap<string, readonly Leading[]>;
+  /** After these nothing follows for the aggregate any more. */
+  readonly ends: ReadonlySet<string>;
+  /** By the type of the event: which aggregates react to it, by the reference that leads them to it. */
+  readonly reactions: ReadonlyMap<string, readonly string[]>;
+  /** The ends to which something reacts, also what refers to it only later. */
+  readonly lastingEnds: ReadonlySet<string>;
+  /** The types to which code reacts. */
+  readonly coded: ReadonlySet<string>;
+  /** Of all of this: what is known by one declaration is not what is to be known by another. */
+  readonly fingerprint: string;
+};
+
+/** As it is known: `claim.team`. */
+export const referenceOf = ({ name }: Kind, field: string): string => `${name}.${field}`;
+
+/** Nothing if nothing follows from any event. */
+export const followingOf = (domain: Domain): Following | undefined => {
+  const reactions = reactionsIn(domain).filter((reaction) => membershipOf(reaction) === undefined);
+  const kinds = Object.values(domain.kinds);
+  const coded = kinds.flatMap((kind) => Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []));
+  if (reactions.length + coded.length === 0) return undefined;
+  const references = new Map(reactions.map((reaction) => [referenceOf(reaction.kind, reaction.field), reaction]));
+  const leads = [...references.values()].flatMap(leadsOf);
+  const referring = new Set(reactions.map(({ kind }) => kind));
+  const byType = Map.groupBy(reactions, ({ event }) => event.type);
+  return {
+    leads: new Map([...Map.groupBy(leads, ([type]) => type)].map(([type, all]) => [type, all.map(([, leading]) => leading)])),
+    ends: new Set(
+      [...referring].flatMap(({ events }) => Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : []))),
+    ),
+    reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, field }) => referenceOf(kind, field))])),
+    lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
+    coded: new Set(coded),
+    fingerprint: fingerprintOf([...references.keys(), ...byType.keys()]),
+  };
+};
+
+const fingerprintOf = (names: readonly string[]): string => createHash('sha256').update(names.toSorted().join()).digest('base64url');
+
+type Leads = readonly [type: string, Leading];
+
+const leadsOf = ({ kind, field, target }: Reaction): readonly Leads[] => {
+  const key = wire(field, kind.fields[field]);
+  const said = (event: EventInfo): Leading['idIn'] | undefined => {
+    const set = event.sets[field];
+    if (set === 'caller') return (_, actor) => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
+    if (set !== undefined) return () => set;
+    if (event.effect === 'creates') return (data) => data[key] ?? null;
+    return event.values.includes(field) ? (data) => data[key] : undefined;
+  };
+  return Object.values(kind.events).flatMap((event): readonly Leads[] => {
+    const idIn = said(event);
+    return idIn === undefined ? [] : [[event.type, { reference: referenceOf(kind, field), targetKind: target.name, idIn }]];
+  });
+};

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { line, ref, states } from '../declare/fields.ts';
+import { assemble } from './registry.ts';
+
+const base = domain({ name: 'teams', roles: ['member'] });
+const { aggregate } = base;
+const team = (reactions: object = {}) =>
+  aggregate('team', {
+    fields: { name: line(10), head: ref('task').optional(), status: states('open', 'shut') },
+    events: { founded: { creates: ['name', 'head'] }, shut: { sets: { status: 'shut' } }, gone: { ends: true } },
+    commands: { found: { emits: 'founded' }, shut: { emits: 'shut' }, end: { emits: 'gone' } },
+    rights: { read: { anyone: true } },
+    reactions: reactions as never,
+  });
+const task = (more: object) =>
+  aggregate('task', {
+    fields: { team: ref('team'), title: line(10), note: line(10), status: states('new', 'done') },
+    events: {
+      made: { creates: ['team', 'title'] },
+      noted: { changes: ['note'], sets: { status: 'done' } },
+      done: { sets: { status: 'done' } },
+      gone: { ends: true },
+    },
+    commands: { make: { emits: 'made' }, note: { emits: 'noted' }, finish: { emits: 'done' }, drop: { emits: 'gone' } },
+    rights: { read: { anyone: true } },
+    ...more,
+  } as never);
+const assembled = (more: object, reactions?: object) => assemble(base, [team(reactions), task(more)] as never);
+
+test.each([
+  [
+    'by no reference',
+    { reactions: { title: { shut: { run: 'finish' } } } },
+    'task: a reaction goes by title, which is no reference of its own',
+  ],
+  [
+    'to an unknown event',
+    { reactions: { team: { closed: { run: 'finish' } } } },
+    'task: the reaction to team.closed by team waits for no event: team has founded, shut, gone.',
+  ],
+  [
+    'by an unknown command',
+    { reactions: { team: { shut: { run: 'end' } } } },
+    'task: the reaction to team.shut by team runs end, which is no command of it: it has make, note, finish, drop.',
+  ],
+  [
+    'by a command with a form',
+    { reactions: { team: { shut: { run: 'note' } } } },
+    'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.',
+  ],
+  ['by a command that creates', { reactions: { team: { shut: { run: 'make' } } } }, 'runs make, whose form nothing fills in'],
+  [
+    'of code to an unknown event',
+    { react: { shut: () => [] } },
+    'task: react waits for shut, which is no event of it: it has made, noted, done, gone.',
+  ],
+])('a reaction %s is refused with place and way out', (_, more, message) => expect(() => assembled(more)).toThrow(message));
+
+test('reactions that lead back to themselves are refused', () => {
+  const circle = { reactions: { team: { shut: { run: 'finish' } } } };
+  expect(() => assembled(circle, { head: { done: { run: 'shut' } } })).toThrow(
+    'team: the reaction to task.done by head leads back to itself: task.done, team.shut, task.done, and so on; take one of these reactions away.',
+  );
+});
+
+test('a circle through an end comes to an end, and is taken', () => {
+  expect(assembled({ reactions: { team: { gone: { run: 'drop' } } } }, { head: { gone: { run: 'end' } } }).name).toBe('teams');
+});

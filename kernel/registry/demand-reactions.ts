@@ -1,0 +1,64 @@
+import { typeOfCommand } from '../decide/decide.ts';
+import { commandSchema } from '../decide/forms.ts';
+import { targetOf } from './names.ts';
+import type { CommandInfo, Domain, EventInfo, Kind } from './registry.ts';
+
+/** Refuses what nothing could follow from, and what would follow from itself for ever. */
+export const demandReactions = (domain: Domain): void => {
+  const kinds = Object.values(domain.kinds);
+  for (const kind of kinds) demandReact(kind);
+  const circle = circleIn(kinds.flatMap((kind) => stepsOf(domain, kind)));
+  if (circle !== undefined)
+    throw new Error(`${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; take one of these reactions away.`);
+};
+
+/** An event that a reaction makes of another one. */
+type Step = { readonly place: string; readonly from: EventInfo; readonly to: EventInfo };
+
+const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
+  Object.entries(kind.reactions).flatMap(([path, reactions]) => {
+    const def = kind.fields[path];
+    const target = def?.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+    if (target === undefined) throw new Error(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
+    return Object.entries(reactions).flatMap(([event, { run }]) => {
+      const place = `${kind.name}: the reaction to ${target.name}.${event} by ${path}`;
+      const from = target.events[event];
+      if (from === undefined) throw new Error(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
+      return demandRunnable(kind, kind.commands[run], `${place} runs ${run}`).events.map((to) => ({ place, from, to }));
+    });
+  });
+
+/** Of a command that data gives, which fills in no form. */
+const demandRunnable = (kind: Kind, command: CommandInfo | undefined, place: string): CommandInfo => {
+  if (command === undefined) throw new Error(`${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`);
+  const isFilled = commandSchema(kind, command).safeParse({ type: typeOfCommand(kind, command.name), [`${kind.name}Id`]: 1 }).success;
+  if (command.kind === 'create' || command.kind === 'edit' || !isFilled)
+    throw new Error(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
+  return command;
+};
+
+const demandReact = ({ name, react, events }: Kind): void => {
+  const unknown = Object.keys(react).find((event) => events[event] === undefined);
+  if (unknown !== undefined)
+    throw new Error(`${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`);
+};
+
+const listed = (names: readonly string[]): string => names.join(', ');
+
+/** What ends happens once to each aggregate, so that a circle through it comes to an end. */
+const circleIn = (steps: readonly Step[]): { readonly place: string; readonly types: readonly string[] } | undefined => {
+  const left = steps.filter(({ from, to }) => from.effect !== 'ends' && to.effect !== 'ends');
+  const walk = (at: EventInfo, passed: readonly EventInfo[]): readonly EventInfo[] | undefined => {
+    if (passed.includes(at)) return [...passed.slice(passed.indexOf(at)), at];
+    for (const { from, to } of left) {
+      const found = from === at ? walk(to, [...passed, at]) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  for (const { from, place } of left) {
+    const types = walk(from, [])?.map(({ type }) => type);
+    if (types !== undefined) return { place, types };
+  }
+  return undefined;
+};
