@@ -13,7 +13,7 @@ import {
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { editOf } from '#kernel/decide/forms.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
-import { admit, admitByScope, type Caller, type Operation, scopeOf } from '#shared/policy.ts';
+import { admit, admitByScope, type Caller, type Operation, policyOf, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
 import { sourcesOf } from '../sources.ts';
 import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
@@ -47,7 +47,10 @@ const KERNEL_MUTATING: Mutating = Object.fromEntries(
   ].map((mutation) => [mutation, 'webhook.manage']),
 );
 
-type SchemaRights = { readonly reading: Reading; readonly mutating: Mutating };
+/** The right to what is as visible as its parent, and the one to its parent, with their scopes. */
+type AsParent = Readonly<Record<'right' | 'above', { readonly operation: Operation; readonly scope: string }>>;
+
+type SchemaRights = { readonly reading: Reading; readonly mutating: Mutating; readonly asParents: readonly AsParent[] };
 
 const made = new WeakMap<Domain, SchemaRights>();
 
@@ -71,9 +74,16 @@ const makeRights = (domain: Domain): SchemaRights => {
       ...uploads.flatMap(({ name }) => Object.values(uploadMutations(kind, name)).map((each) => [each, rightTo(edit as CommandInfo)])),
     ];
   });
+  const withScope = (operation: Operation) => ({ operation, scope: scopeOf(policyOf(domain), operation) });
+  const asParents = sources.flatMap(({ kind, parent, right }) =>
+    parent?.target && kind.rights.read?.as === parent.name
+      ? [{ right: withScope(right), above: withScope(operationOf(parent.target, 'read')) }]
+      : [],
+  );
   return {
     reading: { ...KERNEL_READING, ...Object.fromEntries(reading) },
     mutating: { ...KERNEL_MUTATING, ...Object.fromEntries(mutating) },
+    asParents,
   };
 };
 
@@ -143,10 +153,8 @@ export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: 
  */
 export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {
   if (caller.kind !== 'user') return caller;
-  const withheld = sourcesOf(caller.policy.domain).all.flatMap(({ kind, parent, right }) => {
-    const above = parent?.target && (operationOf(parent.target, 'read') as Operation);
-    const asksForBoth = above !== undefined && kind.rights.read?.as === parent?.name && rights.has(above) && rights.has(right);
-    return asksForBoth && !caller.scopes.has(scopeOf(caller.policy, above)) ? [scopeOf(caller.policy, right)] : [];
-  });
+  const withheld = schemaRightsOf(caller.policy.domain)
+    .asParents.filter(({ right, above }) => rights.has(above.operation) && rights.has(right.operation) && !caller.scopes.has(above.scope))
+    .map(({ right }) => right.scope);
   return withheld.length === 0 ? caller : { ...caller, scopes: new Set([...caller.scopes].filter((scope) => !withheld.includes(scope))) };
 };
