@@ -75,10 +75,11 @@ export class Histories {
 
   /** Takes in the events of a span, all that there are of what is watched. */
   async take(all: readonly Seen[], span: Span): Promise<void> {
-    const watched = all.flatMap((seen): (readonly [Seen, Watch])[] => {
+    const watched: (readonly [Seen, Watch])[] = [];
+    for (const seen of all) {
       const watch = this.#watchOf(seen.event.stream);
-      return watch === undefined ? [] : [[seen, watch]];
-    });
+      if (watch !== undefined) watched.push([seen, watch]);
+    }
     // A read that began before these events were there must not miss them.
     while (this.#loading.size > 0) {
       const loading = watched.flatMap(([{ event }]) => this.#loading.get(event.stream)?.history ?? []);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GraphQLFormattedError } from 'graphql';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { answerIn, isWorthCompressing } from '#shared/http/content-coding.ts';
+import { answerIn, codingFor, isWorthCompressing } from '#shared/http/content-coding.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
@@ -56,7 +56,7 @@ export const answerGraphql = (request: Request, response: Response, outcome: Out
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
     // A mutation may show a secret.
-    if (outcome.mutation === undefined && isWorthCompressing(text)) {
+    if (outcome.mutation === undefined && isWorthCompressing(text) && codingFor(request, response) !== 'identity') {
       answerIn(request, response, { text }).send();
       return;
     }
