@@ -20,13 +20,11 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean);
-  const isAlteration = (statement: string) => statement.startsWith('alter table ');
-  const derived = tables.withItems.flatMap(({ definition }) => definition ?? []);
+  const derived = tables.withItems.map(({ definition }) => definition);
   const statements = [
     ...derived.flatMap(({ table, indexes }) => [table, ...indexes]),
-    ...beside.filter((statement) => !isAlteration(statement)),
+    ...beside,
     ...derived.flatMap(({ unsampled }) => unsampled ?? []),
-    ...beside.filter(isAlteration),
   ];
   const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {

@@ -1,34 +1,5 @@
--- What the read model has beside the tables of the domain, which follow from its declaration. All of it is made in whichever schema
+-- What the read model has beside the tables of aggregates, which follow from the domain. All of it is made in whichever schema
 -- comes first in the search path: the live one, or one that is being rebuilt beside it.
-
-create table webhooks (
-  id bigint primary key,
-  owner_id bigint not null,
-  -- Null only where its owner's key was destroyed and their deletion is still to come.
-  url text,
-  description text,
-  seal text,
-  event_types text[] not null,
-  filter_article_id bigint,
-  filter_author_id bigint,
-  payload text not null,
-  is_ordered boolean not null,
-  rate_per_second integer not null,
-  concurrency integer not null,
-  header_names text[] not null,
-  scopes text[] not null,
-  is_enabled boolean not null,
-  disabled_reason text,
-  -- After which position, and of which log if not of the one that is projected, changes were not delivered, until they are replayed.
-  missed_log text,
-  missed_since bigint,
-  old_secrets_end_at timestamptz,
-  version integer not null,
-  created_at timestamptz not null,
-  updated_at timestamptz not null
-);
-create index webhooks_by_creation on webhooks (created_at desc, id desc);
-create index webhooks_by_owner on webhooks (owner_id, created_at desc, id desc);
 
 -- Users who were deleted, whatever became of their row: what they wrote goes with them.
 create table departed (user_id bigint primary key);
@@ -62,6 +33,3 @@ create table digest (
   low numeric not null,
   high numeric not null
 );
-
--- PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be there.
-alter table webhooks alter column url set statistics 0, alter column description set statistics 0, alter column header_names set statistics 0;

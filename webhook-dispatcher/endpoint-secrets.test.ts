@@ -6,7 +6,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import { webhookEventsOf } from '#shared/events/webhook.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context } from '../test/codec-setting.ts';
 import { TOLD_SCOPES } from '../test/engines/policy.ts';
@@ -16,6 +16,7 @@ const ownerId = 7001 as UserId;
 const webhookId = 6001 as WebhookId;
 const mark = { webhookId, ownerId };
 const SECOND = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const WEBHOOK_EVENTS = webhookEventsOf(publishing);
 const FIRST = WEBHOOK_EVENTS['webhook.registered'].example.secret;
 const registered = { type: 'webhook.registered', data: WEBHOOK_EVENTS['webhook.registered'].example } as unknown as AnnalsEvent;
 

@@ -1,7 +1,7 @@
-import type { ArticleId, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { WEBHOOK_EVENTS } from '#shared/events/webhook.ts';
+import type { WebhookEventType, WebhookFilter } from '#shared/events/webhook.ts';
 
 /** A webhook as far as it matters for what is sent to it, and when. */
 export type PlannedEndpoint = {
@@ -12,13 +12,13 @@ export type PlannedEndpoint = {
   readonly version: Version;
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly eventTypes: readonly string[];
-  readonly filter: { readonly articleId?: ArticleId; readonly authorId?: UserId };
+  readonly filter: WebhookFilter;
   readonly payload: 'thin' | 'full';
   readonly isOrdered: boolean;
   readonly limits: { readonly ratePerSecond: number; readonly concurrency: number };
 };
 
-type WebhookEvent = EventOf<keyof typeof WEBHOOK_EVENTS>;
+type WebhookEvent = EventOf<WebhookEventType>;
 type Personal = 'url' | 'description' | 'headers' | 'secret';
 /** What a change tells of a webhook: the event without what is personal. */
 export type WebhookChange = WebhookEvent extends infer Event
@@ -28,9 +28,9 @@ export type WebhookChange = WebhookEvent extends infer Event
   : never;
 
 /** Nothing where it is about something else, or damaged, so that nothing is known of it. */
-export const webhookChangeOf = ({ type, data, version, position }: Change): WebhookChange | undefined =>
+export const webhookChangeOf = ({ stream, type, data, version, position }: Change): WebhookChange | undefined =>
   // The stream of changes has checked the data by the definition of the type.
-  Object.hasOwn(WEBHOOK_EVENTS, type) && 'webhookId' in data ? ({ type, data, version, position } as unknown as WebhookChange) : undefined;
+  stream.startsWith('webhook-') && 'webhookId' in data ? ({ type, data, version, position } as unknown as WebhookChange) : undefined;
 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
@@ -19,8 +21,9 @@ const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): 
   limits: { ratePerSecond: 1, concurrency: 1 },
   ...changes,
 });
-const wanting = (book: EndpointBook, type: string, data: object = {}) =>
-  book.wanting({ type, data } as Change).map(({ webhookId }) => webhookId);
+const bookOf = (endpoints: readonly PlannedEndpoint[]) => new EndpointBook(filtersOf(publishing), endpoints);
+const wanting = (book: EndpointBook, type: string, { stream = 'article-8', ...data }: { readonly [field: string]: unknown } = {}) =>
+  book.wanting({ type, stream, data } as unknown as Change).map(({ webhookId }) => webhookId);
 
 test.each([
   ['*', true],
@@ -29,21 +32,24 @@ test.each([
   ['article.published', false],
   ['comment.*', false],
 ])('%s asks for an article that was edited: %s', (pattern, isWanted) => {
-  expect(wanting(new EndpointBook([endpointOf(1, { eventTypes: [pattern] })]), 'article.edited')).toEqual(isWanted ? [1] : []);
+  expect(wanting(bookOf([endpointOf(1, { eventTypes: [pattern] })]), 'article.edited')).toEqual(isWanted ? [1] : []);
 });
 
 test('only what happened to the article, or to what the author wrote, is asked for where a filter says so', () => {
-  const book = new EndpointBook([
-    endpointOf(1, { filter: { articleId: 8 as never } }),
-    endpointOf(2, { filter: { authorId: 7 as never } }),
+  const book = bookOf([
+    endpointOf(1, { filter: { articleId: 8 }, eventTypes: ['*'] }),
+    endpointOf(2, { filter: { authorId: 7 }, eventTypes: ['*'] }),
   ]);
   expect(wanting(book, 'article.edited', { articleId: 8, authorId: 7 })).toEqual([1, 2]);
-  expect(wanting(book, 'article.edited', { articleId: 9, authorId: 7 })).toEqual([2]);
-  expect(wanting(book, 'article.edited', {})).toEqual([]);
+  expect(wanting(book, 'article.edited', { stream: 'article-9', articleId: 9, authorId: 7 })).toEqual([2]);
+  expect(wanting(book, 'comment.added', { stream: 'comment-1', articleId: 8, authorId: 1 })).toEqual([1]);
+  expect(wanting(book, 'article.edited', { stream: 'webhook-1' })).toEqual([]);
+  // A filter that the domain does not have lets nothing through.
+  expect(wanting(bookOf([endpointOf(1, { filter: { journalId: 8 } })]), 'article.edited', { journalId: 8 })).toEqual([]);
 });
 
 test('those that ask are found as they are after each of their changes', () => {
-  const book = new EndpointBook([endpointOf(1)]);
+  const book = bookOf([endpointOf(1)]);
   const first = book.get(1 as WebhookId) as PlannedEndpoint;
   expect(wanting(book, 'article.edited')).toEqual([1]);
   book.set({ ...first, version: 2 as Version });
@@ -57,7 +63,7 @@ test('those that ask are found as they are after each of their changes', () => {
 });
 
 test('those that ask are known with the scopes that they have now', () => {
-  const book = new EndpointBook([endpointOf(1)]);
+  const book = bookOf([endpointOf(1)]);
   const scopesOf = () => book.wanting({ type: 'article.edited', data: {} } as Change).map(({ scopes }) => [...scopes]);
   expect(scopesOf()).toEqual([['read:articles']]);
   book.set(endpointOf(1, { scopes: new Set() }));

@@ -1,6 +1,7 @@
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
+import { type Filters, refersTo } from '#shared/events/event-references.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { Policy } from '#shared/policy.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
@@ -8,9 +9,12 @@ import type { PlannedEndpoint } from './endpoints.ts';
 import { ownerOf } from './owners.ts';
 
 /** Whether it asked for changes like this one; whether its owner may know of it is another question. */
-export const wants = ({ eventTypes, filter }: PlannedEndpoint, { type, data }: Pick<Change, 'type' | 'data'>): boolean =>
-  eventTypes.some((pattern) => fitsPattern(pattern, type)) &&
-  Object.entries(filter).every(([key, id]) => id === undefined || data[key] === id);
+export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint, change: Change): boolean =>
+  eventTypes.some((pattern) => fitsPattern(pattern, change.type)) &&
+  Object.entries(filter).every(([name, id]) => {
+    const reference = filters.get(name);
+    return reference !== undefined && refersTo(reference, id, change);
+  });
 
 /** Whether the owner, in the role that they have now or in one that they may have, may know of it, by what the token could read that decided what goes where. */
 export const isKnownTo = (
@@ -28,7 +32,10 @@ export class EndpointBook {
   /** By type, as far as types have come by since the last change of a webhook. */
   readonly #byType = new Map<string, readonly PlannedEndpoint[]>();
 
-  constructor(endpoints: Iterable<PlannedEndpoint>) {
+  readonly #filters: Filters;
+
+  constructor(filters: Filters, endpoints: Iterable<PlannedEndpoint>) {
+    this.#filters = filters;
     this.#endpoints = new Map([...endpoints].map((endpoint) => [endpoint.webhookId, endpoint]));
   }
 
@@ -52,7 +59,7 @@ export class EndpointBook {
   wanting(change: Change): readonly PlannedEndpoint[] {
     const ofType = this.#byType.get(change.type) ?? this.#ofType(change.type);
     this.#byType.set(change.type, ofType);
-    return ofType.length === 0 ? ofType : ofType.filter((endpoint) => wants(endpoint, change));
+    return ofType.length === 0 ? ofType : ofType.filter((endpoint) => wants(this.#filters, endpoint, change));
   }
 
   #ofType(type: string): readonly PlannedEndpoint[] {

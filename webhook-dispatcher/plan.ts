@@ -4,6 +4,7 @@ import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/cha
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
@@ -53,7 +54,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     },
     async write(page, connection, { after }) {
       const { identity: log } = following.eventLog;
-      const { book, quietUpTo } = known?.at === after ? known : await begin(connection, log);
+      const { book, quietUpTo } = known?.at === after ? known : await begin(connection, domain, log);
       // Whatever fails from here on leaves the book as no transaction has left the tables.
       known = undefined;
       concerned = await planPage(
@@ -73,8 +74,8 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
 /** The webhooks, and up to where none of them is told anything. */
 type Known = { readonly book: EndpointBook; readonly quietUpTo: Position };
 
-const begin = async (connection: Connection, log: LogIdentity): Promise<Known> => ({
-  book: new EndpointBook(await readEndpoints(connection)),
+const begin = async (connection: Connection, domain: Domain, log: LogIdentity): Promise<Known> => ({
+  book: new EndpointBook(filtersOf(domain), await readEndpoints(connection, domain)),
   quietUpTo: await readQuiet(connection, log),
 });
 
@@ -125,7 +126,7 @@ const planPage = async (
     if (about.type === 'webhook.test_requested' && before?.status === 'enabled' && !isQuiet) wanted.push({ endpoint: before, change });
     const after = endpointAfter(before, about);
     if (after) book.set(after);
-    if (after) await writeEndpoint(connection, after);
+    if (after) await writeEndpoint(connection, policy.domain, after);
   }
   const roles = await readRoles(connection, policy.domain, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
   const deliveries = wanted

@@ -7,6 +7,7 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
@@ -109,12 +110,15 @@ const matching = async (
   { webhookId, to, time }: RunningReplay,
   { changes }: ChangePage,
 ): Promise<PlannedDelivery[] | undefined> => {
-  const endpoint = await readEndpoint(pool, webhookId);
+  const filters = filtersOf(domain);
+  const endpoint = await readEndpoint(pool, domain, webhookId);
   if (endpoint?.status !== 'enabled') return undefined;
   const roles = await readRoles(pool, domain, new Set([endpoint.ownerId]));
   const isAsked = ({ position, at }: { position: number; at: string }) =>
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
-    .filter((change) => isAsked(change) && wants(endpoint, change) && isKnownTo({ roles, policy: policyOf(domain) }, endpoint, change))
+    .filter(
+      (change) => isAsked(change) && wants(filters, endpoint, change) && isKnownTo({ roles, policy: policyOf(domain) }, endpoint, change),
+    )
     .map((change) => plannedFor(endpoint, change));
 };

@@ -15,6 +15,7 @@ import { createDisabler } from './disable.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer } from './enqueue.ts';
 import { followClock } from './ledger/clock.ts';
+import { addFilterColumns } from './ledger/endpoints.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { openRunLedger } from './ledger/run-ledger.ts';
 import { findUnattended } from './ledger/runs.ts';
@@ -53,6 +54,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const { domain, pool, eventLog, changes, gateway, log, metrics, tracing, health, config } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
+  await addFilterColumns(pool, domain);
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
@@ -78,7 +80,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
-  const routes = deliveryRoutes({ pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 

@@ -4,7 +4,7 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
 import type { WebhookState } from '../../command/webhooks/webhook.ts';
 import type { KindState } from '../verify/deciders.ts';
 
@@ -42,11 +42,11 @@ const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsD
 
 /** The state of a decider in the words of the read model. The events of a stream are those of its decider: the codec checks that. */
 export const expectedRow = (
-  { name, aggregate }: Pick<ProjectedTable, 'name' | 'aggregate'>,
+  { name, aggregate, columns }: Pick<ProjectedTable, 'name' | 'aggregate' | 'columns'>,
   state: unknown,
   isDeparted: IsDeparted,
 ): Expected => {
-  if (name === 'webhooks') return webhookRow(state as WebhookState, isDeparted);
+  if (name === 'webhooks') return webhookRow(Object.keys(columns), state as WebhookState, isDeparted);
   if (aggregate === undefined) throw new Error(`Nothing is known of ${name}`);
   return kindRow(aggregate, state as KindState, isDeparted);
 };
@@ -71,16 +71,18 @@ const kindRow = (kind: Kind, { folded }: KindState, isDeparted: IsDeparted): Exp
   }
 };
 
-const webhookRow = (state: WebhookState, isDeparted: IsDeparted): Expected => {
+const FILTER = 'filter_';
+
+const webhookRow = (columns: readonly string[], state: WebhookState, isDeparted: IsDeparted): Expected => {
   if (state.status === 'absent' || state.status === 'deleted' || isDeparted(state.ownerId)) return undefined;
   const { filter, limits, headers, missed } = state;
+  const filters = columns.filter((column) => column.startsWith(FILTER));
   return {
     owner_id: state.ownerId,
     url: state.url,
     description: state.description,
     event_types: state.eventTypes,
-    filter_article_id: filter.articleId ?? null,
-    filter_author_id: filter.authorId ?? null,
+    ...Object.fromEntries(filters.map((column) => [column, filter[fieldOf(column.slice(FILTER.length))] ?? null])),
     payload: state.payload,
     is_ordered: state.ordered,
     rate_per_second: limits.ratePerSecond,

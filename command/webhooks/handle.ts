@@ -62,7 +62,10 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
     },
     ReplaceWebhook: deciding,
     EditWebhook: deciding,
-    PatchWebhook: handling((command, { caller }, state) => ({ ...replacementByPatch(command, state), scopes: scopesOf(caller) })),
+    PatchWebhook: handling((command, { caller }, state) => ({
+      ...replacementByPatch(dependencies.domain, command, state),
+      scopes: scopesOf(caller),
+    })),
     RotateWebhookSecret: {
       ...handling((command, { circumstances }) => ({ ...command, secret: newSecret(), at: circumstances.metadata.at })),
       reveal: secretReader(dependencies),

@@ -21,7 +21,8 @@ type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefin
 
 export type WebhookThen = Omit<WebhookRow, 'url'> & { readonly url: string | null };
 
-export const presentOf = (domain: Domain, kind: Kind): Present => (kind === 'webhook' ? presentWebhook : presentAggregate(domain, kind));
+export const presentOf = (domain: Domain, kind: Kind): Present =>
+  kind === 'webhook' ? presentWebhook(domain) : presentAggregate(domain, kind);
 
 const presentAggregate = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
@@ -34,9 +35,11 @@ const presentAggregate = (domain: Domain, kind: Kind): Present => {
   };
 };
 
-const presentWebhook: Present = async ({ identity }, row, caller) => {
-  const { url, ...rest } = row as unknown as WebhookThen;
-  if (url === null) return undefined;
-  const webhook: WebhookRow = { ...rest, url };
-  return { version: webhook.version, item: representWebhook(webhook, { caller, identity }), resource: webhookResource(webhook) };
-};
+const presentWebhook =
+  (domain: Domain): Present =>
+  async ({ identity }, row, caller) => {
+    const { url, ...rest } = row as unknown as WebhookThen;
+    if (url === null) return undefined;
+    const webhook: WebhookRow = { ...rest, url };
+    return { version: webhook.version, item: representWebhook(webhook, { domain, caller, identity }), resource: webhookResource(webhook) };
+  };

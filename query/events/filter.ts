@@ -3,7 +3,7 @@ import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { fitsPattern, typesOf } from '#shared/events/event-patterns.ts';
-import type { EventReference } from '#shared/events/event-references.ts';
+import { type EventReference, refersTo } from '#shared/events/event-references.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import type { Topic } from '../changes/topics.ts';
@@ -11,12 +11,12 @@ import type { Topic } from '../changes/topics.ts';
 /** Whether a change is among what is asked for. */
 export const askedBy = (catalogue: Catalogue, filter: EventFilter): ((change: Change) => boolean) => {
   const { types, actor, subject } = filter;
-  const references = referredIn(catalogue, filter).map(([reference, id]) => refersTo(catalogue, reference, id));
+  const references = referredIn(catalogue, filter);
   return (change) =>
     (types === undefined || types.some((pattern) => fitsPattern(pattern, change.type))) &&
     (actor === undefined || change.origin?.actor === actor) &&
     (subject === undefined || change.stream === subject) &&
-    references.every((isReferred) => isReferred(change));
+    references.every(([reference, id]) => refersTo(reference, id, change));
 };
 
 /** The references that are asked for. */
@@ -25,14 +25,6 @@ const referredIn = ({ references }: Catalogue, filter: EventFilter): readonly (r
     const id = filter[reference.name];
     return typeof id === 'number' ? [[reference, id] as const] : [];
   });
-
-const refersTo =
-  (catalogue: Catalogue, { kind, of }: EventReference, id: number) =>
-  ({ stream, data }: Change): boolean => {
-    if (kind !== undefined && stream === streamName(kind, id)) return true;
-    const key = of.get(catalogue.kindOf(stream) ?? '');
-    return key !== undefined && data[key] === id;
-  };
 
 /** The one stream that has all of it, where there is one. */
 export const streamFor = (catalogue: Catalogue, filter: EventFilter): StreamName | undefined => {

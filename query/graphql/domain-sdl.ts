@@ -1,6 +1,7 @@
 import { textOf } from '#kernel/declare/texts.ts';
 import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import { isReadableWith } from '../rights.ts';
 import { type Child, demandSource, type Filter, type Member, type Source, type Sources, sourcesOf } from '../sources.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
@@ -21,6 +22,15 @@ export const domainSdl = (domain: Domain): string => {
     block(undefined, 'extend type Subscription', all.flatMap(subscriptionsOf)),
   ].join('\n\n');
 };
+
+/** By which webhooks can be filtered. */
+export const filterSdl = (domain: Domain, happened: string): string =>
+  [...filtersOf(domain)]
+    .map(([name, { kind, others }]) => {
+      const what = kind === undefined ? `${others} of the user with this id` : `the ${spaced(kind)} with this id, and to its ${others}`;
+      return describe(`Only what ${happened} to ${what}.`, `${name}: ID`);
+    })
+    .join('\n');
 
 const PAGE = 'first: Int, after: String, last: Int, before: String';
 const AS_OF = 'With `at`, as they were at a time or at a cursor';

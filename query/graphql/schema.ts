@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { instant } from '#shared/instant.ts';
-import { domainSdl } from './domain-sdl.ts';
+import { domainSdl, filterSdl } from './domain-sdl.ts';
 import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';
 
@@ -34,9 +34,15 @@ const readTypes = (domain: Domain): DocumentNode =>
     ...readdirSync(FOLDER)
       .filter((name) => name.endsWith('.graphql'))
       .sort()
-      .map((name) => parse(readFileSync(new URL(name, FOLDER), 'utf8'))),
+      .map((name) => parse(withFilters(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),
     parse(domainSdl(domain)),
   ]);
+
+/** In the place of this comment stand the filters of the domain. */
+const FILTERS = /^ *# By which events can be filtered: what (\w+)$/gm;
+
+const withFilters = (domain: Domain, text: string): string =>
+  text.replaceAll(FILTERS, (_, happened: string) => filterSdl(domain, happened));
 
 /** Every custom scalar that the files name needs its rule, which SDL cannot say. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {

@@ -2,6 +2,7 @@ import { column } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { FieldChange } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
@@ -13,7 +14,10 @@ export type Shown = { readonly field: string; readonly isText?: boolean };
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
-  new Map([...Object.entries(domain.kinds).map(([name, kind]) => [name, columnsOf(domain, kind)] as const), ['webhook', WEBHOOK]]);
+  new Map([
+    ...Object.entries(domain.kinds).map(([name, kind]) => [name, columnsOf(domain, kind)] as const),
+    ['webhook', webhookColumns(domain)],
+  ]);
 
 const columnsOf = (domain: Domain, { fields }: Domain['kinds'][string]): ShownColumns =>
   new Map(
@@ -24,26 +28,26 @@ const columnsOf = (domain: Domain, { fields }: Domain['kinds'][string]): ShownCo
     }),
   );
 
-const WEBHOOK: ShownColumns = new Map(
-  Object.entries({
-    owner_id: 'ownerId',
-    url: 'url',
-    description: 'description',
-    event_types: 'eventTypes',
-    filter_article_id: 'filter.articleId',
-    filter_author_id: 'filter.authorId',
-    payload: 'payload',
-    is_ordered: 'ordered',
-    rate_per_second: 'limits.ratePerSecond',
-    concurrency: 'limits.concurrency',
-    header_names: 'headers',
-    scopes: 'scopes',
-    is_enabled: 'enabled',
-    disabled_reason: 'disabledReason',
-    missed_since: 'missedSince',
-    old_secrets_end_at: 'secretsEndAt',
-  }).map(([name, field]) => [name, { field, isText: field === 'description' }]),
-);
+const webhookColumns = (domain: Domain): ShownColumns =>
+  new Map(
+    Object.entries({
+      owner_id: 'ownerId',
+      url: 'url',
+      description: 'description',
+      event_types: 'eventTypes',
+      ...Object.fromEntries(filterColumnsOf(domain).map(([column, name]) => [column, `filter.${name}`])),
+      payload: 'payload',
+      is_ordered: 'ordered',
+      rate_per_second: 'limits.ratePerSecond',
+      concurrency: 'limits.concurrency',
+      header_names: 'headers',
+      scopes: 'scopes',
+      is_enabled: 'enabled',
+      disabled_reason: 'disabledReason',
+      missed_since: 'missedSince',
+      old_secrets_end_at: 'secretsEndAt',
+    }).map(([name, field]) => [name, { field, isText: field === 'description' }]),
+  );
 
 /** What an event has set of those columns; a place in the log is told together with the log that it is of. */
 export const valuesIn = (shown: ShownColumns, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>

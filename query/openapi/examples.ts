@@ -1,5 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { OPERATOR_EXAMPLES } from './operator-examples.ts';
 
@@ -58,29 +59,30 @@ const WITH_SECRET = {
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
-  return { ...KERNEL_EXAMPLES, ...Object.assign({}, ...ofKinds) };
+  return { ...KERNEL_EXAMPLES, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds) };
 };
 
 type Examples = Readonly<Record<string, JsonObject | readonly JsonObject[]>>;
 
-const KERNEL_EXAMPLES: Examples = {
-  Webhook: {
-    id: 6001,
-    ownerId: 1001,
-    url: 'https://shop.example/hooks',
-    ...HOOK,
-    filter: { authorId: 1001 },
-    headers: { 'X-Team': '********' },
-    scopes: ['read:users', 'manage:webhooks'],
-    enabled: true,
-    status: 'enabled',
-    ...written,
-    _links: {
-      self: { href: '/webhooks/6001' },
-      deliveries: { href: '/webhooks/6001/deliveries' },
-      disable: { href: '/webhooks/6001/disable', method: 'POST' },
-    },
+const webhookExample = (domain: Domain): JsonObject => ({
+  id: 6001,
+  ownerId: 1001,
+  url: 'https://shop.example/hooks',
+  ...HOOK,
+  filter: Object.fromEntries([...filtersOf(domain).keys()].slice(-1).map((name) => [name, 1001])),
+  headers: { 'X-Team': '********' },
+  scopes: ['read:users', 'manage:webhooks'],
+  enabled: true,
+  status: 'enabled',
+  ...written,
+  _links: {
+    self: { href: '/webhooks/6001' },
+    deliveries: { href: '/webhooks/6001/deliveries' },
+    disable: { href: '/webhooks/6001/disable', method: 'POST' },
   },
+});
+
+const KERNEL_EXAMPLES: Examples = {
   NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['user.*', 'webhook.deleted'] },
   WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
   WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -7,12 +8,13 @@ import { Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { refuseParked } from '../parked.ts';
 import { type WebhookRow, webhookResource } from './representation.ts';
-import { findWebhooks } from './statements.ts';
+import { webhookFinder } from './statements.ts';
 
 /** Finds the webhook that a path names; another's is refused as absent. */
 export type FindWebhook = (id: string, caller: Caller) => Promise<WebhookRow>;
 
-export const createWebhookFinder = (pool: Pool): FindWebhook => {
+export const createWebhookFinder = (domain: Domain, pool: Pool): FindWebhook => {
+  const findWebhooks = webhookFinder(domain);
   const find = coalesce<number, WebhookRow>((ids) => findWebhooks(pool, ids));
   return async (text, caller) => {
     const id = pathId(text);

@@ -17,7 +17,7 @@ import { findOwnerRoles, listWebhooks } from './statements.ts';
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
 export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
-  const findWebhook = createWebhookFinder(pool);
+  const findWebhook = createWebhookFinder(domain, pool);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
   const findRole = coalesce<number, { readonly id: number; readonly role: Role }>((ids) => findOwnerRoles(pool, ids));
   return {
@@ -27,8 +27,8 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
         path: '/webhooks',
         asked,
         order: ORDERS[asked.sort ?? '-createdAt'],
-        read: async (walk) => (owner === 'nobody' ? [] : listWebhooks(pool, { ownerId: owner, enabled: asked.enabled }, walk)),
-        represent: (row) => representWebhook(row, { caller, identity }),
+        read: async (walk) => (owner === 'nobody' ? [] : listWebhooks({ domain, pool }, { ownerId: owner, enabled: asked.enabled }, walk)),
+        represent: (row) => representWebhook(row, { domain, caller, identity }),
         create: { href: '/webhooks', method: 'POST' },
       });
     },
@@ -41,7 +41,7 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
         kind: 'item',
         version: webhook.version,
         item: {
-          ...representWebhook(webhook, { caller, identity }),
+          ...representWebhook(webhook, { domain, caller, identity }),
           ...(withheld && { withheld: [...withheld] }),
           ...(health && { health }),
         },

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
@@ -5,6 +6,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { positionHere } from '#shared/events/places.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { filterIn } from '#shared/read-model/webhooks.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 
@@ -15,8 +17,6 @@ export type WebhookRow = {
   readonly url: string;
   readonly description: string | null;
   readonly event_types: string[];
-  readonly filter_article_id: number | null;
-  readonly filter_author_id: number | null;
   readonly payload: 'thin' | 'full';
   readonly is_ordered: boolean;
   readonly rate_per_second: number;
@@ -32,8 +32,10 @@ export type WebhookRow = {
   readonly updated_at: Date;
 };
 
+type Shown = { readonly domain: Domain; readonly caller: Caller; readonly identity: LogIdentity };
+
 /** A webhook as its owner sees it: without its secrets, and without the values of its headers. */
-export const representWebhook = (row: WebhookRow, { caller, identity }: { caller: Caller; identity: LogIdentity }): Webhook => {
+export const representWebhook = (row: WebhookRow, { domain, caller, identity }: Shown): Webhook => {
   const missed = missedSince(row, identity);
   return {
     id: row.id,
@@ -41,7 +43,7 @@ export const representWebhook = (row: WebhookRow, { caller, identity }: { caller
     url: row.url,
     description: row.description,
     eventTypes: row.event_types,
-    filter: filterOf(row),
+    filter: filterIn(domain, row),
     payload: row.payload,
     ordered: row.is_ordered,
     limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
@@ -63,11 +65,6 @@ export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'miss
   missed_since === null ? null : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
 export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ fields: { owner: owner_id } });
-
-const filterOf = ({ filter_article_id, filter_author_id }: WebhookRow): Webhook['filter'] => ({
-  ...(filter_article_id !== null && { articleId: filter_article_id }),
-  ...(filter_author_id !== null && { authorId: filter_author_id }),
-});
 
 /** Whoever may see it may do everything with it that its state allows. */
 const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {

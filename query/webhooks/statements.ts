@@ -1,17 +1,23 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { filterColumnsOf } from '#shared/events/webhook.ts';
 import { clausesOf, type Walk } from '../lists/walk.ts';
 import { createFinder, Parameters, runShared } from '../statement.ts';
 import type { WebhookRow } from './representation.ts';
 
-export const WEBHOOK_COLUMNS = `t.id, t.version, t.owner_id, t.url, t.description, t.event_types, t.filter_article_id, t.filter_author_id, t.payload,
+export const webhookColumnsOf = (domain: Domain): string => `t.id, t.version, t.owner_id, t.url, t.description, t.event_types,
+  ${filterColumnsOf(domain)
+    .map(([column]) => `t.${column}, `)
+    .join('')}t.payload,
   t.is_ordered, t.rate_per_second, t.concurrency, t.header_names, t.scopes, t.is_enabled, t.disabled_reason, t.missed_log, t.missed_since,
   t.old_secrets_end_at, t.created_at, t.updated_at`;
 
 /** What has no address any more is about to go with its owner. */
-export const findWebhooks = createFinder<WebhookRow>(
-  (condition) => `select ${WEBHOOK_COLUMNS} from read_model.webhooks t where ${condition} and t.url is not null`,
-);
+export const webhookFinder = (domain: Domain) =>
+  createFinder<WebhookRow>(
+    (condition) => `select ${webhookColumnsOf(domain)} from read_model.webhooks t where ${condition} and t.url is not null`,
+  );
 
 /** In the role that they have now. */
 export const findOwnerRoles = createFinder<{ readonly id: number; readonly role: Role }>(
@@ -22,7 +28,7 @@ export const findOwnerRoles = createFinder<{ readonly id: number; readonly role:
 type WebhookFilter = { readonly ownerId: number | undefined; readonly enabled: boolean | undefined };
 
 export const listWebhooks = async (
-  pool: Pool,
+  { domain, pool }: { readonly domain: Domain; readonly pool: Pool },
   { ownerId, enabled }: WebhookFilter,
   walk: Walk<'created_at'>,
 ): Promise<readonly WebhookRow[]> => {
@@ -36,7 +42,7 @@ export const listWebhooks = async (
   ].join(' and ');
   return runShared<WebhookRow>(
     pool,
-    `select ${WEBHOOK_COLUMNS} from read_model.webhooks t where ${conditions} ${order}`,
+    `select ${webhookColumnsOf(domain)} from read_model.webhooks t where ${conditions} ${order}`,
     parameters.values,
   );
 };

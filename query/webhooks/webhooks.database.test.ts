@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { Link } from '#shared/rest/fields.ts';
-import { Webhook } from '#shared/rest/webhook.ts';
+import { webhookOf } from '#shared/rest/webhook.ts';
 import { SCOPES, TOLD_SCOPES } from '../../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -42,7 +43,7 @@ test('a webhook is shown with what it was given, but for what is secret', async 
   const { status, headers, body } = await get(id);
   expect(status).toBe(200);
   expect(headers.get('cache-control')).toMatch(/^private/);
-  expect(Webhook.parse(body)).toEqual(body);
+  expect(webhookOf(publishing).parse(body)).toEqual(body);
   expect(body).toMatchObject({
     ...given,
     headers: { 'X-Team': '********' },

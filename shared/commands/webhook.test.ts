@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { EditWebhook, RegisterWebhook, ReplayWebhook } from './webhook.ts';
+import { publishing } from '#domain/publishing.ts';
+import { ReplayWebhook, webhookFormsOf } from './webhook.ts';
+
+const { RegisterWebhook, EditWebhook } = webhookFormsOf(publishing);
 
 const register = (more: object) =>
   RegisterWebhook.safeParse({ type: 'RegisterWebhook', url: 'https://a.example/', eventTypes: ['*'], ...more });

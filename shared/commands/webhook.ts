@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { CURSOR_PATTERN } from '#shared/cursor.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { typesOf } from '#shared/events/event-patterns.ts';
 import { userId, webhookId } from '#shared/events/fields.ts';
 import * as events from '#shared/events/webhook.ts';
 import { instant } from '#shared/instant.ts';
@@ -59,63 +62,78 @@ const CONCURRENCY = 10;
 const { ratePerSecond, concurrency } = events.limits.shape;
 const limits = z.strictObject({ ratePerSecond: ratePerSecond.default(RATE_PER_SECOND), concurrency: concurrency.default(CONCURRENCY) });
 
-/** What a JSON patch of a webhook applies to, and must leave behind. */
-export const WebhookContent = z.strictObject({
-  url,
-  description: events.description.default(null),
-  eventTypes: events.eventTypes,
-  filter: events.filter.prefault({}),
-  payload: events.payload.default('thin'),
-  ordered: z.boolean().default(false),
-  limits: limits.prefault({}),
-  headers: headers.prefault({}),
-});
-export type WebhookContent = Readonly<z.infer<typeof WebhookContent>>;
-
-/** Without an owner, the caller is it. */
-export const RegisterWebhook = WebhookContent.extend({
-  type: z.literal('RegisterWebhook'),
-  ownerId: userId.optional(),
-  enabled: z.boolean().default(true),
-});
-export type RegisterWebhook = Readonly<z.infer<typeof RegisterWebhook>>;
-
-/** Puts other content in its place, all of it; a header whose value is the hidden one keeps its value. */
-export const ReplaceWebhook = z.strictObject({
-  type: z.literal('ReplaceWebhook'),
-  webhookId,
-  url,
-  description: events.description,
-  eventTypes: events.eventTypes,
-  filter: events.filter,
-  payload: events.payload,
-  ordered: z.boolean(),
-  limits: events.limits,
-  headers,
-});
-export type ReplaceWebhook = Readonly<z.infer<typeof ReplaceWebhook>>;
-
-const { articleId, authorId } = events.filter.shape;
 const headerChanges = z
   .record(events.headerName, events.headerValue.nullable())
   .refine((values) => Object.keys(values).length <= 2 * events.HEADERS_MAX && areAllowed(Object.keys(values)), ALLOWED);
 
-/** Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well, where `null` takes away. */
-export const EditWebhook = z.strictObject({
-  type: z.literal('EditWebhook'),
-  webhookId,
-  url: url.optional(),
-  description: events.description.optional(),
-  eventTypes: events.eventTypes.optional(),
-  filter: z
-    .strictObject({ articleId: articleId.unwrap().nullable().optional(), authorId: authorId.unwrap().nullable().optional() })
-    .optional(),
-  payload: events.payload.optional(),
-  ordered: z.boolean().optional(),
-  limits: z.strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() }).optional(),
-  headers: headerChanges.optional(),
-});
-export type EditWebhook = Readonly<z.infer<typeof EditWebhook>>;
+/** What webhooks are asked for depends on the domain: the types of events that there are, and by what they can be filtered. */
+export const webhookFormsOf = (domain: Domain) => {
+  const eventTypes = eventTypesOf(domain);
+  const filter = events.filterIn(domain);
+
+  /** What a JSON patch of a webhook applies to, and must leave behind. */
+  const WebhookContent = z.strictObject({
+    url,
+    description: events.description.default(null),
+    eventTypes,
+    filter: filter.prefault({}),
+    payload: events.payload.default('thin'),
+    ordered: z.boolean().default(false),
+    limits: limits.prefault({}),
+    headers: headers.prefault({}),
+  });
+
+  /** Without an owner, the caller is it. */
+  const RegisterWebhook = WebhookContent.extend({
+    type: z.literal('RegisterWebhook'),
+    ownerId: userId.optional(),
+    enabled: z.boolean().default(true),
+  });
+
+  /** Puts other content in its place, all of it; a header whose value is the hidden one keeps its value. */
+  const ReplaceWebhook = z.strictObject({
+    type: z.literal('ReplaceWebhook'),
+    webhookId,
+    url,
+    description: events.description,
+    eventTypes,
+    filter,
+    payload: events.payload,
+    ordered: z.boolean(),
+    limits: events.limits,
+    headers,
+  });
+
+  /** Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well, where `null` takes away. */
+  const EditWebhook = z.strictObject({
+    type: z.literal('EditWebhook'),
+    webhookId,
+    url: url.optional(),
+    description: events.description.optional(),
+    eventTypes: eventTypes.optional(),
+    filter: (events.filterSchema(domain, z.int().positive().nullable().optional()) as unknown as FilterChanges).optional(),
+    payload: events.payload.optional(),
+    ordered: z.boolean().optional(),
+    limits: z.strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() }).optional(),
+    headers: headerChanges.optional(),
+  });
+  return { WebhookContent, RegisterWebhook, ReplaceWebhook, EditWebhook };
+};
+
+type FilterChanges = z.ZodType<{ readonly [name: string]: number | null }>;
+
+const eventTypesOf = (domain: Domain) => {
+  const isThere = (patterns: readonly string[]) => patterns.every((each) => typesOf(catalogueOf(domain), each).length > 0);
+  const error = 'Must be types of `/event-types`, or all of a kind (`user.*`), or all (`*`).';
+  return events.eventTypes.refine(isThere, { error });
+};
+
+type Forms = ReturnType<typeof webhookFormsOf>;
+type Of<Form extends keyof Forms> = Readonly<z.infer<Forms[Form]>>;
+export type WebhookContent = Of<'WebhookContent'>;
+export type RegisterWebhook = Of<'RegisterWebhook'>;
+export type ReplaceWebhook = Of<'ReplaceWebhook'>;
+export type EditWebhook = Of<'EditWebhook'>;
 
 /** Changes what a replacement can change, by a JSON patch. */
 export const PatchWebhook = z.strictObject({ type: z.literal('PatchWebhook'), webhookId, patch: JsonPatch });

@@ -9,12 +9,12 @@ import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { type EventReference, eventReferencesOf } from './event-references.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { securityEventsOf } from './security.ts';
-import { WEBHOOK_EVENTS } from './webhook.ts';
+import { webhookEventsOf } from './webhook.ts';
 
 /** The events of the kernel itself, whatever it serves. */
 const kernelEventsOf = (domain: Domain) =>
   ({
-    ...WEBHOOK_EVENTS,
+    ...webhookEventsOf(domain),
     ...EMAIL_CLAIM_EVENTS,
     ...ADMINISTRATOR_EVENTS,
     ...RESERVATION_EVENTS,

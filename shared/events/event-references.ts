@@ -1,11 +1,16 @@
 import { spaced, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { streamName } from './streams.ts';
 
 /** A filter of events by what they name: an aggregate with all that stands under it, what belongs to a user, or a user. */
 export type EventReference = {
   readonly name: string;
   /** For documentation. */
   readonly says: string;
+  /** What else counts, in words. */
+  readonly others: string;
   /** Of which kind it is itself, where what happens to it counts too. */
   readonly kind: string | undefined;
   /** What else counts, and under which name its events have the id. */
@@ -30,8 +35,27 @@ export const eventReferencesOf = (domain: Domain): readonly EventReference[] => 
         kinds.filter((kind) => kind.owner === owner),
       ),
     ),
-    { name: 'user', says: 'Only what happened to this user.', kind: 'user', of: new Map(), under: [] },
+    { name: 'user', says: 'Only what happened to this user.', others: '', kind: 'user', of: new Map(), under: [] },
   ];
+};
+
+/** Of webhooks: by what the events of other aggregates name, as `articleId` does. */
+export type Filters = ReadonlyMap<string, EventReference>;
+
+export const filtersOf = (domain: Domain): Filters =>
+  new Map(
+    eventReferencesOf(domain)
+      .filter(({ of }) => of.size > 0)
+      .map((reference) => [`${reference.name}Id`, reference]),
+  );
+
+type Happened = { readonly stream: StreamName; readonly data: JsonObject };
+
+/** Whether something happened to what has this id, or to what counts with it. */
+export const refersTo = ({ kind, of }: EventReference, id: number, { stream, data }: Happened): boolean => {
+  if (kind !== undefined && stream === streamName(kind, id)) return true;
+  const key = of.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
+  return key !== undefined && data[key] === id;
 };
 
 const isUnder = ({ parent, fields }: Kind, { name }: Kind): boolean => {
@@ -46,6 +70,7 @@ const parentOf = (kind: Kind, children: readonly Kind[]): readonly EventReferenc
         {
           name: kind.name,
           says: `Only what happened to this ${spaced(kind.name)} and to its ${listed(children)}.`,
+          others: listed(children),
           kind: kind.name,
           of: keysIn(children, ({ parent }) => parent),
           under: children.map(({ plural }) => plural),
@@ -55,6 +80,7 @@ const parentOf = (kind: Kind, children: readonly Kind[]): readonly EventReferenc
 const ownerOf = (owner: string, kinds: readonly Kind[]): EventReference => ({
   name: owner,
   says: `Only what happened to ${listed(kinds)} of this user.`,
+  others: listed(kinds),
   kind: undefined,
   of: keysIn(kinds, () => owner),
   under: [],

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { visibleText } from '#kernel/declare/values.ts';
-import type { ArticleId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 
 /** The brand is given here, where the number has just been checked. */
 export const userId = z.int().positive() as unknown as z.ZodType<UserId, number>;
-export const articleId = z.int().positive() as unknown as z.ZodType<ArticleId, number>;
 export const webhookId = z.int().positive() as unknown as z.ZodType<WebhookId, number>;
 
 /** A version of a stream; 0 is the version of a stream without events. */

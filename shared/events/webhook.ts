@@ -1,9 +1,12 @@
 // Over 200 lines, because it is one table: what happens to a webhook has one place.
 import * as z from 'zod';
 import { text, timestamp } from '#kernel/declare/values.ts';
+import { snake } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { defineEvent } from './define-event.ts';
-import { articleId, beginning, end, userId, webhookId } from './fields.ts';
+import { filtersOf } from './event-references.ts';
+import { beginning, end, userId, webhookId } from './fields.ts';
 import { placedWithoutLog } from './places.ts';
 
 const stream = { kind: 'webhook', key: 'webhookId' } as const;
@@ -33,8 +36,18 @@ export const eventTypes: z.ZodType<readonly string[], readonly string[]> = z
   .refine((values) => new Set(values).size === values.length, { error: 'Must not repeat a type.' })
   .meta({ uniqueItems: true });
 
-/** Only what happens to the article and its comments; only what happens to articles and comments of the author. */
-export const filter = z.strictObject({ articleId: articleId.exactOptional(), authorId: userId.exactOptional() });
+/** Only what happens to what these lead to, by the filters of the domain. */
+export type WebhookFilter = { readonly [name: string]: number };
+
+/** Each filter that the domain has, once or not at all. */
+export const filterSchema = (domain: Domain, id: z.ZodType = z.int().positive().exactOptional()) =>
+  z.strictObject(Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, id])));
+
+/** Which column has what a filter leads to, where webhooks are kept. */
+export const filterColumnsOf = (domain: Domain): readonly (readonly [column: string, name: string])[] =>
+  [...filtersOf(domain).keys()].map((name) => [`filter_${snake(name)}`, name]);
+
+export const filterIn = (domain: Domain) => filterSchema(domain) as unknown as z.ZodType<WebhookFilter, WebhookFilter>;
 
 export const payload = z.enum(['thin', 'full']);
 
@@ -92,6 +105,45 @@ const told = { right: 'webhook.manage', owner: 'ownerId', isProjected: true } as
 const common = { version: 1, visibility: 'public', stream, told, upcasters: {} } as const;
 
 const LIFE = {
+  'webhook.secret_rotated': defineEvent({
+    ...common,
+    type: 'webhook.secret_rotated',
+    description: 'It got a new secret; the one before signs beside it until a time.',
+    schema: z.strictObject({ ...mark.shape, secret, oldSecretsEndAt: timestamp }),
+    personal: { subject: 'ownerId', fields: ['secret'], concealed: ['secret'] },
+    example: { ...markExample, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+  }),
+  'webhook.enabled': defineEvent({
+    ...common,
+    type: 'webhook.enabled',
+    description: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
+    schema: z.strictObject({ ...mark.shape, scopes }),
+    personal: null,
+    example: { ...markExample, scopes: ['read:articles', 'manage:webhooks'] },
+  }),
+  'webhook.disabled': defineEvent({
+    ...common,
+    version: 2,
+    upcasters: { 1: withPlaces },
+    type: 'webhook.disabled',
+    description:
+      'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
+    schema: z.strictObject({ ...mark.shape, reason: disabledReason, missed }),
+    personal: null,
+    example: { ...markExample, reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
+  }),
+  'webhook.deleted': defineEvent({
+    ...common,
+    type: 'webhook.deleted',
+    description: 'It was deleted with its secrets, and nothing more is delivered.',
+    schema: mark,
+    personal: null,
+    example: markExample,
+  }),
+};
+
+/** What is delivered, where, and how. */
+const contentOf = (filter: ReturnType<typeof filterIn>) => ({
   'webhook.registered': defineEvent({
     ...common,
     type: 'webhook.registered',
@@ -146,42 +198,7 @@ const LIFE = {
     personal: { subject: 'ownerId', fields: ['url', 'description', 'headers'], concealed: ['headers'] },
     example: { ...markExample, url: 'https://example.com/hooks/2', payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
   }),
-  'webhook.secret_rotated': defineEvent({
-    ...common,
-    type: 'webhook.secret_rotated',
-    description: 'It got a new secret; the one before signs beside it until a time.',
-    schema: z.strictObject({ ...mark.shape, secret, oldSecretsEndAt: timestamp }),
-    personal: { subject: 'ownerId', fields: ['secret'], concealed: ['secret'] },
-    example: { ...markExample, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
-  }),
-  'webhook.enabled': defineEvent({
-    ...common,
-    type: 'webhook.enabled',
-    description: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
-    schema: z.strictObject({ ...mark.shape, scopes }),
-    personal: null,
-    example: { ...markExample, scopes: ['read:articles', 'manage:webhooks'] },
-  }),
-  'webhook.disabled': defineEvent({
-    ...common,
-    version: 2,
-    upcasters: { 1: withPlaces },
-    type: 'webhook.disabled',
-    description:
-      'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
-    schema: z.strictObject({ ...mark.shape, reason: disabledReason, missed }),
-    personal: null,
-    example: { ...markExample, reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
-  }),
-  'webhook.deleted': defineEvent({
-    ...common,
-    type: 'webhook.deleted',
-    description: 'It was deleted with its secrets, and nothing more is delivered.',
-    schema: mark,
-    personal: null,
-    example: markExample,
-  }),
-};
+});
 
 /** What its owner asks for; the dispatcher carries it out when it comes to it. */
 const REQUESTS = {
@@ -229,4 +246,5 @@ const REQUESTS = {
   }),
 };
 
-export const WEBHOOK_EVENTS = { ...LIFE, ...REQUESTS };
+export const webhookEventsOf = (domain: Domain) => ({ ...contentOf(filterIn(domain)), ...LIFE, ...REQUESTS });
+export type WebhookEventType = keyof ReturnType<typeof webhookEventsOf>;

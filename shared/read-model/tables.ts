@@ -6,14 +6,14 @@ import { tableOf } from '#kernel/rows/table.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';
-import { projectWebhook, WEBHOOKS, type WebhookEvent } from './webhooks.ts';
+import { projectWebhook, type WebhookEvent, webhookTableOf } from './webhooks.ts';
 
 /** A table of the read model, and what the events of its kind do to its rows. */
 export type ProjectedTable = Table & {
   /** Whose rows they are; none of the domain if they are the kernel's own. */
   readonly aggregate: Kind | undefined;
-  /** How it is made; none of those that read-model.sql makes. */
-  readonly definition: TableDefinition | undefined;
+  /** How it is made. */
+  readonly definition: TableDefinition;
   /** Has a full text: writing its rows takes longer than writing all others. */
   readonly isSearched: boolean;
   /** What becomes of rows whose person is deleted: they stay without what is personal, or go. */
@@ -48,7 +48,7 @@ export type Tables = {
 const made = new WeakMap<Domain, Tables>();
 
 export const tablesOf = (domain: Domain): Tables => {
-  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds).map(projectedTable), webhookTable]);
+  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds).map(projectedTable), webhookTable(domain)]);
   made.set(domain, tables);
   return tables;
 };
@@ -81,15 +81,14 @@ const projectedItems = (kind: Kind, list: ListInfo): ProjectedItems => {
 };
 
 /** A webhook is nobody’s without its owner. */
-const webhookTable: ProjectedTable = {
-  ...WEBHOOKS,
+const webhookTable = (domain: Domain): ProjectedTable => ({
+  ...webhookTableOf(domain),
   aggregate: undefined,
-  definition: undefined,
   isSearched: false,
   afterDeparture: 'removed',
-  project: (event) => projectWebhook(event as WebhookEvent),
+  project: (event) => projectWebhook(domain, event as WebhookEvent),
   items: [],
-};
+});
 
 export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
   const table = tables.ofKind(kind);

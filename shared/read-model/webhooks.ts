@@ -1,58 +1,57 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { TableDefinition } from '#kernel/rows/definition.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import { filterColumnsOf, type WebhookFilter } from '#shared/events/webhook.ts';
 import { type Change, sealOf, type Table } from './change.ts';
 
-type Column =
-  | 'owner_id'
-  | 'url'
-  | 'description'
-  | 'seal'
-  | 'event_types'
-  | 'filter_article_id'
-  | 'filter_author_id'
-  | 'payload'
-  | 'is_ordered'
-  | 'rate_per_second'
-  | 'concurrency'
-  | 'header_names'
-  | 'scopes'
-  | 'is_enabled'
-  | 'disabled_reason'
-  | 'missed_log'
-  | 'missed_since'
-  | 'old_secrets_end_at'
-  | 'created_at'
-  | 'updated_at';
+type Row = Readonly<Record<string, unknown>>;
 
-export const WEBHOOKS: Table<Column> = {
-  name: 'webhooks',
-  kind: 'webhook',
-  parent: 'owner_id',
-  personal: ['url', 'description', 'header_names'],
-  person: 'owner_id',
-  columns: {
-    id: 'bigint',
-    owner_id: 'bigint',
-    url: 'text',
-    description: 'text',
-    seal: 'text',
-    event_types: 'text[]',
-    filter_article_id: 'bigint',
-    filter_author_id: 'bigint',
-    payload: 'text',
-    is_ordered: 'boolean',
-    rate_per_second: 'integer',
-    concurrency: 'integer',
-    header_names: 'text[]',
-    scopes: 'text[]',
-    is_enabled: 'boolean',
-    disabled_reason: 'text',
-    missed_log: 'text',
-    missed_since: 'bigint',
-    old_secrets_end_at: 'timestamptz',
-    version: 'integer',
-    created_at: 'timestamptz',
-    updated_at: 'timestamptz',
-  },
+const columnsOf = (domain: Domain) => ({
+  id: 'bigint primary key',
+  owner_id: 'bigint not null',
+  // Null only if its owner's key was destroyed and their deletion is still to come.
+  url: 'text',
+  description: 'text',
+  seal: 'text',
+  event_types: 'text[] not null',
+  ...Object.fromEntries(filterColumnsOf(domain).map(([column]) => [column, 'bigint'])),
+  payload: 'text not null',
+  is_ordered: 'boolean not null',
+  rate_per_second: 'integer not null',
+  concurrency: 'integer not null',
+  header_names: 'text[] not null',
+  scopes: 'text[] not null',
+  is_enabled: 'boolean not null',
+  disabled_reason: 'text',
+  // After which position, and of which log if not of the one that is projected, changes were not delivered, until they are replayed.
+  missed_log: 'text',
+  missed_since: 'bigint',
+  old_secrets_end_at: 'timestamptz',
+  version: 'integer not null',
+  created_at: 'timestamptz not null',
+  updated_at: 'timestamptz not null',
+});
+
+export const webhookTableOf = (domain: Domain): Table & { readonly definition: TableDefinition } => {
+  const columns = columnsOf(domain);
+  const personal = ['url', 'description', 'header_names'];
+  const lines = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+  return {
+    name: 'webhooks',
+    kind: 'webhook',
+    parent: 'owner_id',
+    personal,
+    person: 'owner_id',
+    columns: Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, type.split(' ', 1)[0]])) as Table['columns'],
+    definition: {
+      table: `create table webhooks (\n  ${lines.join(',\n  ')}\n)`,
+      indexes: [
+        'create index webhooks_by_creation on webhooks (created_at desc, id desc)',
+        'create index webhooks_by_owner on webhooks (owner_id, created_at desc, id desc)',
+      ],
+      unsampled: `alter table webhooks ${personal.map((name) => `alter column ${name} set statistics 0`).join(', ')}`,
+    },
+  };
 };
 
 export type WebhookEvent = DecodedEvent<
@@ -71,11 +70,11 @@ export type WebhookEvent = DecodedEvent<
 type Content = Partial<Extract<WebhookEvent, { type: 'webhook.registered' }>['data']>;
 
 /** Secrets are nowhere in the read model, and of headers only their names. */
-export const projectWebhook = (event: WebhookEvent): Change<Column> => {
+export const projectWebhook = (domain: Domain, event: WebhookEvent): Change => {
   const { version } = event;
   const at = event.metadata.at;
   const { webhookId: id, ownerId } = event.data;
-  const patch = (row: Partial<Record<Column, unknown>>): Change<Column> => ({
+  const patch = (row: Row): Change => ({
     kind: 'patch',
     row: { id, ...row, version, updated_at: at },
   });
@@ -88,7 +87,7 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
         row: {
           id,
           owner_id: ownerId,
-          ...contentOf(event.data),
+          ...contentOf(domain, event.data),
           seal: event.seal ?? null,
           ...state,
           version,
@@ -98,7 +97,7 @@ export const projectWebhook = (event: WebhookEvent): Change<Column> => {
       };
     }
     case 'webhook.changed':
-      return patch({ ...named(contentOf(event.data)), ...sealOf(event) });
+      return patch({ ...named(contentOf(domain, event.data)), ...sealOf(event) });
     case 'webhook.secret_rotated':
       return patch({ old_secrets_end_at: event.data.oldSecretsEndAt });
     case 'webhook.enabled':
@@ -126,19 +125,27 @@ const missedOf = (missed: Extract<WebhookEvent, { type: 'webhook.disabled' }>['d
 });
 
 /** What an event does not name is undefined. */
-const contentOf = ({ url, description, eventTypes, filter, payload, ordered, limits, headers, scopes }: Content) => ({
-  url,
-  description,
-  event_types: eventTypes,
-  filter_article_id: filter && (filter.articleId ?? null),
-  filter_author_id: filter && (filter.authorId ?? null),
-  payload,
-  is_ordered: ordered,
-  rate_per_second: limits?.ratePerSecond,
-  concurrency: limits?.concurrency,
-  header_names: headers === undefined ? undefined : Object.keys(headers ?? {}),
-  scopes,
-});
+const contentOf = (domain: Domain, data: Content): Row => {
+  const { url, description, eventTypes, filter, payload, ordered, limits, headers, scopes } = data;
+  return {
+    url,
+    description,
+    event_types: eventTypes,
+    ...(filter && filterRow(domain, filter)),
+    payload,
+    is_ordered: ordered,
+    rate_per_second: limits?.ratePerSecond,
+    concurrency: limits?.concurrency,
+    header_names: headers === undefined ? undefined : Object.keys(headers ?? {}),
+    scopes,
+  };
+};
 
-const named = (columns: ReturnType<typeof contentOf>) =>
-  Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+const filterRow = (domain: Domain, filter: WebhookFilter): Row =>
+  Object.fromEntries(filterColumnsOf(domain).map(([column, name]) => [column, filter[name] ?? null]));
+
+/** What a row says of it. */
+export const filterIn = (domain: Domain, row: Row): WebhookFilter =>
+  Object.fromEntries(filterColumnsOf(domain).flatMap(([column, name]) => (typeof row[column] === 'number' ? [[name, row[column]]] : [])));
+
+const named = (columns: Row): Row => Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));

@@ -12,21 +12,22 @@ import { HISTORY_OPERATIONS } from './history.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
 import { userReadsOf } from './users.ts';
-import { WEBHOOK_OPERATIONS } from './webhooks.ts';
+import { webhookOperations } from './webhooks.ts';
 
 /** What there is of the log whatever the domain, by operation id. */
-export const KERNEL_OPERATIONS = {
-  ...ERASURE_OPERATIONS,
-  ...EVENT_OPERATIONS,
-  ...EVENT_TYPE_OPERATIONS,
-  ...HISTORY_OPERATIONS,
-  ...AUDIT_OPERATIONS,
-  ...WEBHOOK_OPERATIONS,
-  ...DELIVERY_OPERATIONS,
-  ...OPERATOR_OPERATIONS,
-} as const satisfies Record<string, RestOperation>;
+const kernelOperationsOf = (domain: Domain) =>
+  ({
+    ...ERASURE_OPERATIONS,
+    ...EVENT_OPERATIONS,
+    ...EVENT_TYPE_OPERATIONS,
+    ...HISTORY_OPERATIONS,
+    ...AUDIT_OPERATIONS,
+    ...webhookOperations(domain),
+    ...DELIVERY_OPERATIONS,
+    ...OPERATOR_OPERATIONS,
+  }) as const satisfies Record<string, RestOperation>;
 type ClientOperationId = keyof ReturnType<typeof clientOperations>;
-export type KernelOperations = typeof KERNEL_OPERATIONS & ReturnType<typeof userReadsOf>;
+export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
@@ -40,7 +41,7 @@ export const operationsOf = (domain: Domain): Operations => {
   const operations = made.get(domain) ?? {
     ...aggregateOperations(domain),
     ...userReadsOf(domain),
-    ...KERNEL_OPERATIONS,
+    ...kernelOperationsOf(domain),
     ...clientOperations(domain),
     ...eventOperations(catalogueOf(domain)),
   };

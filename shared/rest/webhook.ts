@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
+import { spaced } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
-import { disabledReason } from '#shared/events/webhook.ts';
+import { type EventReference, filtersOf } from '#shared/events/event-references.ts';
+import { disabledReason, filterSchema } from '#shared/events/webhook.ts';
 import { createdAt, id, Links, updatedAt } from './fields.ts';
 
 /** Counting goes so far, so that it costs the same however many there are. */
@@ -48,47 +51,56 @@ export const Withheld = z
   .meta({ id: 'WebhookWithheld' });
 export type Withheld = Readonly<z.infer<typeof Withheld>>;
 
-export const Webhook = z
-  .strictObject({
-    id,
-    ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
-    url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
-    description: z.string().nullable(),
-    eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
-    filter: z
-      .strictObject({ articleId: id.exactOptional(), authorId: id.exactOptional() })
-      .meta({ description: 'Only what happened to this article and its comments, or to articles and comments of this author.' }),
-    payload: z.enum(['thin', 'full']).meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
-    ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
-    limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
-    headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
-    scopes: z.array(z.string()).meta({
-      readOnly: true,
-      description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
-    }),
-    enabled: z.boolean().meta({ readOnly: true }),
-    status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
-    disabledReason: disabledReason
-      .exactOptional()
-      .meta({ readOnly: true, description: 'Who or what has disabled it: nothing but failures for days, or an answer of 410.' }),
-    missedSince: z
-      .string()
-      .exactOptional()
-      .meta({ readOnly: true, description: 'The cursor since which changes were not planned, until they are replayed from there.' }),
-    secretsEndAt: timestamp
-      .exactOptional()
-      .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
-    withheld: z.array(Withheld).exactOptional().meta({
-      readOnly: true,
-      description: 'What of `eventTypes` is not sent, and why; only of one webhook as it is now. Filters are not considered.',
-    }),
-    health: WebhookHealth.exactOptional().meta({
-      readOnly: true,
-      description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
-    }),
-    createdAt,
-    updatedAt,
-    _links: Links,
-  })
-  .meta({ id: 'Webhook' });
-export type Webhook = Readonly<z.infer<typeof Webhook>>;
+export const webhookOf = (domain: Domain) =>
+  z
+    .strictObject({
+      id,
+      ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
+      url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
+      description: z.string().nullable(),
+      eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
+      filter: (filterSchema(domain, id.exactOptional()) as unknown as z.ZodType<{ [name: string]: number }>).meta({
+        description: filteredBy(domain),
+      }),
+      payload: z.enum(['thin', 'full']).meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
+      ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
+      limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
+      headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
+      scopes: z.array(z.string()).meta({
+        readOnly: true,
+        description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
+      }),
+      enabled: z.boolean().meta({ readOnly: true }),
+      status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
+      disabledReason: disabledReason
+        .exactOptional()
+        .meta({ readOnly: true, description: 'Who or what has disabled it: nothing but failures for days, or an answer of 410.' }),
+      missedSince: z
+        .string()
+        .exactOptional()
+        .meta({ readOnly: true, description: 'The cursor since which changes were not planned, until they are replayed from there.' }),
+      secretsEndAt: timestamp
+        .exactOptional()
+        .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+      withheld: z.array(Withheld).exactOptional().meta({
+        readOnly: true,
+        description: 'What of `eventTypes` is not sent, and why; only of one webhook as it is now. Filters are not considered.',
+      }),
+      health: WebhookHealth.exactOptional().meta({
+        readOnly: true,
+        description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
+      }),
+      createdAt,
+      updatedAt,
+      _links: Links,
+    })
+    .meta({ id: 'Webhook' });
+export type Webhook = Readonly<z.infer<ReturnType<typeof webhookOf>>>;
+
+const filteredBy = (domain: Domain): string => {
+  const found = [...filtersOf(domain).values()].map(filtered);
+  return found.length === 0 ? 'There is nothing to filter by.' : `Only what happened to ${found.join(', or to ')}.`;
+};
+
+const filtered = ({ kind, name, others }: EventReference): string =>
+  kind === undefined ? `${others} of this ${spaced(name)}` : `this ${spaced(kind)} and its ${others}`;

@@ -1,58 +1,12 @@
 import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
-import { EditWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
+import { webhookFormsOf } from '#shared/commands/webhook.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { unheeded, Written, written } from './fields.ts';
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
-import { Webhook, Withheld } from './webhook.ts';
-
-export const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
-
-const { url, description, eventTypes, filter, payload, ordered, limits, headers } = ReplaceWebhook.shape;
-
-/** The whole of what can be changed; what cannot be may be left in it. */
-const WebhookReplacement = z
-  .strictObject({
-    url,
-    description,
-    eventTypes,
-    filter,
-    payload,
-    ordered,
-    limits,
-    headers,
-    id: unheeded,
-    ownerId: unheeded,
-    scopes: unheeded,
-    enabled: unheeded,
-    status: unheeded,
-    disabledReason: unheeded,
-    missedSince: unheeded,
-    secretsEndAt: unheeded,
-    withheld: unheeded,
-    health: unheeded,
-    createdAt: unheeded,
-    updatedAt: unheeded,
-    _links: unheeded,
-  })
-  .transform((whole) => ({
-    url: whole.url,
-    description: whole.description,
-    eventTypes: whole.eventTypes,
-    filter: whole.filter,
-    payload: whole.payload,
-    ordered: whole.ordered,
-    limits: whole.limits,
-    headers: whole.headers,
-  }))
-  .meta({
-    id: 'WebhookReplacement',
-    description:
-      'The whole webhook. Every field that can be changed must be there: `null` removes the description, `{}` the filter or the headers. A header whose value is the hidden one keeps its value.',
-  });
-
-export const WebhookPatch = EditWebhook.omit({ type: true, webhookId: true }).meta({ id: 'WebhookPatch' });
+import { Withheld, webhookOf } from './webhook.ts';
 
 /** The one answer that shows a secret, and shows it again to whoever repeats the request by its idempotency key. */
 const WrittenWithSecret = Written.extend({
@@ -83,52 +37,58 @@ const Webhooks = z.strictObject({
 const item = { path: '/webhooks/{webhookId}' } as const;
 const own = { right: 'webhook.manage' } as const;
 
-export const WEBHOOK_OPERATIONS = {
-  listWebhooks: {
-    ...own,
-    method: 'GET',
-    path: '/webhooks',
-    role: 'query',
-    summary: 'Your webhooks',
-    query: Webhooks,
-    answer: { status: 200, description: 'A page of webhooks.', kind: 'list', schema: Webhook },
-  },
-  createWebhook: {
-    ...own,
-    method: 'POST',
-    path: '/webhooks',
-    role: 'command',
-    summary: 'Register an address that changes are sent to',
-    body: { 'application/json': NewWebhook },
-    answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWebhook },
-  },
-  getWebhook: {
-    ...item,
-    ...own,
-    method: 'GET',
-    role: 'query',
-    summary: 'A webhook',
-    query: ItemAt,
-    answer: { status: 200, description: 'The webhook.', kind: 'item', schema: Webhook },
-  },
-  replaceWebhook: {
-    ...item,
-    ...own,
-    method: 'PUT',
-    role: 'command',
-    summary: 'Replace what can be changed of a webhook',
-    body: { 'application/json': WebhookReplacement },
-    answer: written('The webhook is as it was sent.', 'getWebhook'),
-  },
-  editWebhook: {
-    ...item,
-    ...own,
-    method: 'PATCH',
-    role: 'command',
-    summary: 'Change a webhook',
-    body: { 'application/merge-patch+json': WebhookPatch, 'application/json-patch+json': JsonPatch, 'application/json': WebhookPatch },
-    answer: written('The webhook was changed.', 'getWebhook'),
-  },
+/** What is sent of webhooks, as the domain has it. */
+export const webhookBodies = (domain: Domain) => {
+  const { RegisterWebhook, ReplaceWebhook, EditWebhook } = webhookFormsOf(domain);
+  const { url, description, eventTypes, filter, payload, ordered, limits, headers } = ReplaceWebhook.shape;
+  const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
+
+  /** The whole of what can be changed; what cannot be may be left in it. */
+  const WebhookReplacement = z
+    .strictObject({
+      url,
+      description,
+      eventTypes,
+      filter,
+      payload,
+      ordered,
+      limits,
+      headers,
+      id: unheeded,
+      ownerId: unheeded,
+      scopes: unheeded,
+      enabled: unheeded,
+      status: unheeded,
+      disabledReason: unheeded,
+      missedSince: unheeded,
+      secretsEndAt: unheeded,
+      withheld: unheeded,
+      health: unheeded,
+      createdAt: unheeded,
+      updatedAt: unheeded,
+      _links: unheeded,
+    })
+    .transform((whole) => ({
+      url: whole.url,
+      description: whole.description,
+      eventTypes: whole.eventTypes,
+      filter: whole.filter,
+      payload: whole.payload,
+      ordered: whole.ordered,
+      limits: whole.limits,
+      headers: whole.headers,
+    }))
+    .meta({
+      id: 'WebhookReplacement',
+      description:
+        'The whole webhook. Every field that can be changed must be there: `null` removes the description, `{}` the filter or the headers. A header whose value is the hidden one keeps its value.',
+    });
+
+  const WebhookPatch = EditWebhook.omit({ type: true, webhookId: true }).meta({ id: 'WebhookPatch' });
+  return { NewWebhook, WebhookReplacement, WebhookPatch };
+};
+
+const ACTIONS = {
   deleteWebhook: {
     ...item,
     ...own,
@@ -162,3 +122,56 @@ export const WEBHOOK_OPERATIONS = {
     answer: written('The webhook is disabled.', 'getWebhook'),
   },
 } as const satisfies Record<string, RestOperation>;
+
+export const webhookOperations = (domain: Domain) => {
+  const Webhook = webhookOf(domain);
+  const { NewWebhook, WebhookReplacement, WebhookPatch } = webhookBodies(domain);
+  return {
+    listWebhooks: {
+      ...own,
+      method: 'GET',
+      path: '/webhooks',
+      role: 'query',
+      summary: 'Your webhooks',
+      query: Webhooks,
+      answer: { status: 200, description: 'A page of webhooks.', kind: 'list', schema: Webhook },
+    },
+    createWebhook: {
+      ...own,
+      method: 'POST',
+      path: '/webhooks',
+      role: 'command',
+      summary: 'Register an address that changes are sent to',
+      body: { 'application/json': NewWebhook },
+      answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWebhook },
+    },
+    getWebhook: {
+      ...item,
+      ...own,
+      method: 'GET',
+      role: 'query',
+      summary: 'A webhook',
+      query: ItemAt,
+      answer: { status: 200, description: 'The webhook.', kind: 'item', schema: Webhook },
+    },
+    replaceWebhook: {
+      ...item,
+      ...own,
+      method: 'PUT',
+      role: 'command',
+      summary: 'Replace what can be changed of a webhook',
+      body: { 'application/json': WebhookReplacement },
+      answer: written('The webhook is as it was sent.', 'getWebhook'),
+    },
+    editWebhook: {
+      ...item,
+      ...own,
+      method: 'PATCH',
+      role: 'command',
+      summary: 'Change a webhook',
+      body: { 'application/merge-patch+json': WebhookPatch, 'application/json-patch+json': JsonPatch, 'application/json': WebhookPatch },
+      answer: written('The webhook was changed.', 'getWebhook'),
+    },
+    ...ACTIONS,
+  } as const satisfies Record<string, RestOperation>;
+};

@@ -154,6 +154,32 @@ test('its one file starts a role alone, and runs the commands of operators', asy
   expect(shown).toEqual({ exit: 0, output: expect.stringContaining('ticket.solved') });
 });
 
+test('a webhook is told only of tickets of the requester by whom it is filtered', async () => {
+  const eventTypes = ['ticket.opened', 'user.registered'];
+  const hook = { url: `${sink.url}/of-bert`, eventTypes, filter: { requesterId: bert.userId } };
+  const { written } = await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
+  const shown = await session.read(`/webhooks/${written.id}`, { token: people.administrator.token });
+  expect(shown.body).toMatchObject({ filter: { requesterId: bert.userId } });
+  const asked = `{ webhook(id: "${written.id}") { requesterId } }`;
+  expect(await graphqlClientOf(installation)(asked, { token: people.administrator.token })).toMatchObject({
+    data: { webhook: { requesterId: String(bert.userId) } },
+  });
+  await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'Of Carla', details: 'x' } });
+  const { written: ofBert } = await session.write('POST', '/tickets', { token: bert.token, body: { subject: 'Of Bert', details: 'x' } });
+  const received = () => sink.received.filter(({ path }) => path === '/of-bert').map(({ body }) => (JSON.parse(body) as Told).subject);
+  type Told = { readonly subject: string };
+  expect(await until(received, (subjects) => subjects.length > 0)).toEqual([`ticket-${ofBert.id}`]);
+  const changes = { filter: { requesterId: null } };
+  await session.write('PATCH', `/webhooks/${written.id}`, { token: people.administrator.token, type: merge, body: changes });
+  const { written: last } = await session.write('POST', '/tickets', {
+    token: carla.token,
+    body: { subject: 'Of Carla, too', details: 'x' },
+  });
+  expect(await until(received, (subjects) => subjects.length > 1)).toEqual([`ticket-${ofBert.id}`, `ticket-${last.id}`]);
+  const unknown = { url: `${sink.url}/hook`, eventTypes: ['ticket.*'], filter: { articleId: 1 } };
+  expect((await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status).toBe(422);
+});
+
 test('its history tells who changed what, and how it was', async () => {
   const { body } = await session.read<{ type: string; changes: unknown; _links: { self: { href: string } } }[]>(
     `/tickets/${ticket}/history`,

@@ -1,34 +1,47 @@
-import type { ArticleId, UserId, WebhookId } from '#shared/brands.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { WebhookId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
-type Row = Omit<PlannedEndpoint, 'filter' | 'limits' | 'scopes'> & {
+type Row = Omit<PlannedEndpoint, 'limits' | 'scopes'> & {
   readonly scopes: readonly string[];
-  readonly articleId: ArticleId | null;
-  readonly authorId: UserId | null;
   readonly ratePerSecond: number;
   readonly concurrency: number;
 };
 
-const COLUMNS = `webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
-  filter_article_id as "articleId", filter_author_id as "authorId", scopes, payload, is_ordered as "isOrdered",
+const columnsFor = (domain: Domain): string => {
+  const filter = filterColumnsOf(domain).flatMap(([column, name]) => [`'${name}'`, column]);
+  return `webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
+  jsonb_strip_nulls(jsonb_build_object(${filter.join(', ')})) as filter, scopes, payload, is_ordered as "isOrdered",
   rate_per_second as "ratePerSecond", concurrency`;
+};
+
+/** A domain may have filters that none had before it. */
+export const addFilterColumns = async (pool: Pool, domain: Domain): Promise<void> => {
+  const { rows } = await pool.query<{ column: string }>(
+    `select column_name as column from information_schema.columns where table_schema = 'webhook_ledger' and table_name = 'endpoint'`,
+  );
+  const missing = filterColumnsOf(domain).filter(([column]) => !rows.some((row) => row.column === column));
+  if (missing.length === 0) return;
+  const added = missing.map(([column]) => `add column if not exists ${column} bigint`);
+  await pool.query(`alter table webhook_ledger.endpoint ${added.join(', ')}`);
+};
 
 /** All that were not deleted. */
-export const readEndpoints = async (connection: Connection): Promise<readonly PlannedEndpoint[]> => {
-  const { rows } = await connection.query<Row>(`select ${COLUMNS} from webhook_ledger.endpoint where status <> 'deleted'`);
+export const readEndpoints = async (connection: Connection, domain: Domain): Promise<readonly PlannedEndpoint[]> => {
+  const { rows } = await connection.query<Row>(`select ${columnsFor(domain)} from webhook_ledger.endpoint where status <> 'deleted'`);
   return rows.map(toEndpoint);
 };
 
-export const readEndpoint = async (pool: Pool, webhookId: WebhookId): Promise<PlannedEndpoint | undefined> => {
-  const { rows } = await pool.query<Row>(`select ${COLUMNS} from webhook_ledger.endpoint where webhook_id = $1`, [webhookId]);
+export const readEndpoint = async (pool: Pool, domain: Domain, webhookId: WebhookId): Promise<PlannedEndpoint | undefined> => {
+  const { rows } = await pool.query<Row>(`select ${columnsFor(domain)} from webhook_ledger.endpoint where webhook_id = $1`, [webhookId]);
   return rows[0] && toEndpoint(rows[0]);
 };
 
-const toEndpoint = ({ articleId, authorId, scopes, ratePerSecond, concurrency, ...row }: Row): PlannedEndpoint => ({
+const toEndpoint = ({ scopes, ratePerSecond, concurrency, ...row }: Row): PlannedEndpoint => ({
   ...row,
   scopes: new Set(scopes),
-  filter: { ...(articleId !== null && { articleId }), ...(authorId !== null && { authorId }) },
   limits: { ratePerSecond, concurrency },
 });
 
@@ -41,33 +54,30 @@ export const lockEndpoints = async (connection: Connection, webhookIds: Readonly
 };
 
 /** One that was enabled again begins with a clean record. */
-export const writeEndpoint = async (connection: Connection, endpoint: PlannedEndpoint): Promise<void> => {
+export const writeEndpoint = async (connection: Connection, domain: Domain, endpoint: PlannedEndpoint): Promise<void> => {
   const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, isOrdered, limits } = endpoint;
+  const filters = filterColumnsOf(domain).map(([column, name]) => [column, filter[name] ?? null] as const);
+  const changing = [
+    ['version', version],
+    ['status', status],
+    ['event_types', eventTypes],
+    ['is_ordered', isOrdered],
+    ['rate_per_second', limits.ratePerSecond],
+    ['concurrency', limits.concurrency],
+    ['scopes', [...scopes]],
+    ['payload', payload],
+    ...filters,
+  ] as const;
+  const columns = ['webhook_id', 'owner_id', ...changing.map(([column]) => column)];
+  const isEnabledAgain = `excluded.status = 'enabled' and known.status <> 'enabled'`;
   await connection.query(
-    `insert into webhook_ledger.endpoint as known
-       (webhook_id, owner_id, version, status, event_types, filter_article_id, filter_author_id, is_ordered, rate_per_second, concurrency,
-       scopes, payload)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    `insert into webhook_ledger.endpoint as known (${columns.join(', ')}) values (${columns.map((_, at) => `$${at + 1}`).join(', ')})
      on conflict (webhook_id) do update set
-       version = $3, status = $4, event_types = $5, filter_article_id = $6, filter_author_id = $7, is_ordered = $8,
-       rate_per_second = $9, concurrency = $10, scopes = $11, payload = $12,
-       failing_since = case when $4 = 'enabled' and known.status <> 'enabled' then null else known.failing_since end,
-       failures_in_row = case when $4 = 'enabled' and known.status <> 'enabled' then 0 else known.failures_in_row end,
-       breaker_openings = case when $4 = 'enabled' and known.status <> 'enabled' then 0 else known.breaker_openings end,
-       not_before = case when $4 = 'enabled' and known.status <> 'enabled' then '-infinity' else known.not_before end`,
-    [
-      webhookId,
-      ownerId,
-      version,
-      status,
-      eventTypes,
-      filter.articleId ?? null,
-      filter.authorId ?? null,
-      isOrdered,
-      limits.ratePerSecond,
-      limits.concurrency,
-      [...scopes],
-      payload,
-    ],
+       ${changing.map(([column]) => `${column} = excluded.${column}`).join(', ')},
+       failing_since = case when ${isEnabledAgain} then null else known.failing_since end,
+       failures_in_row = case when ${isEnabledAgain} then 0 else known.failures_in_row end,
+       breaker_openings = case when ${isEnabledAgain} then 0 else known.breaker_openings end,
+       not_before = case when ${isEnabledAgain} then '-infinity' else known.not_before end`,
+    [webhookId, ownerId, ...changing.map(([, value]) => value)],
   );
 };

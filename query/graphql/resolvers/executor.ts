@@ -21,8 +21,8 @@ import { mutationOf } from './mutations.ts';
 import { queryOf } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
-import { WEBHOOK_MUTATION } from './webhook-mutations.ts';
-import { WEBHOOKS, WEBHOOKS_OF_USER } from './webhooks.ts';
+import { webhookMutations } from './webhook-mutations.ts';
+import { WEBHOOKS_OF_USER, webhookResolvers } from './webhooks.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
@@ -32,11 +32,11 @@ const resolversFor = (domain: Domain): Resolvers => {
   const types: Resolvers = Object.fromEntries(sources.all.map((source) => [source.kind.type, resolversOf(domain, source)]));
   return {
     Query: { ...queryOf(domain), ...federationOf(domain) },
-    Mutation: { ...mutationOf(domain), ...WEBHOOK_MUTATION },
+    Mutation: { ...mutationOf(domain), ...webhookMutations(domain) },
     ...subscriptionOf(domain),
     ...types,
     User: { ...types.User, ...WEBHOOKS_OF_USER },
-    ...WEBHOOKS,
+    ...webhookResolvers(domain),
   };
 };
 

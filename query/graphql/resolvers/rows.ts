@@ -5,7 +5,7 @@ import { readableRows } from '../../rights.ts';
 import { type Filter, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
-import { WEBHOOK_COLUMNS } from '../../webhooks/statements.ts';
+import { webhookColumnsOf } from '../../webhooks/statements.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 import type { Context } from './context.ts';
 
@@ -52,7 +52,7 @@ export const listingsOf = (domain: Domain): Listings => {
 };
 
 const makeListings = (domain: Domain): Listings => {
-  const all = [...sourcesOf(domain).all.map(listingOf), WEBHOOK];
+  const all = [...sourcesOf(domain).all.map(listingOf), webhookListing(domain)];
   const byType = new Map(all.map((listing) => [listing.type, listing]));
   return {
     all,
@@ -86,12 +86,12 @@ export const isLong = ({ def }: Pick<Source['members'][number], 'def'>): boolean
   def.kind === 'text' && ((def.recorded.meta()?.maxLength as number | undefined) ?? 0) > LONG_CHARACTERS;
 
 /** Webhooks are the kernel's own. */
-const WEBHOOK: Listing = {
+const webhookListing = (domain: Domain): Listing => ({
   type: 'Webhook',
   kind: 'webhook',
   source: undefined,
   table: 'read_model.webhooks',
-  columns: WEBHOOK_COLUMNS,
+  columns: webhookColumnsOf(domain),
   right: 'webhook.manage',
   filters: [
     { name: 'owner', column: 'owner_id', by: 'id' },
@@ -101,7 +101,7 @@ const WEBHOOK: Listing = {
   isNewestFirst: true,
   // One without an address is about to go with its owner.
   isThere: 't.url is not null',
-};
+});
 
 const columnsWithType = ({ type, columns }: Listing): string => `'${type}' as "__typename", ${columns}`;
 

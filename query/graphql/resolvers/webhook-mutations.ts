@@ -1,11 +1,13 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { NewReplay } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
-import { NewWebhook, WebhookPatch } from '#shared/rest/webhooks.ts';
+import { webhookBodies } from '#shared/rest/webhooks.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import type { Resolver } from './context.ts';
 import { orUnavailable } from './keyed-connection.ts';
@@ -41,17 +43,25 @@ const request = async (toCommand: ToCommand, sent: Sent): Promise<Request> => {
   return { id: eventId, webhook: await readChanged(sent.context, 'Webhook', id), cursor };
 };
 
-export const WEBHOOK_MUTATION: Readonly<Record<string, Resolver>> = {
-  registerWebhook: revealing(({ input }) => {
-    const { owner, enabled, ...content } = withoutNulls(input as Arguments);
-    const whose = owner !== undefined && { ownerId: idOf('user', owner) };
-    return { type: 'RegisterWebhook', ...parseInput(NewWebhook, { ...contentOf(content), ...whose, enabled }) };
-  }),
-  editWebhook: changing('Webhook', ({ id, changes }) => ({
-    type: 'EditWebhook',
-    webhookId: webhookId(id),
-    ...parseInput(WebhookPatch, contentOf(changes as Arguments)),
-  })),
+export const webhookMutations = (domain: Domain): Readonly<Record<string, Resolver>> => {
+  const { NewWebhook, WebhookPatch } = webhookBodies(domain);
+  const content = contentReader(domain);
+  return {
+    ...REQUESTS,
+    registerWebhook: revealing(({ input }) => {
+      const { owner, enabled, ...given } = withoutNulls(input as Arguments);
+      const whose = owner !== undefined && { ownerId: idOf('user', owner) };
+      return { type: 'RegisterWebhook', ...parseInput(NewWebhook, { ...content(given), ...whose, enabled }) };
+    }),
+    editWebhook: changing('Webhook', ({ id, changes }) => ({
+      type: 'EditWebhook',
+      webhookId: webhookId(id),
+      ...parseInput(WebhookPatch, content(changes as Arguments)),
+    })),
+  };
+};
+
+const REQUESTS: Readonly<Record<string, Resolver>> = {
   deleteWebhook: deleting(({ id }) => ({ type: 'DeleteWebhook', webhookId: webhookId(id) })),
   rotateWebhookSecret: revealing(({ id }) => ({ type: 'RotateWebhookSecret', webhookId: webhookId(id) })),
   enableWebhook: changing('Webhook', ({ id }) => ({ type: 'EnableWebhook', webhookId: webhookId(id) })),
@@ -84,17 +94,18 @@ const isGiven = (value: unknown): boolean => (value ?? null) !== null;
 const withoutNulls = (input: Arguments): Arguments => Object.fromEntries(Object.entries(input).filter(([, value]) => isGiven(value)));
 
 /** As REST has it, where what belongs together stands together; what is absent stays so. */
-const contentOf = ({ articleId, authorId, ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
-  const filter = {
-    ...(articleId !== undefined && { articleId: articleId === null ? null : idOf('article', articleId) }),
-    ...(authorId !== undefined && { authorId: authorId === null ? null : idOf('user', authorId) }),
-  };
-  const limits = { ...(ratePerSecond !== undefined && { ratePerSecond }), ...(concurrency !== undefined && { concurrency }) };
-  return {
-    ...others,
-    ...(Object.keys(filter).length > 0 && { filter }),
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(isGiven(headers) && { headers: headersOf(headers as readonly Header[]) }),
+const contentReader = (domain: Domain) => {
+  const filters = [...filtersOf(domain)].map(([name, { kind = 'user' }]) => ({ name, kind }));
+  return ({ ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
+    const given = filters.filter(({ name }) => others[name] !== undefined);
+    const filter = Object.fromEntries(given.map(({ name, kind }) => [name, others[name] === null ? null : idOf(kind, others[name])]));
+    const limits = { ...(ratePerSecond !== undefined && { ratePerSecond }), ...(concurrency !== undefined && { concurrency }) };
+    return {
+      ...Object.fromEntries(Object.entries(others).filter(([name]) => !(name in filter))),
+      ...(given.length > 0 && { filter }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+      ...(isGiven(headers) && { headers: headersOf(headers as readonly Header[]) }),
+    };
   };
 };
 

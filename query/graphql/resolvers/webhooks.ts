@@ -1,5 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import {
@@ -28,15 +30,14 @@ import type { Row, WebhookRow } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-const WEBHOOK: Readonly<Record<string, Resolver>> = {
+const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   ...common,
   ...dated,
   owner: ({ owner_id }: WebhookRow, _args, context) => demandRow(context, 'User', owner_id),
   url: ({ url }: WebhookRow) => url,
   description: ({ description }: WebhookRow) => description,
   eventTypes: ({ event_types }: WebhookRow) => event_types,
-  articleId: ({ filter_article_id }: WebhookRow) => filter_article_id,
-  authorId: ({ filter_author_id }: WebhookRow) => filter_author_id,
+  ...Object.fromEntries(filterColumnsOf(domain).map(([column, name]) => [name, (row: Row) => row[column]])),
   payload: ({ payload }: WebhookRow) => payload,
   ordered: ({ is_ordered }: WebhookRow) => is_ordered,
   ratePerSecond: ({ rate_per_second }: WebhookRow) => rate_per_second,
@@ -91,7 +92,7 @@ const WEBHOOK: Readonly<Record<string, Resolver>> = {
       represent: (row) => representReplay(row, context.eventLog),
     }),
   ),
-};
+});
 
 const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;
 
@@ -138,9 +139,9 @@ export const WEBHOOKS_OF_USER: Readonly<Record<string, Resolver>> = {
 };
 
 /** By type. */
-export const WEBHOOKS: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Webhook: WEBHOOK,
+export const webhookResolvers = (domain: Domain): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => ({
+  Webhook: webhookOf(domain),
   Delivery: DELIVERY,
   DeliveryAttempt: ATTEMPT,
   DeliveryAnswer: ANSWER,
-};
+});

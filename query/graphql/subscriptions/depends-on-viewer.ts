@@ -15,6 +15,7 @@ import { callersIn } from '#kernel/conditions/expression.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
 import { isReadableWith } from '../../rights.ts';
 import { type Child, demandSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
@@ -34,7 +35,7 @@ const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } a
 /** There is nothing of a webhook but for its owner, and for administrators. */
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
-    Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency headerNames scopes
+    Webhook: `id owner url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes
       enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health delivery deliveriesConnection replay replaysConnection asOf history`,
     WebhookWithheld: 'eventType scope reason',
     WebhookHealth: 'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil backlog',
@@ -102,6 +103,7 @@ const makeTypes = (domain: Domain): SameInTypes => {
   });
   return {
     ...OF_KERNEL,
+    Webhook: { ...OF_WEBHOOKS.Webhook, ...Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, 'all'])) },
     ...Object.fromEntries(types),
     Subscription: { ...Object.fromEntries(roots.map((root) => [root, 'all'])), changes: 'all' },
     Change: { ...IN_PAYLOAD, ...Object.fromEntries(kinds.map(({ name }) => [name, 'all'])), webhook: 'all' },

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
@@ -10,7 +11,7 @@ import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '../admission.ts';
 import { type RestOperation, routeOf } from '../operation.ts';
-import { KERNEL_OPERATIONS } from '../operations.ts';
+import { type KernelOperations, operationsOf } from '../operations.ts';
 import type { SendItem } from '../reads/answer.ts';
 import { answerWritten } from './answer.ts';
 import { contextOf } from './context.ts';
@@ -18,6 +19,7 @@ import { type ItemOf, itemOf } from './item.ts';
 import { preferenceOf } from './preference.ts';
 
 export type WriteDependencies = {
+  readonly domain: Domain;
   readonly gateway: CommandGateway;
   readonly bodyBytesMax: number;
   readonly requireIfMatch: boolean;
@@ -31,10 +33,10 @@ type WrittenItem = { readonly item: string; readonly result: CommandResult };
 
 /** The operations of the kernel that come to one command each. */
 type WriteId = {
-  [Id in keyof typeof KERNEL_OPERATIONS]: (typeof KERNEL_OPERATIONS)[Id]['method'] extends 'GET' ? never : Id;
-}[keyof typeof KERNEL_OPERATIONS];
+  [Id in keyof KernelOperations]: KernelOperations[Id]['method'] extends 'GET' ? never : Id;
+}[keyof KernelOperations];
 
-type BodyOf<Id extends WriteId> = (typeof KERNEL_OPERATIONS)[Id] extends {
+type BodyOf<Id extends WriteId> = KernelOperations[Id] extends {
   readonly body: infer Bodies extends Readonly<Record<string, z.ZodType>>;
 }
   ? z.output<Bodies[keyof Bodies]>
@@ -42,7 +44,7 @@ type BodyOf<Id extends WriteId> = (typeof KERNEL_OPERATIONS)[Id] extends {
 
 /** The command that each of some operations comes to. */
 type Writes<Id extends WriteId = WriteId> = {
-  readonly [Each in Id]: (item: ItemOf<(typeof KERNEL_OPERATIONS)[Each]['path']>, body: BodyOf<Each>) => Command;
+  readonly [Each in Id]: (item: ItemOf<KernelOperations[Each]['path']>, body: BodyOf<Each>) => Command;
 };
 
 /** The routes of the writes to one kind of item, which lie under `collection`. */
@@ -50,7 +52,7 @@ export const writeRoutes = (dependencies: WriteDependencies, collection: string,
   const router = Router();
   for (const [id, toCommand] of Object.entries(writes)) {
     // Each takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
-    const write = { operation: KERNEL_OPERATIONS[id as WriteId], collection, toCommand: toCommand as Write['toCommand'] };
+    const write = { operation: operationsOf(dependencies.domain)[id as WriteId], collection, toCommand: toCommand as Write['toCommand'] };
     mountWrite(router, dependencies, write);
   }
   return router;
