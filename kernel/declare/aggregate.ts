@@ -43,6 +43,8 @@ type Common<Content, Sets, Carried> = {
   readonly subscribe?: true;
   /** Nobody outside sees it. */
   readonly internal?: true;
+} & Versions;
+export type Versions = {
   readonly version?: number;
   /** From an earlier version to the next. */
   readonly upcast?: {

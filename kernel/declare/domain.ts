@@ -1,4 +1,4 @@
-import { type Aggregate, type Declaration, declareFor } from './aggregate.ts';
+import { type Aggregate, type Declaration, declareFor, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
 
@@ -33,6 +33,8 @@ type Options<Role extends string, F extends Fields> = {
   /** What the domain adds to users. */
   readonly user?: {
     readonly fields: F;
+    /** The versions of events, where a field that was added before was changed. */
+    readonly events?: { readonly [E in keyof UserEvents]?: Versions };
     readonly fieldRights?: Declaration<
       Role,
       F,
@@ -72,13 +74,14 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       ...added?.fields,
     } as Fields,
     events: {
-      registered: { says: 'A user was registered.', creates: content },
+      registered: { says: 'A user was registered.', creates: content, ...added?.events?.registered },
       updated: {
         says: 'A user’s profile or role was changed; only the changed fields are there.',
         changes: content,
         example: { email: 'countess@example.com' } as never,
+        ...added?.events?.updated,
       },
-      deleted: { says: 'A user was deleted; the key of the personal data is destroyed after it.', ends: true },
+      deleted: { says: 'A user was deleted; the key of the personal data is destroyed after it.', ends: true, ...added?.events?.deleted },
     },
     commands: {
       register: { says: 'Register a user', emits: 'registered' },

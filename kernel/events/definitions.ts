@@ -3,24 +3,27 @@ import type { JsonObject } from '#shared/json.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
-import { eventSchema } from './schemas.ts';
+import { absentIn, eventSchema } from './schemas.ts';
 
 /** The definitions of the events of a domain, which follow from its declaration, in its order. */
 export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
   Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events).map((event) => definitionOf(domain, kind, event)));
 
-const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefinition =>
-  defineEvent<string, ReturnType<typeof eventSchema>, string>({
+const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefinition => {
+  const schema = eventSchema(kind, event);
+  return defineEvent<string, ReturnType<typeof eventSchema>, string>({
     type: event.type,
     version: event.version,
     visibility: event.internal ? 'internal' : 'public',
     description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
     stream: { kind: kind.name, key: `${kind.name}Id` },
-    schema: eventSchema(kind, event),
+    schema,
+    absent: absentIn(kind, event, schema),
     personal: personalOf(kind, event),
     upcasters: event.upcast,
     example: exampleOf(domain, kind, event),
   });
+};
 
 /** What of an event is sealed under the key of a person: the one whom its field names, the owner, or the aggregate, which is a person. */
 const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { wire } from '../registry/names.ts';
@@ -37,3 +38,16 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
   return shape;
 };
 export const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));
+
+/** Of the fields that its schema demands, what those read as that may be added to a declaration that has been in use. */
+export const absentIn = (kind: Kind, event: EventInfo, schema: z.ZodObject): JsonObject => {
+  const fields = event.list?.fields ?? kind.fields;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, def]) => {
+      const key = wire(name, def);
+      const held = schema.shape[key];
+      const isDemanded = held !== undefined && !(held instanceof z.ZodExactOptional);
+      return isDemanded && (def.optional || def.initial !== undefined) ? [[key, (def.initial ?? null) as Json]] : [];
+    }),
+  );
+};

@@ -26,6 +26,8 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
    * After an erasure it is called without the personal fields, which become `null` afterwards.
    */
   readonly upcasters: { readonly [version: number]: Upcaster };
+  /** What fields read as that are missing where an earlier release, which did not have them, wrote the event. */
+  readonly absent?: JsonObject;
   /** Data that the schema accepts, for documentation. */
   readonly example: JsonObject;
   /** The schema of data whose personal fields were erased. */

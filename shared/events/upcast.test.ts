@@ -23,6 +23,12 @@ test('leaves the current version alone', () => {
   expect(upcast(definition, 3, data)).toBe(data);
 });
 
+test('fills in what an earlier release did not know, once it is of the current version', () => {
+  const grown = { ...definition, absent: { tags: [], place: null } };
+  expect(upcast(grown, 1, { label: 'a' })).toEqual({ tags: ['a'], cover: null, place: null });
+  expect(upcast(grown, 3, { tags: ['b'], cover: null, place: 'here' })).toEqual({ tags: ['b'], cover: null, place: 'here' });
+});
+
 test('refuses what a later release wrote', () => {
   expect(() => upcast(definition, 4, {})).toThrow('known up to version 3');
 });

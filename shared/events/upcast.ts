@@ -1,9 +1,9 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { EventDefinition } from './define-event.ts';
 
-/** Brings data of an earlier version to the current one, a version at a time. Throws where a version was never written. */
+/** Brings data of an earlier version, or of an earlier release, to the current one. Throws where a version was never written. */
 export const upcast = (
-  definition: Pick<EventDefinition, 'type' | 'version' | 'upcasters'>,
+  definition: Pick<EventDefinition, 'type' | 'version' | 'upcasters' | 'absent'>,
   version: number,
   data: JsonObject,
 ): JsonObject => {
@@ -14,5 +14,6 @@ export const upcast = (
     if (step === undefined) throw new RangeError(`${definition.type} has no upcaster from version ${from}`);
     current = step(current);
   }
-  return current;
+  const { absent = {} } = definition;
+  return Object.keys(absent).every((name) => name in current) ? current : { ...absent, ...current };
 };

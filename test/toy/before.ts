@@ -1,0 +1,4 @@
+import { start } from '../../start.ts';
+import { before } from './grown.ts';
+
+await start(before);

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase } from '../engines/database.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { operate, startInstallation } from '../engines/installation.ts';
+import { openPeople } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { after, before } from './grown.ts';
+
+type History = readonly { readonly type: string; readonly changes?: readonly { readonly field: string }[] }[];
+
+test('events of before fields were added are read with null or the default, wherever they are read', async () => {
+  await using database = await createDatabase();
+  await using folder = await temporaryDataDir();
+  const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
+  const first = await (async () => {
+    await using installation = await startInstallation({ settings, of: { domain: before, main: 'test/toy/before.ts' } });
+    const people = await openPeople(installation, undefined, before);
+    const session = restSessionOver(restClientOf(installation));
+    const [carla, bert] = [await people.signUp('Carla'), await people.signUp('Bert')];
+    const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
+    await session.write('DELETE', `/users/${bert.userId}`, { token: people.administrator.token });
+    return { admin: installation.admin, administrator: people.administrator, carla, bert, ticket: written.id };
+  })();
+  const { admin, carla, ticket } = first;
+
+  await using installation = await startInstallation({ settings, admin, of: { domain: after, main: 'test/toy/after.ts' } });
+  await operate(['projection', 'rebuild'], installation.settings, after);
+  const people = await openPeople(installation, undefined, after);
+  const { token } = people.administrator;
+  const session = restSessionOver(restClientOf(installation));
+  const user = { id: carla.userId, name: 'Carla', department: null, floor: 3, phone: null };
+  const added = { urgency: 'low', place: null };
+  expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject(user);
+  expect((await session.read('/users', { token })).body).toContainEqual(expect.objectContaining(user));
+  // The former release need not have projected it before it ended.
+  const read = () => session.read(`/tickets/${ticket}`, { token });
+  const { body } = await until(read, ({ status }) => status === 200);
+  expect(body).toMatchObject({ subject: 'It burns', ...added });
+  const asked = `{ user(id: "${carla.userId}") { name department floor phone } ticket(id: "${ticket}") { urgency place } }`;
+  expect(await graphqlClientOf(installation)(asked, { token })).toMatchObject({
+    data: { user: { name: 'Carla', department: null, floor: 3, phone: null }, ticket: added },
+  });
+  expect((await session.read(`/tickets/${ticket}?at=v1`, { token })).body).toMatchObject(added);
+  expect((await session.read(`/users/${carla.userId}?at=v1`, { token })).body).toMatchObject({ floor: 3, department: null });
+  expect((await session.read<readonly object[]>('/events?types=ticket.opened', { token })).body).toMatchObject([
+    { subject: `ticket-${ticket}`, data: { subject: 'It burns', ...added } },
+  ]);
+
+  const merge = 'application/merge-patch+json';
+  await session.write('PATCH', `/users/${carla.userId}`, { token, type: merge, body: { department: 'Press', phone: '123' } });
+  await session.write('PATCH', `/tickets/${ticket}`, { token, type: merge, body: { place: 'Cellar' } });
+  expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject({ ...user, department: 'Press', phone: '123' });
+  const { body: history } = await session.read<History>(`/tickets/${ticket}/history`, { token });
+  expect(history[0]).toMatchObject({ type: 'ticket.changed', changes: [{ field: 'place', from: null, to: 'Cellar' }] });
+  expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
+});
