@@ -46,6 +46,7 @@ export const withClients = async <Result>(
     domain: terminal.domain,
     pool,
     gateway,
+    eventLog,
     // The directory of persons follows the log.
     persons: { register: async () => {} },
     record,

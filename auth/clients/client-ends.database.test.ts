@@ -35,6 +35,7 @@ const processWith = ({ record = recordInLog, gateway = world.side }: Differences
     domain: world.side.domain,
     pool: world.side.pool,
     gateway,
+    eventLog: world.side.eventLog,
     persons: { register: async () => void (await world.side.pool.query('select 1')) },
     record,
     onEnded: async (grant) => void ended.push(grant),

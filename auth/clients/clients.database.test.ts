@@ -12,6 +12,7 @@ import {
   sendTo,
   WEB,
 } from '../../test/engines/client-world.ts';
+import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 
 let world: ClientWorld;
@@ -178,6 +179,19 @@ test('a deleted client is gone, and its service account stays', async () => {
   const events = [];
   for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName)) events.push(...page);
   expect(events).toHaveLength(1);
+});
+
+test('the id of a client whose service account was erased is not taken again', async () => {
+  const { clientId, serviceAccount } = await create();
+  await send('DELETE', `/clients/${clientId}`);
+  await world.side.send({ type: 'DeleteUser', userId: serviceAccount }, contextOf(system));
+  const refused = await send('POST', '/clients', { body: { ...SERVICE, clientId } });
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { code: 'client_id_taken', title: 'The service account of this client was deleted: choose another id.' },
+  });
+  // Without an account of its own, nothing of that is left to it.
+  expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({ status: 201 });
 });
 
 test('of two who register one id at once, one does', async () => {

@@ -4,6 +4,8 @@ import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Persons } from '../accounts/directory.ts';
@@ -13,6 +15,7 @@ import { demandAccountMaker } from './demand-rights.ts';
 export type ServiceAccountDependencies = {
   readonly domain: Domain;
   readonly gateway: CommandGateway;
+  readonly eventLog: Pick<EventLog, 'read'>;
   /** Knows a service account before it is asked for a token. */
   readonly persons: Pick<Persons, 'register'>;
 };
@@ -25,7 +28,7 @@ export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>
  * all, who tries again with the same settings finds the same user.
  */
 export const makeServiceAccount = async (
-  { domain, gateway, persons }: ServiceAccountDependencies,
+  { domain, gateway, eventLog, persons }: ServiceAccountDependencies,
   { clientId, settings }: { readonly clientId: string; readonly settings: ClientSettings },
   by: By,
 ): Promise<UserId | undefined> => {
@@ -37,9 +40,13 @@ export const makeServiceAccount = async (
   const context = { caller: { kind: 'system', name: 'clients' }, requestId: by.requestId, idempotencyKey } as const;
   const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context).catch(refuseHaste);
   const userId = id as UserId;
+  // The one that a client of this id had before is found again, and nobody acts as somebody deleted.
+  if (await isDeletionRecorded(eventLog, userId)) throw new Rejection('client_id_taken', {}, { says: DELETED });
   await persons.register({ userId, version, email: null, role });
   return userId;
 };
+
+const DELETED = 'The service account of this client was deleted: choose another id.';
 
 /** Another name or role is another request, which would be refused under the key of the first. */
 const digestOf = (name: string, role: Role): string =>

@@ -1,7 +1,6 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import { policyOf, toldScopesOf } from '#shared/policy.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import type { HandlerDependencies, Outcome, Revealed } from '../handler.ts';
 import { profileOf, userStream, usersOf } from '../users/user.ts';
@@ -24,7 +23,7 @@ export const registrationReader =
   async (outcome) => {
     const event = await decodeEvent({ log, codec }, outcome);
     if (event?.type !== 'webhook.registered') return {};
-    const { secret, ownerId, eventTypes, scopes = toldScopesOf(policyOf(domain)) } = event.data;
+    const { secret, ownerId, eventTypes, scopes } = event.data;
     const owner = profileOf((await states.load(usersOf(domain), userStream(ownerId))).state);
     return {
       ...(secret !== null && { secret }),

@@ -52,6 +52,7 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
     domain: publishing,
     pool,
     gateway: side,
+    eventLog,
     persons: { register: async () => {} },
     record: createSecurityLog({ eventLog, codec, domain: publishing }),
     onEnded: async () => {},
