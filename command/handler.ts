@@ -38,7 +38,7 @@ export type AnyHandler = {
   reveal?(outcome: Outcome): Promise<Revealed>;
 };
 
-export type Revealed = Pick<CommandResult, 'secret' | 'eventId' | 'withheld'>;
+export type Revealed = Pick<CommandResult, 'secret' | 'eventId' | 'withheld' | 'itemId'>;
 
 export type HandlersOf<Type extends KernelCommandType> = { readonly [Each in Type]: Handler<Each> };
 

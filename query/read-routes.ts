@@ -26,6 +26,8 @@ type ReadId = {
 export type Reader = {
   readonly caller: Caller;
   readonly id: string;
+  /** What tells an item of a list apart, as it stands in the path. */
+  readonly item?: string | undefined;
   /** Takes more of what the client may ask for; refuses where that is too much. */
   readonly charge: (units: number) => Promise<void>;
 };
@@ -59,12 +61,15 @@ export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMa
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
-      const reader = { caller: callerOf(request), id: idIn(request), charge };
+      const reader = { caller: callerOf(request), ...idsIn(request), charge };
       answerRead(request, response, await readJustMade(reader, () => readAny(reader, asked)));
     });
   }
   return router;
 };
 
-/** No path has more than one. */
-const idIn = ({ params }: Request): string => String(Object.values(params)[0] ?? '');
+/** No path has more than that of an aggregate, and what tells one of its items apart. */
+const idsIn = ({ params }: Request): Pick<Reader, 'id' | 'item'> => {
+  const [id = '', item] = Object.values(params).map(String);
+  return { id, item };
+};

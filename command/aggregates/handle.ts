@@ -9,8 +9,9 @@ import { changing, patching } from './change.ts';
 import { creating } from './create.ts';
 import type { RulesOf } from './rules.ts';
 import { createSee, type See } from './seen.ts';
+import { streamOf } from './target.ts';
 
-type Dependencies = Pick<HandlerDependencies, 'executor' | 'states'> & { readonly domain: Domain; readonly rules: RulesOf };
+type Dependencies = Pick<HandlerDependencies, 'executor' | 'states' | 'log'> & { readonly domain: Domain; readonly rules: RulesOf };
 export type Parts = Dependencies & { readonly see: See };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
 /** Of what is there, or is about to be, a right is asked. */
@@ -23,6 +24,20 @@ export const aggregateHandlers = (dependencies: Dependencies): Readonly<Record<s
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
+/** Reads back what an item that was added is told apart by, so that a repetition is answered as the first time was. */
+const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
+  const { list } = command;
+  if (list === undefined || command.kind !== 'addItem') return {};
+  const added = new Set(command.events.map(({ type }) => type));
+  return {
+    async reveal({ id, version }) {
+      for await (const [event] of log.read(streamOf(kind, id), version))
+        return event && added.has(event.type) ? { itemId: event.data[list.id.name] as number | string } : {};
+      return {};
+    },
+  };
+};
+
 const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string, handler: AnyHandler])[] => {
   const handlerOf = (command: CommandInfo, handle: Handle): AnyHandler => ({
     admit: (caller) => admit(caller, operationOf(kind, command.name)),
@@ -33,7 +48,7 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
   return [
     ...commands.map((command) => {
       const handle = (command.kind === 'create' ? creating : changing)(parts, kind, command);
-      return [typeOfCommand(kind, command.name), handlerOf(command, handle)] as const;
+      return [typeOfCommand(kind, command.name), { ...handlerOf(command, handle), ...revealing(parts, kind, command) }] as const;
     }),
     ...(edit === undefined ? [] : [[patchType(kind), handlerOf(edit, patching(parts, kind, edit))] as const]),
   ];

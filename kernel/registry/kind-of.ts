@@ -58,10 +58,22 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
 
 const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
 
+const KEY_CHARACTERS_MAX = 60;
+
+/** What stands in paths and cursors is short, and no step in a path. */
+const ofPaths = (def: FieldDef): FieldDef => {
+  if (def.kind !== 'text') return def;
+  const short = (schema: FieldDef['recorded']) =>
+    schema.refine((text) => String(text).length <= KEY_CHARACTERS_MAX && !/^\.{1,2}$/.test(String(text)), {
+      error: `Must have at most ${KEY_CHARACTERS_MAX} characters, and be no step in a path.`,
+    });
+  return { ...def, recorded: short(def.recorded), demanded: short(def.demanded) };
+};
+
 const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
-  const keyed = all.find(([field]) => field === key);
+  const keyed = all.filter(([field]) => field === key).map(([field, each]) => [field, ofPaths(each)] as const)[0];
   return {
     name,
     one,

@@ -1,10 +1,11 @@
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { targetOf } from '../registry/names.ts';
-import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
 /** What an operation does to an aggregate of the domain, by which its route is made. */
 type Use = { readonly kind: Kind } & (
   | { readonly does: 'list' | 'listOfUser' | 'read' | 'history' }
+  | { readonly does: 'listItems' | 'readItem'; readonly list: ListInfo }
   /** Comes to one command. */
   | { readonly does: 'command'; readonly command: CommandInfo }
   | { readonly does: 'putFile' | 'removeFile'; readonly command: CommandInfo; readonly field: string }

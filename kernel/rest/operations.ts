@@ -7,6 +7,7 @@ import type { FieldDef } from '../declare/fields.ts';
 import { capital, oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { filesOf } from './files.ts';
+import { listOperations } from './lists.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named, parentOf } from './operation.ts';
 import { itemSchema } from './schemas.ts';
 import { writesOf } from './writes.ts';
@@ -15,7 +16,12 @@ import { writesOf } from './writes.ts';
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   const ofUsers = domain.kinds.user === undefined ? [] : writesOf(domain, domain.kinds.user);
-  const ofKinds = kinds.flatMap((kind) => [...readsOf(domain, kind), ...writesOf(domain, kind), ...filesOf(domain, kind, kinds)]);
+  const ofKinds = kinds.flatMap((kind) => [
+    ...readsOf(domain, kind),
+    ...writesOf(domain, kind),
+    ...listOperations(domain, kind),
+    ...filesOf(domain, kind, kinds),
+  ]);
   const operations = [...ofUsers, ...ofKinds];
   const names = operations.flatMap(([id, { method, path }]) => [id, `${method} ${path}`]);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

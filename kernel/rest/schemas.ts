@@ -32,6 +32,12 @@ export const labelOf = (domain: Domain, def: FieldDef): string | undefined =>
 export const shownName = (domain: Domain, name: string, def: FieldDef): string =>
   labelOf(domain, def) === undefined ? wire(name, def) : name;
 
+/** A field of an item of a list, under the name by which it is shown. */
+export const shownField = (domain: Domain, name: string, def: FieldDef): readonly [string, z.ZodType] => [
+  shownName(domain, name, def),
+  shownSchema(domain, def).meta(def.says === undefined ? {} : { description: def.says }),
+];
+
 const shownSchema = (domain: Domain, def: FieldDef): z.ZodType => {
   const label = labelOf(domain, def);
   const labelled = label === undefined ? undefined : domain.kinds[targetOf(def)]?.fields[label];

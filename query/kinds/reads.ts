@@ -1,4 +1,4 @@
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
@@ -9,6 +9,7 @@ import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
 import { demandSource, type Source, sourcesOf } from '../sources.ts';
 import { createItemFinder, type FindItem } from './find.ts';
+import { type ItemReads, itemReadsOf } from './items.ts';
 import { type Asked, readKindList } from './list.ts';
 import { representationOf } from './representation.ts';
 import { asParent, type ItemRow, resourceIn } from './rows.ts';
@@ -20,6 +21,7 @@ export type KindRead = (reader: Reader, asked: Asked) => Promise<ItemAnswer | Li
 export type KindReads = {
   find(kind: string): FindItem;
   item(kind: string): (reader: Pick<Reader, 'caller' | 'id'>) => Promise<ItemAnswer>;
+  items(kind: string, list: ListInfo): ItemReads;
   list(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
   /** Of one user: what they own. */
   listOfUser(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
@@ -60,6 +62,7 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
         return { kind: 'item', version: versionOf(row), item: represent(row) };
       };
     },
+    items: (kind, list) => itemReadsOf({ domain, pool, source: demandSource(sources, kind), list, find: find(kind) }),
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
     listOfUser:
       (kind) =>
@@ -98,6 +101,10 @@ export const readsOf = (domain: Domain, reads: KindReads): UserReads & Readonly<
         return [[id, reads[use.does](use.kind.name)]];
       case 'read':
         return [[id, reads.item(use.kind.name)]];
+      case 'listItems':
+        return [[id, reads.items(use.kind.name, use.list).list]];
+      case 'readItem':
+        return [[id, reads.items(use.kind.name, use.list).item]];
       default:
         return [];
     }

@@ -3,12 +3,12 @@ import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { editOf } from '#kernel/decide/forms.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { type Caller, type MayDo, may, mayOf, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
-import { type ItemRow, labelOf, parentIn, resourceIn } from './rows.ts';
+import { type ItemRow, labelOf, parentIn, resourceIn, roomOf } from './rows.ts';
 
 /** How the items of one kind are shown, and what can be done with them: compiled once. */
 export type Representation = {
@@ -95,9 +95,8 @@ const linksOf = (domain: Domain, source: Source) => {
   const parts: readonly LinksFor[] = [
     ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
     ...childLinks(domain, source),
-    ...Object.values(kind.commands).flatMap((command) =>
-      command.internal || command.list !== undefined ? [] : [commandLink(domain, source, command)],
-    ),
+    ...Object.values(kind.lists).map((list) => itemsLink(kind, list)),
+    ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
     ...uploadLinks(source),
   ];
   return (caller: Caller) => {
@@ -154,7 +153,7 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
   });
 
 /** Whether a caller may, and what the command demands is true; nothing for those who never may. */
-const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+export const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
   const right = operationOf(kind, name) as Operation;
   const holds: Holds | undefined = when === undefined ? undefined : holdsOf(resolve(domain, kind, when));
   return (caller) => {
@@ -165,10 +164,32 @@ const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInf
   };
 };
 
+const itemsLink =
+  ({ path }: Kind, list: ListInfo): LinksFor =>
+  () =>
+  ({ row, links }) => {
+    links[kebab(list.name)] = { href: `/${path}/${row.id}/${kebab(list.name)}` };
+  };
+
+/** An item can be added where there is room; what can be done with one is told by it. */
+const additionLink = (domain: Domain, source: Source, command: CommandInfo, list: ListInfo): LinksFor => {
+  const possible = possibleOf(domain, source, command);
+  const rel = kebab(command.name);
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (isPossible === undefined) return undefined;
+    return ({ row, resource, links }) => {
+      if (row[roomOf(list)] !== false && isPossible(resource))
+        links[rel] = { href: `/${source.kind.path}/${row.id}/${kebab(list.name)}`, method: 'POST' };
+    };
+  };
+};
+
 /** An action is there if the caller may take it, and it would change something. */
 const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksFor => {
   const { kind, members } = source;
   if (command.kind === 'create') return () => undefined;
+  if (command.list !== undefined) return command.kind === 'addItem' ? additionLink(domain, source, command, command.list) : () => undefined;
   const possible = possibleOf(domain, source, command);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
   // What was erased with its person cannot be written anew.

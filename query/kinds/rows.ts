@@ -1,6 +1,7 @@
 import type { State } from '#kernel/conditions/holds.ts';
 import { snake } from '#kernel/registry/names.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
+import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Resource } from '#shared/policy.ts';
 import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
 
@@ -35,7 +36,22 @@ const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
   return aliases;
 };
 
-const selectionOf = ({ members, staysWhenEnded }: Source, joined: readonly Joined[], isInner: (each: Joined) => boolean): Selection => {
+/** The column that says whether there is room for another item of a list. */
+export const roomOf = ({ name }: ListInfo): string => `${name}.room`;
+
+const roomsIn = (kind: Kind): readonly string[] =>
+  Object.values(kind.lists)
+    .filter((list) => Object.values(kind.commands).some((command) => command.list === list && command.kind === 'addItem'))
+    .map((list) => {
+      const { name, key } = itemTableOf(kind, list);
+      return `(select count(*) from read_model.${name} i where i.${key[0]} = t.id) < ${list.max} as "${roomOf(list)}"`;
+    });
+
+const selectionOf = (
+  { kind, members, staysWhenEnded }: Source,
+  joined: readonly Joined[],
+  isInner: (each: Joined) => boolean,
+): Selection => {
   const own = [
     'id',
     'version',
@@ -54,7 +70,7 @@ const selectionOf = ({ members, staysWhenEnded }: Source, joined: readonly Joine
     const on = `${alias}.id = ${aliasOf(each.path.slice(0, -1))}.${each.column}`;
     return ` ${isInner(each) ? 'join' : 'left join'} read_model.${each.kind.table} ${alias} on ${on}`;
   });
-  return { columns: [...own.map((column) => `t.${column}`), ...others].join(', '), joins: joins.join('') };
+  return { columns: [...own.map((column) => `t.${column}`), ...roomsIn(kind), ...others].join(', '), joins: joins.join('') };
 };
 
 /** Of one row by its id: whatever is not there is told apart from the row itself. */

@@ -22,7 +22,7 @@ const AT_MS_MAX = 253_402_300_799_999;
 const ListCursor = z.tuple([z.string(), z.int().min(0).max(AT_MS_MAX), z.int().positive(), z.enum(['before', 'after'])]);
 
 export const parseListCursor = (identity: string, text: string): Gap => {
-  const result = ListCursor.safeParse(decode(text));
+  const result = ListCursor.safeParse(decodeCursor(text));
   if (!result.success || result.data[0] !== identity) throw new HttpProblem('unknown_cursor');
   const [, atMs, id, side] = result.data;
   return { atMs, id, side };
@@ -30,7 +30,8 @@ export const parseListCursor = (identity: string, text: string): Gap => {
 
 const BASE64URL = /^[\w-]+$/;
 
-const decode = (text: string): unknown => {
+/** What a client sent for a cursor, if it is one of ours. */
+export const decodeCursor = (text: string): unknown => {
   if (!BASE64URL.test(text)) return undefined;
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString());

@@ -46,12 +46,15 @@ type HeaderParameter = keyof typeof HEADER_PARAMETERS;
 
 /** What a request may hold beside its body. */
 export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, requireIfMatch: boolean): readonly JsonObject[] => [
-  ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name)),
+  ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name, operation, schemas)),
   ...queryParameters(operation, schemas),
   ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch && isOfLog(operation))),
 ];
 
-const idInPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: IN_PATH[name] ?? ID });
+const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSchemas): JsonObject => {
+  const own = parameters?.[name];
+  return { name, in: 'path', required: true, schema: own === undefined ? (IN_PATH[name] ?? ID) : schemas.of(own.schema, 'input') };
+};
 
 const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
 const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
@@ -86,7 +89,7 @@ const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
     return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
   }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
-  const conditions = answer.status === 201 || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const);
+  const conditions = (answer.status === 201 && !answer.isOfItem) || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const);
   return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
 };
 

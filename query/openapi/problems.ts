@@ -139,10 +139,10 @@ const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly Pr
 ];
 
 const isOrder = ({ answer }: RestOperation): boolean => answer.kind === 'order';
-const isNew = (operation: RestOperation): boolean => operation.answer.status === 201 || isOrder(operation);
+const isNew = (operation: RestOperation): boolean => (operation.answer.status === 201 && !operation.answer.isOfItem) || isOrder(operation);
 
-const absentOf = ({ path }: RestOperation): readonly ProblemCode[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => absentFor(name));
+const absentOf = ({ path, parameters }: RestOperation): readonly ProblemCode[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => parameters?.[name]?.absent ?? absentFor(name));
 
 const ofBody = (body: RestOperation['body']): readonly ProblemCode[] => {
   if (body === undefined) return [];

@@ -41,6 +41,8 @@ export type CommandResult = {
   readonly withheld?: readonly Withheld[];
   /** The event that a request came to, where what becomes of it is found by the id of that. */
   readonly eventId?: EventId;
+  /** What tells the item apart that was added to a list. */
+  readonly itemId?: number | string;
   /** Of a request with `content`: it was carried out before, by another command. */
   readonly isRepeat?: boolean;
 };

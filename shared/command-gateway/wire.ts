@@ -65,6 +65,7 @@ export const CommandAnswer = z.strictObject({
   secret: z.string().max(200).exactOptional(),
   eventId: z.uuid().exactOptional(),
   withheld: z.array(Withheld).exactOptional(),
+  itemId: z.union([z.int().positive(), z.string().max(1_000)]).exactOptional(),
   isRepeat: z.boolean().exactOptional(),
 });
 

@@ -10,6 +10,8 @@ export type RestOperation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With its parameters as OpenAPI writes them: `/users/{userId}`. */
   readonly path: string;
+  /** Those of its parameters that are read otherwise than ids of aggregates. */
+  readonly parameters?: Readonly<Record<string, PathParameter>>;
   /** The role that serves it. */
   readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
   readonly summary: string;
@@ -24,6 +26,13 @@ export type RestOperation = {
   readonly refusals?: readonly RejectionCode[];
 };
 
+/** What stands in a path, and by what it is refused that nothing has. */
+export type PathParameter = {
+  readonly schema: z.ZodType;
+  readonly absent: RejectionCode;
+  read(text: string): number | string | undefined;
+};
+
 /** What it answers when it goes well. Its refusals follow from what it takes. */
 export type Answer = {
   readonly status: 200 | 201 | 202 | 204;
@@ -36,6 +45,8 @@ export type Answer = {
   readonly location?: { readonly rel: string; readonly path: string };
   /** Of a write: the id of the read of what was written, which answers instead where `Prefer: return=representation` asks for it. */
   readonly item?: string | undefined;
+  /** What was made is an item of a list: it has the version of its aggregate, which was there before. */
+  readonly isOfItem?: true;
   /** Whether the items can also be had one by one, as server-sent events. */
   readonly isStreamed?: boolean;
 };

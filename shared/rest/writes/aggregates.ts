@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchType } from '#kernel/decide/forms.ts';
+import { kebab } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { ofAggregates } from '../operations.ts';
 import { mountWrite, type Write, type WriteDependencies } from './write-routes.ts';
@@ -11,7 +12,13 @@ export const aggregateRoutes = (dependencies: WriteDependencies & { readonly dom
   for (const [, operation] of ofAggregates(dependencies.domain)) {
     const { use } = operation;
     if (use.does !== 'command') continue;
-    mountWrite(router, dependencies, { operation, collection: `/${use.kind.path}`, toCommand: commandFor(use.kind, use.command) });
+    const { kind, command } = use;
+    mountWrite(router, dependencies, {
+      operation,
+      collection: `/${kind.path}`,
+      toCommand: commandFor(kind, command),
+      ...(command.list && { items: { path: kebab(command.list.name), id: command.list.id.name } }),
+    });
   }
   return router;
 };

@@ -13,6 +13,8 @@ type Done = {
   readonly self: string;
   /** The ids in the path of the request, where its answer has a location. */
   readonly item?: Ids;
+  /** What was added to a list, and by what it is told apart. */
+  readonly ofItem?: { readonly name: string; readonly itemId: unknown };
   /** Sends what was written, where the request asks for it and it can be read. */
   readonly sendItem?: SendItem | undefined;
 };
@@ -22,7 +24,7 @@ type Ids = Readonly<Record<string, string | number>>;
 const PREFERENCE_APPLIED = 'Preference-Applied';
 
 /** Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer. */
-export const answerWritten = (request: Request, response: Response, { operation, result, self, item, sendItem }: Done): void => {
+export const answerWritten = (request: Request, response: Response, { operation, result, self, item, sendItem, ofItem }: Done): void => {
   const { status, kind, location } = operation.answer;
   const { id, version, cursor, secret, withheld, eventId } = result;
   response.status(status).set({ 'Cache-Control': 'no-store', 'Consistency-Token': cursor });
@@ -42,7 +44,11 @@ export const answerWritten = (request: Request, response: Response, { operation,
     if (minimal !== status) return void response.status(minimal).end();
   }
   const links = { self: { href: self }, ...(location && href !== undefined && { [location.rel]: { href } }) };
-  const made = { ...(secret !== undefined && { secret }), ...(withheld !== undefined && { withheld }) };
+  const made = {
+    ...(secret !== undefined && { secret }),
+    ...(withheld !== undefined && { withheld }),
+    ...(operation.answer.isOfItem && ofItem && { [ofItem.name]: ofItem.itemId }),
+  };
   const text = JSON.stringify({ id, version, cursor, ...made, _links: links });
   response.type(mediaTypeFor(request)).send(text);
 };

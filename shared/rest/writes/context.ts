@@ -15,7 +15,7 @@ export const contextOf = (request: Request, operation: RestOperation, { requireI
   trace: traceparentOf(request),
   idempotencyKey: idempotencyKeyOf(request),
   // What is about to be created has no version yet.
-  ...(operation.answer.status === 201 ? {} : conditionsOf(request, requireIfMatch)),
+  ...(operation.answer.status === 201 && !operation.answer.isOfItem ? {} : conditionsOf(request, requireIfMatch)),
 });
 
 const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { notFound, Rejection, type RejectionCode } from '#shared/rejection.ts';
+import type { RestOperation } from '../operation.ts';
 import { pathEventId, pathId, pathStream } from '../path-id.ts';
 
 type Ids = {
@@ -30,9 +31,12 @@ const IDS: Readonly<Record<string, IdKind>> = {
 const idKind = (name: string): IdKind => IDS[name] ?? { read: pathId, absent: notFound(name.replace(/Id$/, '')) };
 
 /** Reads the ids in the path of a request; what is no id is answered as the id of nothing. */
-export const itemOf = <Path extends string>(_operation: { readonly path: Path }, { params }: Pick<Request, 'params'>): ItemOf<Path> => {
+export const itemOf = <Path extends string>(
+  { parameters }: Pick<RestOperation, 'parameters'> & { readonly path: Path },
+  { params }: Pick<Request, 'params'>,
+): ItemOf<Path> => {
   const ids = Object.entries(params).map(([name, text]) => {
-    const { read, absent } = idKind(name);
+    const { read, absent } = parameters?.[name] ?? idKind(name);
     const id = read(String(text));
     if (id === undefined) throw new Rejection(absent);
     return [name, id] as const;

@@ -80,9 +80,11 @@ export type Write = {
   readonly operation: RestOperation;
   readonly collection: string;
   readonly toCommand: (item: object, body: unknown) => Command;
+  /** Of the items of a list: where they are under what has them, and by what each is told apart. */
+  readonly items?: { readonly path: string; readonly id: string };
 };
 
-const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCommand }: Write): readonly RequestHandler[] => {
+const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCommand, items }: Write): readonly RequestHandler[] => {
   const { gateway, bodyBytesMax, requireIfMatch, readWritten } = dependencies;
   const read = operation.answer.item;
   const readBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
@@ -95,7 +97,11 @@ const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCom
     const result = await gateway.send(command, context).catch(tellFields);
     const prefersItem = preferenceOf(request, operation.answer) === 'representation';
     const sendItem = prefersItem && read !== undefined ? await readWritten?.(request, response, { item: read, result }) : undefined;
-    answerWritten(request, response, { operation, result, item, self: `${collection}/${result.id}`, sendItem });
+    const self = `${collection}/${result.id}`;
+    if (items === undefined) return answerWritten(request, response, { operation, result, item, self, sendItem });
+    const itemId = result.itemId ?? (command as Readonly<Record<string, unknown>>)[items.id];
+    const ofItem = { name: items.id, itemId, self: `${self}/${items.path}/${encodeURIComponent(String(itemId))}` };
+    answerWritten(request, response, { operation, result, item, self: ofItem.self, ofItem });
   };
   return [demandAdmission(operation), ...readBody, carryOut];
 };

@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import { notFound } from '#shared/rejection.ts';
+import { createdAt, id, Links, updatedAt, Written, written } from '#shared/rest/fields.ts';
+import { PAGE } from '#shared/rest/lists.ts';
+import type { PathParameter } from '#shared/rest/operation.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { operationOf } from '../conditions/rights.ts';
+import { formShape } from '../decide/forms.ts';
+import { oneOfList } from '../decide/items.ts';
+import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { type AggregateOperation, itemPath, type Named } from './operation.ts';
+import { shownField } from './schemas.ts';
+import { commanded } from './writes.ts';
+
+/** The REST interface to the items of the lists of an aggregate: their version is that of the aggregate. */
+export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
+  Object.values(kind.lists).flatMap((list) => [...readsOf(domain, kind, list), ...writesOf(domain, kind, list)]);
+
+const itemsPath = (kind: Kind, list: ListInfo): string => `${itemPath(kind)}/${kebab(list.name)}`;
+const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
+const nameOf = (kind: Kind, { one }: ListInfo): string => `${capital(kind.name)}${capital(one)}`;
+
+/** What tells an item apart, as it stands in a path; nothing if it can be that of none. */
+export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | string | undefined => {
+  const isNumber = def.kind === 'ref' || def.kind === 'integer';
+  const { success, data } = def.recorded.safeParse(isNumber ? pathId(text) : text);
+  // A pattern may let through what PostgreSQL cannot hold.
+  return success && !text.includes('\u0000') ? (data as number | string) : undefined;
+};
+
+const parametersOf = (kind: Kind, list: ListInfo): Readonly<Record<string, PathParameter>> => ({
+  [list.id.name]: { schema: list.id.def.recorded, absent: notFound(oneOfList(kind, list)), read: (text) => itemIdIn(list, text) },
+});
+
+const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] => {
+  const schema = listedSchema(domain, kind, list);
+  const one = spaced(oneOfList(kind, list));
+  const read = { method: 'GET', role: 'query', right: operationOf(kind, 'read') } as const;
+  const all: AggregateOperation = {
+    ...read,
+    path: itemsPath(kind, list),
+    summary: `The ${spaced(list.name)} of ${oneOf(kind.name)}, in their order`,
+    query: z.strictObject(PAGE),
+    answer: { status: 200, description: `A page of ${spaced(list.name)}.`, kind: 'list', schema },
+    use: { kind, does: 'listItems', list },
+  };
+  const single: AggregateOperation = {
+    ...read,
+    path: onePath(kind, list),
+    parameters: parametersOf(kind, list),
+    summary: `${capital(oneOf(list.one))} of ${oneOf(kind.name)}`,
+    query: z.strictObject({}),
+    answer: { status: 200, description: `The ${one}.`, kind: 'item', schema },
+    use: { kind, does: 'readItem', list },
+  };
+  return [
+    [`list${capital(kind.name)}${capital(list.name)}`, all],
+    [`get${nameOf(kind, list)}`, single],
+  ];
+};
+
+/** An item as everybody sees it who may read its aggregate. */
+const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject => {
+  const { key, fields } = list;
+  const all = [...(key === undefined ? [] : [[key, list.id.def] as const]), ...Object.entries(fields)];
+  const shown = all.map(([name, def]) => shownField(domain, name, def));
+  return z
+    .strictObject({ ...(key === undefined && { id }), ...Object.fromEntries(shown), createdAt, updatedAt, _links: Links })
+    .meta({ id: nameOf(kind, list) });
+};
+
+const json = 'application/json';
+const mergePatch = 'application/merge-patch+json';
+
+/** An item has the version of its aggregate, so that what is added to a list changes something that is there. */
+const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =>
+  Object.values(kind.commands).flatMap((command): readonly Named[] => {
+    if (command.internal || command.list !== list) return [];
+    const Name = nameOf(kind, list);
+    const one = spaced(oneOfList(kind, list));
+    const write = {
+      ...commanded(domain, kind, command),
+      summary: command.says ?? summaryOf(kind, list, command),
+      use: { kind, does: 'command', command },
+    } as const;
+    const onOne = { ...write, path: onePath(kind, list), parameters: parametersOf(kind, list) };
+    const form = (name: string) => z.strictObject(formShape(kind, command)).meta({ id: name });
+    switch (command.kind) {
+      case 'addItem': {
+        const schema = Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` });
+        const answer = { status: 201, description: `The ${one} is there.`, kind: 'written', schema, isOfItem: true } as const;
+        return [[`add${Name}`, { ...write, method: 'POST', path: itemsPath(kind, list), body: { [json]: form(`New${Name}`) }, answer }]];
+      }
+      case 'changeItem': {
+        const body = form(`${Name}Patch`);
+        return [
+          [
+            `edit${Name}`,
+            { ...onOne, method: 'PATCH', body: { [mergePatch]: body, [json]: body }, answer: written(`The ${one} was changed.`) },
+          ],
+        ];
+      }
+      case 'moveItem': {
+        const path = `${onePath(kind, list)}/move`;
+        return [
+          [
+            `move${Name}`,
+            { ...onOne, path, method: 'POST', body: { [json]: form(`Move${Name}`) }, answer: written(`The ${one} has its place.`) },
+          ],
+        ];
+      }
+      default:
+        return [
+          [`remove${Name}`, { ...onOne, method: 'DELETE', answer: { status: 204, description: `The ${one} is gone.`, kind: 'nothing' } }],
+        ];
+    }
+  });
+
+const VERBS = { addItem: 'Add', changeItem: 'Change', moveItem: 'Move', removeItem: 'Remove' } as const;
+const summaryOf = (kind: Kind, list: ListInfo, command: CommandInfo): string =>
+  `${VERBS[command.kind as keyof typeof VERBS]} ${oneOf(list.one)} of ${oneOf(kind.name)}`;

@@ -1,0 +1,4 @@
+import { start } from '../../start.ts';
+import { expenses } from './expenses.ts';
+
+await start(expenses);

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { expenses } from './expenses.ts';
+
+/** Lists of items on every surface, with nothing outside their declaration. The tests follow one upon the other. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let people: People;
+let ask: RestClient;
+let session: RestSession;
+let eve: Person;
+let bert: Person;
+let heard: Followed;
+let claim: string;
+
+const merge = 'application/merge-patch+json';
+type Linked = { readonly id: number; readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>> };
+
+beforeAll(async () => {
+  installation = resources.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }));
+  people = await openPeople(installation, undefined, expenses);
+  ask = restClientOf(installation);
+  session = restSessionOver(ask);
+  [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
+  heard = await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${eve.token}` } });
+  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Strasbourg' } });
+  claim = `/claims/${written.id}`;
+});
+afterAll(async () => {
+  await heard?.close();
+  await resources.disposeAsync();
+});
+
+const read = async (path: string, by: Person | undefined = eve) => session.read<Linked & Linked[]>(path, { token: by?.token });
+const amounts = async (path = `${claim}/items`) => (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount);
+
+test('items are added, told apart, listed in their order, and read one by one', async () => {
+  const added = await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount: 100, note: 'Taxi' } });
+  expect(added.status).toBe(201);
+  expect(added.written).toMatchObject({ itemId: 1, version: 2, _links: { self: { href: `${claim}/items/1` } } });
+  expect(added.headers.get('location')).toBe(`${claim}/items/1`);
+  for (const amount of [200, 300]) await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
+  expect((await read(`${claim}/items/1`)).body).toEqual({
+    ...{ id: 1, category: 'other', amount: 100, note: 'Taxi', createdAt: expect.any(String), updatedAt: expect.any(String) },
+    _links: {
+      self: { href: `${claim}/items/1` },
+      claim: { href: claim },
+      edit: { href: `${claim}/items/1`, method: 'PATCH' },
+      'move-item': { href: `${claim}/items/1/move`, method: 'POST' },
+      'remove-item': { href: `${claim}/items/1`, method: 'DELETE' },
+    },
+  });
+  expect(await amounts()).toEqual([100, 200, 300]);
+  expect((await read(claim)).body).not.toHaveProperty('items');
+  expect((await read(claim)).body._links).toMatchObject({
+    items: { href: `${claim}/items` },
+    'add-item': { href: `${claim}/items`, method: 'POST' },
+  });
+});
+
+test('items are changed, moved and removed, by their version as that of their claim', async () => {
+  const { headers } = await read(`${claim}/items/2`);
+  const stale = await ask('PATCH', `${claim}/items/2`, {
+    token: eve.token,
+    type: merge,
+    body: { amount: 1 },
+    headers: { 'if-match': '"1-"' },
+  });
+  expect([stale.status, (stale.body as { code: string }).code]).toEqual([412, 'version_mismatch']);
+  const ifMatch = { 'if-match': headers.get('etag') ?? '' };
+  await session.write('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { amount: 250 }, headers: ifMatch });
+  await session.write('POST', `${claim}/items/3/move`, { token: eve.token, body: { before: 1 } });
+  expect(await amounts()).toEqual([300, 100, 250]);
+  await session.write('DELETE', `${claim}/items/1`, { token: eve.token });
+  expect(await amounts()).toEqual([300, 250]);
+  // Once more is no harm, and there is nothing else to find.
+  expect((await ask('DELETE', `${claim}/items/1`, { token: eve.token })).status).toBe(204);
+  for (const [method, path, body] of [
+    ['GET', 'items/1'],
+    ['GET', 'items/x'],
+    ['GET', 'items/9'],
+    ['PATCH', 'items/9', { amount: 1 }],
+    ['POST', 'items/9/move', { before: null }],
+    ['DELETE', 'items/9'],
+    ['DELETE', 'items/x'],
+  ] as const) {
+    const answer = await ask(method, `${claim}/${path}`, { token: eve.token, ...(body && { body }) });
+    expect([answer.status, (answer.body as { code: string }).code], `${method} ${path}`).toEqual([404, 'claim_item_not_found']);
+  }
+});
+
+test('a list is full, and what it holds keeps to its form', async () => {
+  for (const amount of [400, 500, 600]) await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
+  const full = await ask('POST', `${claim}/items`, { token: eve.token, body: { amount: 1 } });
+  expect([full.status, full.body]).toEqual([409, expect.objectContaining({ code: 'claim_items_full', details: { max: 5 } })]);
+  expect((await read(claim)).body._links).not.toHaveProperty('add-item');
+  const wrong = await ask('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { amount: 0, rank: 'a' } });
+  expect([wrong.status, (wrong.body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer)]).toEqual([
+    422,
+    ['/amount', '/rank'],
+  ]);
+});
+
+test('pages go forth and back, and stay in place whatever is removed', async () => {
+  expect(await amounts(`${claim}/items?limit=2`)).toEqual([300, 250]);
+  const pages = async (path: string) =>
+    Object.fromEntries(
+      [...((await read(path)).headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href, rel]) => [rel, href ?? '']),
+    );
+  const { next = '' } = await pages(`${claim}/items?limit=2`);
+  expect(await amounts(next)).toEqual([400, 500]);
+  const middle = await pages(next);
+  expect(await amounts(middle.next)).toEqual([600]);
+  expect((await pages(middle.next ?? '')).next).toBeUndefined();
+  expect(await amounts(middle.prev)).toEqual([300, 250]);
+  const forged = (place: unknown) => {
+    const [identity] = JSON.parse(Buffer.from(new URLSearchParams(next.split('?')[1]).get('after') ?? '', 'base64url').toString()) as [
+      string,
+    ];
+    return `items?after=${Buffer.from(JSON.stringify([identity, ...(place as unknown[])])).toString('base64url')}`;
+  };
+  for (const path of [`labels?${next.split('?')[1]}`, forged(['a0', 'x']), forged(['\u0000', 1]), forged(['a0', 1, 2])]) {
+    const answer = await ask('GET', `${claim}/${path}`, { token: eve.token });
+    expect([answer.status, (answer.body as { code: string }).code], path).toEqual([400, 'unknown_cursor']);
+  }
+});
+
+test('a key tells items apart, by whatever it is', async () => {
+  const named = await session.write('POST', `${claim}/approvers`, { token: eve.token, body: { approverId: bert.userId, upTo: 7 } });
+  expect(named.written).toMatchObject({ approverId: bert.userId });
+  const self = `${claim}/approvers/${bert.userId}`;
+  expect((await read(self)).body).toMatchObject({
+    approver: { id: bert.userId, name: 'Bert' },
+    upTo: 7,
+    _links: { approver: { href: `/users/${bert.userId}` }, edit: { method: 'PATCH' }, 'dismiss-approver': { method: 'DELETE' } },
+  });
+  const again = await ask('POST', `${claim}/approvers`, { token: eve.token, body: { approverId: bert.userId } });
+  expect([again.status, (again.body as { code: string }).code]).toEqual([409, 'claim_approver_exists']);
+  for (const word of ['urgent', 'Abroad']) await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word } });
+  expect((await read(`${claim}/labels`)).body).toMatchObject([{ word: 'Abroad' }, { word: 'urgent' }]);
+  expect((await read(`${claim}/labels/urgent`)).body).toMatchObject({ word: 'urgent', colour: null });
+  await session.write('DELETE', `${claim}/labels/urgent`, { token: eve.token });
+  for (const word of ['urgent', '%00', '1', 'a%20b']) expect((await read(`${claim}/labels/${word}`)).status, word).toBe(404);
+});
+
+test('a repeated request adds nothing more, and is answered as the first time', async () => {
+  const sent = { token: eve.token, body: { word: 'twice' }, headers: { 'idempotency-key': 'k-1' } };
+  const [first, second] = [await ask('POST', `${claim}/labels`, sent), await ask('POST', `${claim}/labels`, sent)];
+  expect([second.status, second.body]).toEqual([first.status, first.body]);
+  expect(first.body).toMatchObject({ word: 'twice' });
+});
+
+test('nobody else sees or changes items, until the claim is submitted', async () => {
+  for (const path of ['items', 'items/2']) expect((await read(`${claim}/${path}`, bert)).status).toBe(404);
+  expect((await ask('POST', `${claim}/items`, { token: bert.token, body: { amount: 1 } })).status).toBe(404);
+  await session.write('POST', `${claim}/submit`, { token: eve.token });
+  const guarded = await ask('DELETE', `${claim}/items/2`, { token: eve.token });
+  expect([guarded.status, (guarded.body as { code: string }).code]).toEqual([409, 'claim_not_draft']);
+  expect(Object.keys((await read(`${claim}/items/2`)).body._links)).toEqual(['self', 'claim']);
+});
+
+test('its events, its history and the document of the interface tell of items', async () => {
+  const told = () => heard.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
+  await until(told, (messages) => messages.some(({ type }) => type === 'claim.submitted'));
+  expect(new Set(told().map(({ type }) => type))).toEqual(
+    new Set(
+      ['drafted', 'itemAdded', 'itemChanged', 'itemMoved', 'itemRemoved', 'approverNamed', 'labelAdded', 'labelRemoved', 'submitted'].map(
+        (name) => `claim.${name}`,
+      ),
+    ),
+  );
+  const { body } = await session.read<{ paths: Record<string, Record<string, { parameters: { name: string }[] }>> }>('/openapi.json');
+  expect(Object.keys(body.paths).filter((path) => path.includes('{claimId}/'))).toEqual(
+    expect.arrayContaining(
+      ['items', 'items/{itemId}', 'items/{itemId}/move', 'approvers/{approverId}', 'labels/{word}'].map(
+        (path) => `/claims/{claimId}/${path}`,
+      ),
+    ),
+  );
+  const added = body.paths['/claims/{claimId}/items']?.post?.parameters ?? [];
+  expect(JSON.stringify(added)).toContain('IfMatch');
+  expect(await operate(['audit', 'verify'], installation.settings, expenses)).toContain('Proven');
+});
