@@ -8,13 +8,15 @@ import { openPeople } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { restSessionOver } from '../engines/rest-session.ts';
 import { until } from '../engines/until.ts';
+import { startWebhookSink } from '../engines/webhook-sink.ts';
 import { after, before } from './grown.ts';
 
 type History = readonly { readonly type: string; readonly changes?: readonly { readonly field: string }[] }[];
 
-test('events of before fields were added are read with null or the default, wherever they are read', async () => {
+test('events of before fields were added are read with null or the default, and webhooks are told nothing by a scope of later', async () => {
   await using database = await createDatabase();
   await using folder = await temporaryDataDir();
+  await using sink = await startWebhookSink();
   const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
   const first = await (async () => {
     await using installation = await startInstallation({ settings, of: { domain: before, main: 'test/toy/before.ts' } });
@@ -22,13 +24,16 @@ test('events of before fields were added are read with null or the default, wher
     const session = restSessionOver(restClientOf(installation));
     const [carla, bert] = [await people.signUp('Carla'), await people.signUp('Bert')];
     const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
+    const hook = { url: sink.url, eventTypes: ['*'], ordered: true };
+    const { written: webhook } = await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
     await session.write('DELETE', `/users/${bert.userId}`, { token: people.administrator.token });
-    return { admin: installation.admin, administrator: people.administrator, carla, bert, ticket: written.id };
+    return { admin: installation.admin, carla, webhook: webhook.id, ticket: written.id };
   })();
-  const { admin, carla, ticket } = first;
+  const { admin, carla, webhook, ticket } = first;
 
   await using installation = await startInstallation({ settings, admin, of: { domain: after, main: 'test/toy/after.ts' } });
   await operate(['projection', 'rebuild'], installation.settings, after);
+  await operate(['client', 'grant-scopes', '--all'], installation.settings, after);
   const people = await openPeople(installation, undefined, after);
   const { token } = people.administrator;
   const session = restSessionOver(restClientOf(installation));
@@ -50,11 +55,17 @@ test('events of before fields were added are read with null or the default, wher
     { subject: `ticket-${ticket}`, data: { subject: 'It burns', ...added } },
   ]);
 
+  const { body: shown } = await session.read(`/webhooks/${webhook}`, { token });
+  expect(shown).toMatchObject({ withheld: [{ eventType: '*', scope: 'read:notes' }] });
+  await session.write('POST', '/notes', { token, body: { text: 'Not told' } });
+
   const merge = 'application/merge-patch+json';
   await session.write('PATCH', `/users/${carla.userId}`, { token, type: merge, body: { department: 'Press', phone: '123' } });
   await session.write('PATCH', `/tickets/${ticket}`, { token, type: merge, body: { place: 'Cellar' } });
   expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject({ ...user, department: 'Press', phone: '123' });
   const { body: history } = await session.read<History>(`/tickets/${ticket}/history`, { token });
   expect(history[0]).toMatchObject({ type: 'ticket.changed', changes: [{ field: 'place', from: null, to: 'Cellar' }] });
+  const told = () => sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
+  expect(await until(told, (types) => types.includes('ticket.changed'))).not.toContain('note.written');
   expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
 });

@@ -2,7 +2,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/registry.ts';
 
-/** A domain of one release, and of the next, which knows more of its users and of its tickets. */
+/** A domain of one release, and of the next, which knows more of its users and of its tickets, and has notes. */
 const first = domain({ name: 'desk', roles: ['customer'] });
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
 
@@ -34,5 +34,12 @@ export const after = assemble(next, [
     events: { opened: { creates: ['subject', 'urgency', 'place'] }, changed: { changes: ['subject', 'urgency', 'place'] } },
     commands: { open: { emits: 'opened' }, change: { emits: 'changed' } },
     rights,
+  }),
+  next.aggregate('note', {
+    owner: 'writer',
+    fields: { writer: ref(next.user), text: line(20) },
+    events: { written: { creates: ['text'] } },
+    commands: { jot: { emits: 'written' } },
+    rights: { read: { customer: true }, write: { customer: 'own' } },
   }),
 ]);
