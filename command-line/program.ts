@@ -39,6 +39,7 @@ import { projectionStatus } from './projection-status.ts';
 import { replay } from './replay.ts';
 import { settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
+import { timers } from './timers.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -82,6 +83,7 @@ const COMMANDS: readonly Command[] = [
   processManagerParked,
   processManagerRetry,
   processManagerSkip,
+  timers,
   replay,
   auditVerify,
 ];

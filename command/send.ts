@@ -16,6 +16,7 @@ import { actorOf, type Caller } from '#shared/policy.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './circumstances.ts';
+import { type Clock, REAL_TIME } from './clock.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 import { observeCommands } from './observe-commands.ts';
@@ -29,6 +30,7 @@ type Dependencies = {
   readonly newId: () => number;
   readonly metrics: Registry;
   readonly tracing?: Tracing | undefined;
+  readonly clock?: Clock | undefined;
 };
 
 /** The command side's own gateway: whoever sends a command ends up here. */
@@ -60,9 +62,9 @@ const tellUnknown = (error: unknown): never => {
 
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
-const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
+const carryOut = ({ idempotency, newId, clock = REAL_TIME }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
   const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
-  const metadata = metadataOf(context);
+  const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
     const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeat: false };
     return handler.handle(command, { caller, circumstances });
@@ -74,8 +76,11 @@ const carryOut = ({ idempotency, newId }: Dependencies, { handler, command, cont
   );
 };
 
-const metadataOf = ({ caller, requestId, correlationId = requestId, causationId, trace }: CommandContext): MetadataContext => ({
-  at: new Date().toISOString(),
+const metadataOf = (
+  { caller, requestId, correlationId = requestId, causationId, trace }: CommandContext,
+  clock: Clock,
+): MetadataContext => ({
+  at: new Date(Date.now() + clock.aheadMs()).toISOString(),
   actor: actorOf(caller),
   client: caller.kind === 'user' ? caller.client : null,
   request: requestId,

@@ -15,6 +15,7 @@ import { admit as admitTo } from '#shared/policy.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
+import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/catch-up.ts';
 import { createExecutor } from './execute.ts';
@@ -45,13 +46,15 @@ export type CommandDependencies = {
   readonly tracing?: Tracing;
   /** Unless told, only to the public Internet. */
   readonly webhooks?: WebhookRules;
+  /** The real one unless given. */
+  readonly clock?: Clock;
 };
 
 const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, webhooks = WEBHOOK_RULES } = dependencies;
+  const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, clock, webhooks = WEBHOOK_RULES } = dependencies;
   const codec = createCodec(dependencies);
   const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -60,12 +63,12 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
-  const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing });
+  const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing, clock });
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({
       ...{ domain, memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing },
-      ...{ executor, states: base.states },
+      ...{ executor, states: base.states, clock },
     }),
   );
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));

@@ -38,6 +38,7 @@ const note = base.aggregate('note', {
   },
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
+  timers: { remind: { after: 'made', wait: '3 days', run: 'finish', while: 'open' } },
 });
 
 const memo = base.aggregate('memo', {
@@ -148,6 +149,10 @@ const WRONG: readonly Wrong[] = [
   ],
   ['a decision by the id of an item as a text', `state.title === ''`, `state.rows[0]?.id === 'a'`, 'state.rows', 'TS2367', `no overlap`],
   ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
+  ['a timer after an unknown event', `after: 'made'`, `after: 'maed'`, 'after', 'TS2322', `'"maed"' is not assignable`],
+  ['a timer of an unknown command', `'3 days', run: 'finish'`, `'3 days', run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
+  ['a timer that waits for an unknown unit', `'3 days'`, `'3 moons'`, 'wait', 'TS2322', `'"3 moons"' is not assignable`],
+  ['a timer while an unknown fact', `while: 'open'`, `while: 'opne'`, 'while', 'TS2322', `'"opne"' is not assignable`],
   ['code that reacts to an unknown event', 'thrown: (_', 'thronw: (_', 'thronw', 'TS2561', `'thronw' does not exist`],
   ['code that reads an unknown field', 'data.subject ===', 'data.subjetc ===', 'subjetc', 'TS2551', `'subjetc' does not exist`],
   ['an unknown command by code', `'draft', {`, `'drfat', {`, `'drfat'`, 'TS2345', `'"drfat"' is not assignable`],

@@ -10,6 +10,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Log } from '#shared/log.ts';
 import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
+import { type Clock, REAL_TIME } from '../clock.ts';
 import { type EraseDependencies, erase } from '../erasure/erase.ts';
 import { endChild } from './end-child.ts';
 import { park, type Task } from './parked.ts';
@@ -24,6 +25,7 @@ export type TaskDependencies = EraseDependencies & {
   readonly log: Log;
   /** Off unless given. */
   readonly tracing?: Tracing | undefined;
+  readonly clock?: Clock | undefined;
 };
 
 /** Carries out a task, or parks it so that it holds up no other. Throws only if the log or the database does not answer. */
@@ -74,7 +76,7 @@ const carryOut = async (dependencies: TaskDependencies, { task, stream, cause }:
 
 /** What the events of the work say of themselves: by whom, when, and because of which event. */
 export const following = async (
-  { tracing = NO_TRACING }: Pick<TaskDependencies, 'tracing'>,
+  { tracing = NO_TRACING, clock = REAL_TIME }: Pick<TaskDependencies, 'tracing' | 'clock'>,
   cause: Cause,
   work: (metadata: MetadataContext) => Promise<void>,
 ): Promise<void> => {
@@ -86,7 +88,7 @@ export const following = async (
     await work({
       ...cause.metadata,
       trace: recordedOnly(span?.traceparent) ?? trace,
-      at: new Date().toISOString(),
+      at: new Date(Date.now() + clock.aheadMs()).toISOString(),
       actor: 'system:process-manager',
       causation: cause.id,
     });

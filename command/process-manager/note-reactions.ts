@@ -24,6 +24,7 @@ export const noteReactions = async (
 ): Promise<void> => {
   const links = new Map<string, Link>();
   const tasks: ReactionTask[] = [];
+  const marks = new Map<StreamName, { readonly position: Position; readonly cause: Cause }>();
   const flush = async (): Promise<void> => {
     tasks.push(...(await link(connection, following, [...links.values()])));
     links.clear();
@@ -35,6 +36,7 @@ export const noteReactions = async (
     const { cause, leading } = meaning;
     const { stream, type } = event;
     const acts = event.position > after;
+    if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
     for (const each of leading) links.set(`${each.child} ${each.name}`, { ...each, cause, acts });
     if (acts && following.coded.has(type)) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
     const references = following.reactions.get(type) ?? [];
@@ -52,6 +54,19 @@ export const noteReactions = async (
     }
   }
   await flush();
+  const marked = [...marks.values()];
+  if (marks.size > 0)
+    await connection.query(
+      `insert into process_manager.timer_mark as known (stream, position, cause_id, cause_metadata)
+       select * from unnest($1::text[], $2::bigint[], $3::uuid[], $4::jsonb[])
+       on conflict (stream) do update set position = excluded.position, cause_id = excluded.cause_id, cause_metadata = excluded.cause_metadata`,
+      [
+        [...marks.keys()],
+        marked.map(({ position }) => position),
+        marked.map(({ cause }) => cause.id),
+        marked.map(({ cause }) => JSON.stringify(cause.metadata)),
+      ],
+    );
 };
 
 type Meaning = { readonly cause: Cause; readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[] };
@@ -64,7 +79,8 @@ const meaningOf = (
 ): Meaning | undefined => {
   const { id, type, stream, data } = event;
   const leads = following.leads.get(type) ?? [];
-  const matters = leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type);
+  const matters =
+    leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type) || following.timed.has(type);
   if (!matters) return undefined;
   try {
     const metadata = readMetadata(event.metadata);

@@ -11,6 +11,7 @@ import { createReact, type ReactDependencies } from './react.ts';
 import { startReactions } from './reactions.ts';
 import { startRetrying } from './retry-parked.ts';
 import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
+import { createLook } from './timers.ts';
 
 export type ProcessManagerDependencies = TaskDependencies & ReactDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
@@ -44,7 +45,7 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
     },
   });
   opening.use(following);
-  const retrying = opening.use(startRetrying({ ...dependencies, react: createReact(dependencies) }));
+  const retrying = opening.use(startRetrying({ ...dependencies, react: createReact(dependencies), look: createLook(dependencies) }));
   const reactions = await startReactions({ ...dependencies, committed: retrying.wake });
   if (reactions !== undefined) opening.use(reactions);
   return opening.move();

@@ -6,12 +6,15 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
+import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
-import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Domain, Kind, Row, TimerInfo } from '#kernel/registry/registry.ts';
+import type { EventId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { createSee, type See } from '../aggregates/seen.ts';
 import { streamOf, type Target, toEvents } from '../aggregates/target.ts';
 import { type Circumstances, seededIds } from '../circumstances.ts';
@@ -20,7 +23,7 @@ import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
 import type { ReactionTask } from './tasks.ts';
 
-export type ReactDependencies = Pick<TaskDependencies, 'tracing'> & {
+export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
@@ -35,12 +38,21 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
     following(dependencies, task.cause, async (metadata) => {
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
-      for (const [ordinal, commanded] of (await commandsOf(dependencies, kind, task)).entries())
-        await give({ ...dependencies, see }, commanded, { task, ordinal, metadata });
+      const parts = { ...dependencies, see };
+      const timer = kind.timers[task.name.slice(timerTask('').length)];
+      if (task.name.startsWith(timerTask(''))) return timer && runTimer(parts, { kind, timer }, { task, ordinal: 0, metadata });
+      for (const [ordinal, { id, form, when, ...called }] of (await commandsOf(dependencies, kind, task)).entries()) {
+        const { kind: of, command } = commandIn(dependencies.domain, called);
+        const only = when === undefined ? undefined : resolve(dependencies.domain, of, when);
+        await give(parts, { kind: of, command, id, form, only }, { task, ordinal, metadata });
+      }
     });
 };
 
-const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
+/** As a task is named that gives the command of a timer; reactions by references name a type as well, with a dot in it. */
+export const timerTask = (name: string): string => `timer ${name}`;
+
+export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
 const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
 
 const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Commanded[]> => {
@@ -75,26 +87,44 @@ const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {}
 type Given = { readonly task: ReactionTask; readonly ordinal: number; readonly metadata: MetadataContext };
 type Parts = ReactDependencies & { readonly see: See };
 
+/** What is refused does not fit any more. */
+const runTimer = async (parts: Parts, { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo }, given: Given): Promise<void> => {
+  const { command } = commandIn(parts.domain, { kind: kind.name, command: timer.run });
+  const ordered = { kind, command, id: idOfStream(given.task.stream), form: {}, only: conditionOf(parts.domain, kind, timer) };
+  await give(parts, ordered, given).catch((error: unknown) => {
+    if (!(error instanceof Rejection) || error.code === 'conflict') throw error;
+  });
+};
+
+const commandIn = ({ kinds }: Domain, called: Pick<Commanded, 'kind' | 'command'>): Pick<Ordered, 'kind' | 'command'> => {
+  const kind = kinds[called.kind];
+  const command = kind?.commands[called.command];
+  if (kind === undefined || command === undefined) throw new Error(`There is no command ${called.command} of ${called.kind}.`);
+  return { kind, command };
+};
+
+type Ordered = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly id: number | undefined;
+  readonly form: Row;
+  readonly only: Expression | undefined;
+};
+
 /** Without asking rights: it is the system itself that gives the command. The same event never gives it twice. */
-const give = async (parts: Parts, { kind: name, command: called, id, form, when }: Commanded, given: Given): Promise<void> => {
-  const { domain, executor } = parts;
-  const kind = domain.kinds[name];
-  const command = kind?.commands[called];
-  if (kind === undefined || command === undefined) throw new Error(`There is no command ${called} of ${name}.`);
+const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, given: Given): Promise<void> => {
+  const { executor } = parts;
+  const key = `${kind.name}Id`;
   const circumstances = circumstancesOf(given);
-  const type = typeOfCommand(kind, called);
-  const only = when === undefined ? undefined : resolve(domain, kind, when);
   const schema = commandSchema(kind, command);
+  const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
-    const parsed = schema.parse({ type, [`${name}Id`]: id, ...form });
+    const parsed = schema.parse({ type, [key]: id, ...form });
     await executor.change(targetOf(parts, kind, { id: Number(id), form: parsed, only }, given), circumstances);
     return;
   }
   const parsed = schema.parse({ type, ...form });
-  await executor.create(
-    (made) => targetOf(parts, kind, { id: made, form: { ...parsed, [`${name}Id`]: made }, only }, given),
-    circumstances,
-  );
+  await executor.create((made) => targetOf(parts, kind, { id: made, form: { ...parsed, [key]: made }, only }, given), circumstances);
 };
 
 type Asked = { readonly id: number; readonly form: Row; readonly only: Expression | undefined };
@@ -115,9 +145,16 @@ const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only }: Asked,
   };
 };
 
+/** Of the event that comes of a task first. */
+export const eventIdOf = (task: ReactionTask): EventId => seededIds({ eventSeed: seedOf(task, 0), firstId: 0 }).event(0);
+
+const seedOf = ({ task, stream, name, cause }: ReactionTask, ordinal: number): string =>
+  v5(`${task} ${stream} ${name} ${ordinal}`, cause.id);
+
 /** Ids made of the event that it follows from, so that doing it again does it once. */
-const circumstancesOf = ({ task: { task, stream, name, cause }, ordinal, metadata }: Given): Circumstances => {
-  const eventSeed = v5(`${task} ${stream} ${name} ${ordinal}`, cause.id);
-  const firstId = Math.max(Date.parse(cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
+const circumstancesOf = ({ task, ordinal, metadata }: Given): Circumstances => {
+  const eventSeed = seedOf(task, ordinal);
+  const firstId =
+    Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
   return { metadata, ids: seededIds({ eventSeed, firstId }), ifVersion: undefined, unlessVersion: undefined, mayBeRepeat: true };
 };

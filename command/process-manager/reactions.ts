@@ -46,7 +46,7 @@ const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Follow
        on conflict (only_one) do update set fingerprint = $1, after = greatest(reacting.after, $2)`,
       [fingerprint, (await readCheckpoint(connection, REACTIONS))?.position ?? head],
     );
-    await connection.query('truncate process_manager.reference, process_manager.ended');
+    await connection.query('truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark');
     // A process that goes by the other declaration finds that it is not where it left it.
     await connection.query(`update public.follower_checkpoint set position = 0, event = null, event_position = null where follower = $1`, [
       REACTIONS,

@@ -6,14 +6,19 @@ import { countConsequences } from '#shared/operations/consequences.ts';
 import { carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
+import { LOOK, type Look } from './timers.ts';
 
 const LOOK_EVERY_MS = 500;
 
-type Dependencies = TaskDependencies & { readonly metrics: Registry; readonly react: (task: ReactionTask) => Promise<void> };
+type Dependencies = TaskDependencies & {
+  readonly metrics: Registry;
+  readonly react: (task: ReactionTask) => Promise<void>;
+  readonly look: Look;
+};
 
 /** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
-  const { pool, log, metrics } = dependencies;
+  const { pool, log, metrics, look } = dependencies;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
   let waking = new AbortController();
@@ -27,7 +32,8 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        if (await doNext(dependencies)) continue;
+        const [hasLooked, hasDone] = [await look.atAll(), await doNext(dependencies)];
+        if (hasLooked || hasDone) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
     },
@@ -55,13 +61,13 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
 
 /** Of each aggregate the next task, side by side. Says whether there was any. */
 const doNext = async (dependencies: Dependencies): Promise<boolean> => {
-  const { pool, react } = dependencies;
+  const { pool, react, look } = dependencies;
   const tasks = await nextTasks(pool);
   await Promise.all(
     tasks.map((task) =>
       doOrPark(dependencies, task, {
         async work() {
-          await react(task);
+          await (task.name === LOOK ? look.at(task.stream) : react(task));
           await dropTask(pool, task);
         },
         park: (error) => parkTask(pool, task, error),

@@ -22,6 +22,8 @@ export type Following = {
   readonly reactions: ReadonlyMap<string, readonly string[]>;
   /** The ends to which something reacts, also what refers to it only later. */
   readonly lastingEnds: ReadonlySet<string>;
+  /** The types after which the timers of an aggregate may stand otherwise. */
+  readonly timed: ReadonlySet<string>;
   /** The types to which code reacts. */
   readonly coded: ReadonlySet<string>;
   /** Of all of this: what is known by one declaration is not what is to be known by another. */
@@ -36,7 +38,8 @@ export const followingOf = (domain: Domain): Following | undefined => {
   const reactions = reactionsIn(domain).filter((reaction) => membershipOf(reaction) === undefined);
   const kinds = Object.values(domain.kinds);
   const coded = kinds.flatMap((kind) => Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []));
-  if (reactions.length + coded.length === 0) return undefined;
+  const timed = kinds.flatMap(timedBy);
+  if (reactions.length + coded.length + timed.length === 0) return undefined;
   const references = new Map(reactions.map((reaction) => [referenceOf(reaction.kind, reaction.field), reaction]));
   const leads = [...references.values()].flatMap(leadsOf);
   const referring = new Set(reactions.map(({ kind }) => kind));
@@ -49,8 +52,22 @@ export const followingOf = (domain: Domain): Following | undefined => {
     reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, field }) => referenceOf(kind, field))])),
     lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
     coded: new Set(coded),
-    fingerprint: fingerprintOf([...references.keys(), ...byType.keys()]),
+    timed: new Set(timed),
+    fingerprint: fingerprintOf([
+      ...references.keys(),
+      ...byType.keys(),
+      ...kinds.map(({ name, timers }) => JSON.stringify([name, timers])),
+    ]),
   };
+};
+
+/** A pause may begin and end with any event. */
+const timedBy = ({ timers, events }: Kind): readonly string[] => {
+  const all = Object.values(timers);
+  const isPaused = all.some(({ pause }) => pause !== undefined);
+  return Object.values(events).flatMap(({ type, effect }) =>
+    isPaused || all.some(({ after }) => after === type) || (all.length > 0 && effect === 'ends') ? [type] : [],
+  );
 };
 
 const fingerprintOf = (names: readonly string[]): string => createHash('sha256').update(names.toSorted().join()).digest('base64url');

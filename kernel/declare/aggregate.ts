@@ -187,6 +187,21 @@ type Reacting<F extends Fields, D, E> = {
   ) => Commanded | readonly Commanded[];
 };
 
+/** `'3 days'`, `'90 minutes'`. */
+type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
+type Timer<E, C, Cond> = {
+  /** The latest such event counts. */
+  readonly after: keyof E & string;
+  readonly wait: Wait;
+  readonly run: keyof C & string;
+  /** What must be true when it runs out, and when the command is given: otherwise nothing is done. */
+  readonly while?: Cond;
+  /** What must not be true then. */
+  readonly unless?: Cond;
+  /** The time does not pass for it as long as this is true. */
+  readonly pause?: Cond;
+};
+
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 /** Whether `own` is a fact. */
 type Own<O> = [O] extends [string] ? 'own' : never;
@@ -232,6 +247,8 @@ export type Declaration<
   readonly reactions?: Reactions<F, C, Cond>;
   /** What follows from its own events, where data does not say it: commands to any aggregate. */
   readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
+  /** Commands without a form that follow some time after an event, unless they do not fit any more. */
+  readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
 };
 
 export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C> extends Asked<Condition<Fact, F, D>> {

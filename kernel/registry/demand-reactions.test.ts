@@ -67,3 +67,30 @@ test('reactions that lead back to themselves are refused', () => {
 test('a circle through an end comes to an end, and is taken', () => {
   expect(assembled({ reactions: { team: { gone: { run: 'drop' } } } }, { head: { gone: { run: 'end' } } }).name).toBe('teams');
 });
+
+const remind = { after: 'made', wait: '3 days', run: 'finish' };
+test.each([
+  [
+    'an unknown event',
+    { after: 'sent' },
+    'task: the timer remind waits after task.sent, which is no event: task has made, noted, done, gone.',
+  ],
+  ['an unknown command', { run: 'end' }, 'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.'],
+  ['a command with a form', { run: 'note' }, 'task: the timer remind runs note, whose form nothing fills in'],
+  [
+    'no time',
+    { wait: '0 days' },
+    'task: the timer remind waits for “0 days”: say a number of seconds, minutes, hours, days or weeks, up to ten years.',
+  ],
+  ['an unknown unit', { wait: '3 moons' }, 'waits for “3 moons”'],
+  ['more than ten years', { wait: '600 weeks' }, 'waits for “600 weeks”'],
+  ['an unknown condition', { while: 'opne' }, 'task has no fact opne'],
+  ['a pause by others', { pause: { team: 'shut' } }, 'task: the timer remind is paused by what a reference leads to: ask the task itself'],
+])('a timer of %s is refused with place and way out', (_, wrong, message) =>
+  expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),
+);
+
+test('a timer whose name could not be told from a reaction is refused, and a timer that begins itself anew is taken', () => {
+  expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow('task: the timer team team.shut is not of the form');
+  expect(assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.waitMs).toBe(259_200_000);
+});

@@ -1,12 +1,16 @@
+import { factsIn, resolve } from '../conditions/expression.ts';
 import { typeOfCommand } from '../decide/decide.ts';
 import { commandSchema } from '../decide/forms.ts';
 import { targetOf } from './names.ts';
-import type { CommandInfo, Domain, EventInfo, Kind } from './registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, TimerInfo } from './registry.ts';
 
 /** Refuses what nothing could follow from, and what would follow from itself for ever. */
 export const demandReactions = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
-  for (const kind of kinds) demandReact(kind);
+  for (const kind of kinds) {
+    demandReact(kind);
+    for (const timer of Object.values(kind.timers)) demandTimer(domain, kind, timer);
+  }
   const circle = circleIn(kinds.flatMap((kind) => stepsOf(domain, kind)));
   if (circle !== undefined)
     throw new Error(`${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; take one of these reactions away.`);
@@ -41,6 +45,20 @@ const demandReact = ({ name, react, events }: Kind): void => {
   const unknown = Object.keys(react).find((event) => events[event] === undefined);
   if (unknown !== undefined)
     throw new Error(`${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`);
+};
+
+const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
+
+const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...timer }: TimerInfo): void => {
+  const place = `${kind.name}: the timer ${name}`;
+  if (!TIMER.test(name)) throw new Error(`${place} is not of the form ${TIMER.source}: give it another name.`);
+  const events = Object.values(kind.events);
+  if (!events.some(({ type }) => type === after))
+    throw new Error(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
+  demandRunnable(kind, kind.commands[run], `${place} runs ${run}`);
+  for (const condition of [timer.while, timer.unless, pause]) if (condition !== undefined) resolve(domain, kind, condition);
+  if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
+    throw new Error(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);
 };
 
 const listed = (names: readonly string[]): string => names.join(', ');

@@ -2,7 +2,7 @@ import { isNot, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
-import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, ListInfo, Refusal, Row } from './registry.ts';
+import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, ListInfo, Refusal, Row, TimerInfo } from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 /** Effects that give fields a value. */
@@ -52,6 +52,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     invariants: declaration.invariants ?? {},
     reactions: (declaration.reactions ?? {}) as Kind['reactions'],
     react: (declaration.react ?? {}) as Kind['react'],
+    timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) => timerOf(name, timer, spec)),
     oldestFirst: declaration.order === 'oldest',
   };
 };
@@ -164,6 +165,26 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     when: spec.when,
     decide: spec.decide as CommandInfo['decide'],
   };
+};
+
+const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => ({
+  name,
+  after: `${aggregate}.${String(spec.after)}`,
+  waitMs: waitOf(String(spec.wait), `${aggregate}: the timer ${name}`),
+  run: String(spec.run),
+  while: spec.while,
+  unless: spec.unless,
+  pause: spec.pause,
+});
+
+const UNITS_MS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
+const WAIT_MAX_MS = 3_650 * 86_400_000;
+
+const waitOf = (wait: string, place: string): number => {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (second|minute|hour|day|week)s?$/.exec(wait) ?? [];
+  const waitMs = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
+  if (waitMs > 0 && waitMs <= WAIT_MAX_MS) return Math.ceil(waitMs);
+  throw new Error(`${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`);
 };
 
 /** Each word of a choice is a fact. */

@@ -69,6 +69,16 @@ export type CommandInfo = {
   readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;
+export type TimerInfo = {
+  readonly name: string;
+  /** The type of the event. */
+  readonly after: string;
+  readonly waitMs: number;
+  readonly run: string;
+  readonly while: unknown;
+  readonly unless: unknown;
+  readonly pause: unknown;
+};
 /** As authors write it, without their types. */
 type React = (event: Row, given: { readonly state: Row; readonly run: Run }) => Commanded | readonly Commanded[];
 /** With its sentence, if that does not follow from the code. */
@@ -105,6 +115,7 @@ export type Kind = {
   readonly reactions: Readonly<Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>>;
   /** By the names of its events. */
   readonly react: Readonly<Record<string, React>>;
+  readonly timers: Readonly<Record<string, TimerInfo>>;
   readonly oldestFirst: boolean;
 };
 export type Domain = {

@@ -20,6 +20,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createMetrics } from '#shared/metrics.ts';
 import type { Caller } from '#shared/policy.ts';
 import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
+import type { Clock } from '../../command/clock.ts';
 import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import { temporaryDataDir } from './data-dir.ts';
@@ -46,7 +47,7 @@ export type CommandSide = AsyncDisposable &
   };
 
 export type CommandWorld = AsyncDisposable & {
-  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules, domain?: Domain): Promise<CommandSide>;
+  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules, domain?: Domain, clock?: Clock): Promise<CommandSide>;
   /** With which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -72,14 +73,14 @@ export const createCommandWorld = async (
   const started = starting.move();
   return {
     settings,
-    async open(wrap = (log) => log, webhooks?, domain = publishing) {
+    async open(wrap = (log) => log, webhooks?, domain = publishing, clock?) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }) };
+      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }), ...(clock && { clock }) };
       const service = opening.use(await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
       const resources = opening.move();
       return {

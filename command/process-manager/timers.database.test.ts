@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Command } from '#kernel/decide/decide.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { runCommandLine } from '../../command-line/program.ts';
+import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { requests } from '../../test/toy/requests.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let world: CommandWorld;
+let side: CommandSide;
+let customer: UserId;
+let aheadMs = 0;
+/** Time that a test moves. */
+const clock = { aheadMs: () => aheadMs };
+const open = (domain: Domain = requests) => world.open(undefined, undefined, domain, clock);
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await open();
+  customer = await registerUser(side, { role: 'customer' as never });
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const give = async (type: string, requestId?: number): Promise<number> =>
+  (
+    await side.send(
+      (requestId === undefined ? { type, customerId: customer, subject: 'x' } : { type, requestId }) as Command as never,
+      by(system),
+    )
+  ).id;
+const ask = () => give('AskRequest');
+const namesOf = async (id: number) =>
+  (await Array.fromAsync(side.eventLog.read(`request-${id}` as StreamName))).flat().map(({ type }) => type.split('.')[1]);
+const untilNames = async (id: number, ...names: readonly string[]) =>
+  expect(
+    await until(
+      () => namesOf(id),
+      (found) => found.length >= names.length,
+    ),
+  ).toEqual(names);
+const rowsOf = async (id: number) =>
+  (await side.pool.query<{ name: string }>(`select * from process_manager.timer where stream = $1 order by name`, [`request-${id}`])).rows;
+const untilTimers = (id: number, ...names: readonly string[]) =>
+  until(
+    async () => (await rowsOf(id)).map(({ name }) => name).join(),
+    (found) => found === names.join(),
+  );
+/** Once nothing is to be looked at, and nothing that has run out is to be done. */
+const settled = async () => {
+  const head = await side.eventLog.head();
+  await until(
+    async () => {
+      const { rows } = await side.pool.query<{ isDone: boolean }>(
+        `select position >= $1 and not exists (select from process_manager.task) and not exists (select from process_manager.timer_mark)
+           and not exists (select from process_manager.timer where due_at <= clock_timestamp() + $2 * interval '1 millisecond') as "isDone"
+         from public.follower_checkpoint where follower = 'reactions'`,
+        [head, aheadMs],
+      );
+      return rows[0]?.isDone;
+    },
+    (isDone) => isDone === true,
+  );
+};
+
+test('a timer gives its command when its time has come, and the event of it starts another one', async () => {
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  aheadMs += 2 * DAY;
+  await untilNames(id, 'asked', 'breached');
+  aheadMs += DAY + HOUR;
+  await untilNames(id, 'asked', 'breached', 'reminded');
+  aheadMs += DAY + HOUR;
+  await untilNames(id, 'asked', 'breached', 'reminded', 'escalated');
+  await untilTimers(id);
+  const [, , reminded] = (await Array.fromAsync(side.eventLog.read(`request-${id}` as StreamName))).flat();
+  const [asked] = (await Array.fromAsync(side.eventLog.read(`request-${id}` as StreamName))).flat();
+  expect(reminded?.metadata).toMatchObject({ actor: 'system:process-manager', $causationId: asked?.id });
+});
+
+test('one whose condition is not true when it runs out does nothing, and what has ended has none', async () => {
+  const [solved, closed] = [await ask(), await ask()];
+  await give('SolveRequest', solved);
+  await give('CloseRequest', closed);
+  await untilTimers(closed);
+  aheadMs += 4 * DAY;
+  await untilTimers(solved);
+  // Nor does it once the condition is true again.
+  await give('ReopenRequest', solved);
+  await settled();
+  expect([await namesOf(solved), await namesOf(closed)]).toEqual([
+    ['asked', 'solved', 'reopened'],
+    ['asked', 'closed'],
+  ]);
+});
+
+test('a timer stands still while it is paused, and shows on the command line', async () => {
+  const id = await ask();
+  await give('ReturnRequest', id);
+  await until(
+    () => rowsOf(id),
+    (rows) => rows.some((row) => 'left_ms' in row && row.left_ms !== null),
+  );
+  expect(await annals('timers', `request-${id}`)).toMatch(
+    new RegExp(
+      `^\\S+Z  request-${id}  remind, because of event \\S+\\npaused, 1(43|44)\\d\\d\\d\\S* s left  request-${id}  breach, because`,
+    ),
+  );
+  aheadMs += 2 * DAY;
+  await settled();
+  expect(await namesOf(id)).toEqual(['asked', 'returned']);
+  await give('AnswerRequest', id);
+  await until(
+    () => annals('timers', `request-${id}`, '--json'),
+    (shown) => !shown.includes('"dueAt":null'),
+  );
+  aheadMs += 41 * HOUR;
+  await untilNames(id, 'asked', 'returned', 'answered', 'reminded', 'breached');
+  expect(await annals('timers', 'request-1')).toBe('No timer is running.');
+});
+
+const annals = async (...args: readonly string[]): Promise<string> => {
+  const lines: string[] = [];
+  await runCommandLine(args, {
+    domain: requests,
+    environment: world.settings,
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void lines.push(line),
+  });
+  return lines.join('\n');
+};
+
+test('a clock that jumps forth and back, and a process that takes over, give no command twice', async () => {
+  const ids = await Promise.all(Array.from({ length: 5 }, ask));
+  await using _second = await open();
+  await settled();
+  aheadMs += 2 * DAY;
+  for (const id of ids) await untilNames(id, 'asked', 'breached');
+  aheadMs -= 2 * DAY;
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  aheadMs += 2 * DAY;
+  for (const id of ids) await give('ReturnRequest', id);
+  await settled();
+  for (const id of ids) expect(await namesOf(id)).toEqual(['asked', 'breached', 'returned']);
+});
+
+test('timers that were lost are made anew of the log, and what has been done is not done again', async () => {
+  const [running, done] = [await ask(), await ask()];
+  await settled();
+  const before = await rowsOf(running);
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  await side.pool.query('truncate process_manager.timer; delete from process_manager.reacting');
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  await settled();
+  expect(await rowsOf(running)).toEqual(before);
+  aheadMs += 2 * DAY;
+  await untilNames(done, 'asked', 'breached');
+});
+
+test('running timers go by what is declared now', async () => {
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  await side[Symbol.asyncDispose]();
+  const { request } = requests.kinds;
+  if (!request?.timers.remind) throw new Error('They are declared');
+  const { remind } = request.timers;
+  const sooner = { ...request, timers: { remind: { ...remind, waitMs: HOUR } } };
+  side = await open({ ...requests, kinds: { ...requests.kinds, request: sooner } });
+  await untilTimers(id, 'remind');
+  aheadMs += 2 * HOUR;
+  await untilNames(id, 'asked', 'reminded');
+});
+
+test('an aggregate whose events cannot be read is parked with its timers, and holds up no others', async () => {
+  const damaged = 'request-77' as StreamName;
+  const [asked] = (await Array.fromAsync(side.eventLog.read(`request-${await ask()}` as StreamName))).flat();
+  if (asked === undefined) throw new Error('It was asked');
+  const broken = { ...asked, id: crypto.randomUUID() as EventId, data: { requestId: 77, customerId: customer, subject: 7 } };
+  await side.eventLog.append(damaged, NO_STREAM, [broken]);
+  await until(
+    () => annals('process-manager', 'parked'),
+    (shown) => shown.includes('run (timers)  request-77'),
+  );
+  await untilTimers(await ask(), 'remind');
+  await annals('process-manager', 'skip', damaged);
+  expect(await annals('process-manager', 'parked')).toContain('skipped');
+});

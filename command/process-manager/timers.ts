@@ -1,0 +1,141 @@
+import { holdsOf } from '#kernel/conditions/holds.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
+import { findBy } from '#kernel/decide/guards.ts';
+import { conditionOf, type Moment, type Standing, standingsOf, stateAt } from '#kernel/decide/timers.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { createSee } from '../aggregates/seen.ts';
+import { REAL_TIME } from '../clock.ts';
+import { doOrPark, type TaskDependencies } from './carry-out.ts';
+import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';
+import type { Cause } from './steps.ts';
+import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
+
+const AT_ONCE = 100;
+
+/** The name of a task that looks at the timers of an aggregate again, because it could not. */
+export const LOOK = 'timers';
+
+type LookDependencies = ReactDependencies & TaskDependencies;
+export type Look = {
+  /** At those of aggregates that have a new event, or of which one has run out. Says whether there were any. */
+  atAll(): Promise<boolean>;
+  at(stream: StreamName): Promise<void>;
+};
+
+/** Looks at timers by the whole history of their aggregate in the log: so no command is given too early, whatever is late here. */
+export const createLook = (dependencies: LookDependencies): Look => {
+  const { pool, clock = REAL_TIME } = dependencies;
+  const look = lookOf(dependencies);
+  const now = `(clock_timestamp() + $1 * interval '1 millisecond')`;
+  return {
+    async atAll() {
+      const { rows } = await pool.query<Looked & { id: EventId; metadata: MetadataContext }>(
+        `with marked as (select stream, position, cause_id, cause_metadata from process_manager.timer_mark order by position limit ${AT_ONCE}),
+         due as (
+           select distinct on (stream) stream, 0 as position, cause_id, cause_metadata from process_manager.timer
+           where due_at <= ${now} and stream not in (select stream from marked) limit ${AT_ONCE})
+         select stream, position, cause_id as id, cause_metadata as metadata, (extract(epoch from ${now}) * 1000)::float8 as "nowMs"
+         from (select * from marked union all select * from due) as looked`,
+        [clock.aheadMs()],
+      );
+      await Promise.all(
+        rows.map(({ id, metadata, ...looked }) => {
+          const task: ReactionTask = { task: 'run', stream: looked.stream, name: LOOK, cause: { id, metadata } };
+          return doOrPark(dependencies, task, { work: () => look(looked), park: (error) => parkLook(pool, task, error) });
+        }),
+      );
+      return rows.length > 0;
+    },
+    async at(stream) {
+      const { rows } = await pool.query<{ nowMs: number }>(`select (extract(epoch from ${now}) * 1000)::float8 as "nowMs"`, [
+        clock.aheadMs(),
+      ]);
+      for (const { nowMs } of rows) await look({ stream, position: 0 as Position, nowMs });
+    },
+  };
+};
+
+const parkLook = async (pool: Pool, task: ReactionTask, error: unknown): Promise<void> => {
+  await inTransaction(pool, async (connection) => {
+    await addTasks(connection, [task]);
+    await connection.query('delete from process_manager.timer where stream = $1', [task.stream]);
+    await connection.query('delete from process_manager.timer_mark where stream = $1', [task.stream]);
+  });
+  await parkTask(pool, task, error);
+};
+
+type Looked = { readonly stream: StreamName; readonly position: Position; readonly nowMs: number };
+
+const lookOf = (dependencies: LookDependencies): ((looked: Looked) => Promise<void>) => {
+  const { domain, pool, states } = dependencies;
+  const see = createSee(domain, states);
+  return async ({ stream, position, nowMs }) => {
+    const kind = kindOfStream(domain, stream);
+    const history = kind === undefined ? [] : await historyOf(dependencies, kind, stream);
+    const tasks: ReactionTask[] = [];
+    const running: Running[] = [];
+    for (const standing of kind === undefined ? [] : standingsOf(domain, kind, history).toSorted(byTime)) {
+      const timer = kind?.timers[standing.name];
+      const moment = history.find(({ id }) => id === standing.cause);
+      if (kind === undefined || timer === undefined || moment === undefined) continue;
+      const cause = { id: moment.id, metadata: moment.metadata };
+      if ('leftMs' in standing || standing.dueMs > nowMs) {
+        running.push({ standing, cause });
+        continue;
+      }
+      const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
+      if (history.some(({ id }) => id === eventIdOf(task))) continue;
+      const only = conditionOf(domain, kind, timer);
+      const state = stateAt(history, standing.dueMs);
+      if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
+    }
+    await inTransaction(pool, async (connection) => {
+      await addTasks(connection, tasks);
+      await keep(connection, stream, running);
+      await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
+    });
+  };
+};
+
+type Running = { readonly standing: Standing; readonly cause: Cause };
+
+const byTime = (one: Standing, other: Standing): number => timeOf(one) - timeOf(other);
+const timeOf = (standing: Standing): number => ('dueMs' in standing ? standing.dueMs : Number.MAX_SAFE_INTEGER);
+
+const keep = async (connection: Connection, stream: StreamName, running: readonly Running[]): Promise<void> => {
+  await connection.query('delete from process_manager.timer where stream = $1', [stream]);
+  if (running.length === 0) return;
+  await connection.query(
+    `insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms)
+     select $1, name, cause_id, cause_metadata, to_timestamp(due / 1000), left_ms
+     from unnest($2::text[], $3::uuid[], $4::jsonb[], $5::float8[], $6::bigint[]) as t (name, cause_id, cause_metadata, due, left_ms)`,
+    [
+      stream,
+      running.map(({ standing }) => standing.name),
+      running.map(({ cause }) => cause.id),
+      running.map(({ cause }) => JSON.stringify(cause.metadata)),
+      running.map(({ standing }) => ('dueMs' in standing ? standing.dueMs : null)),
+      running.map(({ standing }) => ('leftMs' in standing ? standing.leftMs : null)),
+    ],
+  );
+};
+
+type Remembered = Moment & { readonly metadata: MetadataContext };
+
+const historyOf = async ({ domain, eventLog, codec }: LookDependencies, kind: Kind, stream: StreamName): Promise<readonly Remembered[]> => {
+  const { evolve } = deciderOf(domain, kind);
+  const history: Remembered[] = [];
+  let state: AggregateState = ABSENT;
+  for await (const page of eventLog.read(stream))
+    for (const event of await codec.decodeAll(page)) {
+      const { metadata } = event;
+      state = evolve(state, event);
+      history.push({ id: event.id as EventId, type: event.type, atMs: Date.parse(metadata.at), state, metadata });
+    }
+  return history;
+};

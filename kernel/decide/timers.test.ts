@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { EventId } from '#shared/brands.ts';
+import { requests } from '../../test/toy/requests.ts';
+import { deciderOf } from './decider.ts';
+import type { Happened } from './evolve.ts';
+import { ABSENT } from './evolve.ts';
+import { type Moment, standingsOf, stateAt } from './timers.ts';
+
+const { request } = requests.kinds;
+if (!request) throw new Error('There is no request');
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+
+type Told = readonly (readonly [event: string, hour: number])[];
+/** Events of a request at certain hours. */
+const history = (...told: Told): readonly Moment[] => {
+  const { evolve } = deciderOf(requests, request);
+  let state = ABSENT as ReturnType<typeof evolve>;
+  return told.map(([event, hour], index) => {
+    const atMs = hour * HOUR;
+    const happened: Happened = {
+      type: `request.${event}`,
+      data: { requestId: 1, customerId: 2, subject: 'x' },
+      metadata: { at: new Date(atMs).toISOString(), actor: 'anonymous' },
+    };
+    state = evolve(state, happened);
+    return { id: `${event} ${index}` as EventId, type: happened.type, atMs, state };
+  });
+};
+const standing = (name: string, ...told: Told) => standingsOf(requests, request, history(...told)).find((each) => each.name === name);
+
+test('a timer runs from the latest event that starts it', () => {
+  expect(standing('remind', ['asked', 0])).toMatchObject({ cause: 'asked 0', dueMs: 3 * DAY });
+  expect(standing('remind', ['asked', 0], ['reopened', 5])).toMatchObject({ dueMs: 3 * DAY });
+  expect(standing('escalate', ['asked', 0])).toBeUndefined();
+  expect(standing('escalate', ['asked', 0], ['reminded', 72], ['reminded', 80])).toMatchObject({
+    cause: 'reminded 2',
+    dueMs: 80 * HOUR + DAY,
+  });
+});
+
+test('it stands still as long as it is paused, and goes on with what is left', () => {
+  const paused = [
+    ['asked', 0],
+    ['returned', 10],
+  ] as const;
+  expect(standing('breach', ...paused)).toMatchObject({ leftMs: 30 * HOUR });
+  expect(standing('breach', ...paused, ['answered', 100])).toMatchObject({ dueMs: 130 * HOUR });
+  expect(standing('breach', ...paused, ['answered', 100], ['returned', 110], ['answered', 500])).toMatchObject({ dueMs: 520 * HOUR });
+});
+
+test('what had run out before it was paused has run out, and a clock that goes back gives no time back', () => {
+  expect(standing('breach', ['asked', 0], ['returned', 41])).toMatchObject({ dueMs: 40 * HOUR });
+  expect(standing('breach', ['asked', 10], ['returned', 5])).toMatchObject({ leftMs: 40 * HOUR });
+});
+
+test('what has ended has no timers', () => {
+  expect(standing('remind', ['asked', 0], ['closed', 1])).toBeUndefined();
+});
+
+test('the state at a time is that after the last event until then', () => {
+  const told = history(['asked', 0], ['returned', 10]);
+  expect(stateAt(told, 9 * HOUR)).toMatchObject({ fields: { status: 'open' } });
+  expect(stateAt(told, 10 * HOUR)).toMatchObject({ fields: { status: 'waiting' } });
+  expect(stateAt(told, -1)).toEqual(ABSENT);
+});
