@@ -26,6 +26,7 @@ import { contextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
+  | 'domain'
   | 'provider'
   | 'pool'
   | 'tokens'
@@ -84,7 +85,7 @@ const refuse = (dependencies: Dependencies, visitor: Visitor): void =>
   answerPage(visitor.response, lastAdministratorPage({ ...viewOf(dependencies, visitor), status: 409 }));
 
 const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>): void =>
-  answerPage(visitor.response, deletionPage({ ...viewOf(dependencies, visitor), ...filled }));
+  answerPage(visitor.response, deletionPage({ ...viewOf(dependencies, visitor), domain: dependencies.domain, ...filled }));
 
 /** Shows that somebody may see what was erased of whom; it is good for ever, and nothing has to be kept for it. */
 const receiptOf = (seal: RecordSeal, userId: UserId): URLSearchParams =>
@@ -115,7 +116,7 @@ export const erasedRoutes = (dependencies: ReportDependencies): Router => {
     });
     if (report === undefined) throw new PageRefusal(NO_RECEIPT);
     const receiptUrl = `${dependencies.issuerUrl}${ERASED_PATH}?${receiptOf(dependencies.seal, userId)}`;
-    answerPage(response, erasedPage({ report, receiptUrl }));
+    answerPage(response, erasedPage({ domain: dependencies.domain, report, receiptUrl }));
   };
   return Router().get(ERASED_PATH, show).all(ERASED_PATH, refuseOtherMethods('GET', 'HEAD'));
 };

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -86,7 +87,7 @@ test('what a verification that was killed has left goes at the next erasure and 
   const isThere = async () =>
     (await pool.query<{ isThere: boolean }>(`select to_regnamespace('verify_killed') is not null as "isThere"`)).rows[0]?.isThere;
   await leave();
-  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'verifications', left: 2 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'verifications', left: 2 });
   const owner = await holdLock(pool, LOCK_OF, 'verify_killed');
   await eraseInReadModels({ pool, tables }, [one]);
   expect(await isThere()).toBe(true);
@@ -98,7 +99,7 @@ test('what a verification that was killed has left goes at the next erasure and 
     },
     (there) => there === false,
   );
-  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'verifications', left: 0 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'verifications', left: 0 });
   await leave();
   await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
   expect(await isThere()).toBe(false);
@@ -115,7 +116,7 @@ test('a read model of another release is erased table by table, under whatever n
     create table shop.users as select gen_random_uuid() as id, name, email, seal, version, created_at, updated_at from read_model.users`);
   const { rows: before } = await pool.query('select * from others.users order by id');
   expect(await leftIn('"Kept by hand"', other)).toBe(1);
-  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
   await eraseInReadModels({ pool, tables }, [other]);
   expect([await leftIn('"Kept by hand"', other), await leftIn('half', other)]).toEqual([0, 0]);
   expect((await pool.query('select * from others.users order by id')).rows).toEqual(before);
@@ -150,6 +151,6 @@ test('one that cannot be erased is named, is left in the report, and holds up no
     create trigger refuse before update on a_refusing.users for each row execute function a_refusing.refuse()`);
   await expect(eraseInReadModels({ pool, tables }, [other])).rejects.toThrow('Personal data is left in a_refusing.users.');
   expect(await leftIn('renamed', other)).toBe(0);
-  expect(await countLeft({ pool, tables }, other)).toContainEqual({ part: 'a_refusing', left: 1 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'a_refusing', left: 1 });
   await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });

@@ -1,18 +1,16 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { countInReadModels, countInVerifications, type ReadModels } from './copies.ts';
+import { endingWith, type Naming, stayingWithout } from './references.ts';
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
 /** What is looked for in the tables of the roles, each of which knows best how it erases. */
 const PARTS: readonly { readonly part: string; readonly text: string }[] = [
-  {
-    part: 'drafts',
-    text: `select count(*) from ${LIVE_SCHEMA}.articles where author_id = $1 and status = 'draft'`,
-  },
   {
     part: 'webhooks',
     text: `select count(*) from ${LIVE_SCHEMA}.webhooks where owner_id = $1`,
@@ -41,22 +39,26 @@ const PARTS: readonly { readonly part: string; readonly text: string }[] = [
   { part: 'sessions and grants', text: 'select count(*) from auth.record where account_id = $1::bigint::text' },
 ];
 
+type Erased = ReadModels & { readonly domain: Domain };
+
 /** What is left of somebody, by where it is; nothing is once all who have to do with them have come to their deletion. */
-export const countLeft = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly Left[]> => {
+export const countLeft = async ({ domain, pool, tables }: Erased, userId: UserId): Promise<readonly Left[]> => {
   const versions = [...(await countInReadModels({ pool, tables }, userId))].map(([part, left]) => ({ part, left }));
-  const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
+  const ending = endingWith(domain).map((naming) => ({ part: naming.says, text: countOfNaming(naming) }));
+  const parts = [...ending, ...PARTS].map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
   const verifications = countInVerifications({ pool, tables }, userId).then((left) => ({ part: 'verifications', left }));
   return Promise.all([...versions, verifications, ...parts]);
 };
 
 /** What stays, without the person. */
-export const countKept = async (pool: Pool, userId: UserId): Promise<ErasureReport['kept']> => {
-  const [publishedArticles, comments] = await Promise.all([
-    countOf(pool, `select count(*) from ${LIVE_SCHEMA}.articles where author_id = $1 and status = 'published'`, userId),
-    countOf(pool, `select count(*) from ${LIVE_SCHEMA}.comments where author_id = $1`, userId),
-  ]);
-  return { publishedArticles, commentsWithoutText: comments };
-};
+export const countKept = async ({ domain, pool }: Omit<Erased, 'tables'>, userId: UserId): Promise<ErasureReport['kept']> =>
+  Object.fromEntries(
+    await Promise.all(
+      stayingWithout(domain).map(async (naming) => [naming.name, await countOf(pool, countOfNaming(naming), userId)] as const),
+    ),
+  );
+
+const countOfNaming = ({ kind, where }: Naming): string => `select count(*) from ${LIVE_SCHEMA}.${kind.table} t where ${where}`;
 
 /** A role that was never there has left nothing. */
 const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {

@@ -33,7 +33,10 @@ export const reportErasure = async (
   ]);
   if (!deletion && !listed && !key?.destroyedAt) return undefined;
   const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, first }, signal);
-  const [left, kept] = await Promise.all([countLeft({ pool, tables: tablesOf(domain) }, userId), countKept(pool, userId)]);
+  const [left, kept] = await Promise.all([
+    countLeft({ domain, pool, tables: tablesOf(domain) }, userId),
+    countKept({ domain, pool }, userId),
+  ]);
   const parts = [
     { part: 'erasure list', left: listed ? 0 : 1 },
     // Of somebody who never had one, there is nothing to open.

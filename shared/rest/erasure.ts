@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { stayingWithout } from '#shared/erasure/references.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { id } from './fields.ts';
 import type { RestOperation } from './operation.ts';
@@ -7,41 +9,47 @@ import type { RestOperation } from './operation.ts';
 const count = z.int().nonnegative();
 const byType = z.array(z.strictObject({ type: z.string().meta({ examples: ['user.updated'] }), events: count }));
 
-const ErasureReport = z
-  .strictObject({
-    userId: id,
-    isDone: z.boolean().meta({ description: 'Whether nothing is left of them anywhere.' }),
-    asked: z
-      .strictObject({
-        event: z.uuid(),
-        at: timestamp,
-        actor: actor.nullable(),
-        client: z.string().nullable(),
-        request: z.string().nullable(),
-      })
-      .nullable()
-      .meta({ description: 'When they were deleted, by whom, and by which event; null where the log does not say so yet.' }),
-    listedAt: timestamp.nullable().meta({ description: 'When they were put on the erasure list, outside the database.' }),
-    keyDestroyedAt: timestamp.nullable().meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
-    sealed: byType.meta({ description: 'How many events hold something of theirs that nobody can open any more.' }),
-    followed: byType.meta({ description: 'What was deleted because they were.' }),
-    parts: z
-      .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))
-      .meta({ description: 'Where something of them could be, and how much is left there.' }),
-    kept: z
-      .strictObject({ publishedArticles: count, commentsWithoutText: count })
-      .meta({ description: 'What stays, and says “Deleted user” for its author.' }),
-  })
-  .meta({ id: 'ErasureReport' });
-export type ErasureReport = Readonly<z.infer<typeof ErasureReport>>;
+const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
+  z
+    .strictObject({
+      userId: id,
+      isDone: z.boolean().meta({ description: 'Whether nothing is left of them anywhere.' }),
+      asked: z
+        .strictObject({
+          event: z.uuid(),
+          at: timestamp,
+          actor: actor.nullable(),
+          client: z.string().nullable(),
+          request: z.string().nullable(),
+        })
+        .nullable()
+        .meta({ description: 'When they were deleted, by whom, and by which event; null where the log does not say so yet.' }),
+      listedAt: timestamp.nullable().meta({ description: 'When they were put on the erasure list, outside the database.' }),
+      keyDestroyedAt: timestamp.nullable().meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
+      sealed: byType.meta({ description: 'How many events hold something of theirs that nobody can open any more.' }),
+      followed: byType.meta({ description: 'What was deleted because they were.' }),
+      parts: z
+        .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))
+        .meta({ description: 'Where something of them could be, and how much is left there.' }),
+      kept: z.strictObject(kept).meta({ description: 'What stays, and says “Deleted user” for its author.' }),
+    })
+    .meta({ id: 'ErasureReport' });
+export type ErasureReport = Readonly<z.infer<ReturnType<typeof reportFor>>>;
 
-export const ERASURE_OPERATIONS = {
-  getErasureOfUser: {
-    method: 'GET',
-    path: '/users/{userId}/erasure',
-    role: 'query',
-    summary: 'What was erased of a user who was deleted, and what is left to be',
-    right: 'events.export',
-    answer: { status: 200, description: 'The report. It holds nothing personal.', kind: 'item', schema: ErasureReport },
-  },
-} as const satisfies Record<string, RestOperation>;
+/** What is counted follows from what the aggregates of the domain say of the deletion of a person. */
+export const erasureReadsOf = (domain: Domain) =>
+  ({
+    getErasureOfUser: {
+      method: 'GET',
+      path: '/users/{userId}/erasure',
+      role: 'query',
+      summary: 'What was erased of a user who was deleted, and what is left to be',
+      right: 'events.export',
+      answer: {
+        status: 200,
+        description: 'The report. It holds nothing personal.',
+        kind: 'item',
+        schema: reportFor(Object.fromEntries(stayingWithout(domain).map(({ name }) => [name, count]))),
+      },
+    },
+  }) as const satisfies Record<string, RestOperation>;

@@ -5,7 +5,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { clientOperations } from './clients.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
-import { ERASURE_OPERATIONS } from './erasure.ts';
+import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
@@ -17,7 +17,7 @@ import { webhookOperations } from './webhooks.ts';
 /** What there is of the log whatever the domain, by operation id. */
 const kernelOperationsOf = (domain: Domain) =>
   ({
-    ...ERASURE_OPERATIONS,
+    ...erasureReadsOf(domain),
     ...EVENT_OPERATIONS,
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,

@@ -1,18 +1,26 @@
+import { spaced } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { endingWith, erasedIn, stayingWithout } from '#shared/erasure/references.ts';
 import { html } from '#shared/html.ts';
 import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
 import { PASSWORD_NOTE, passwordField } from '../person-fields.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
-export type DeletionView = AccountView & { readonly problems: Problems<'confirmation' | 'password'>; readonly confirmation: string };
+export type DeletionView = AccountView & {
+  readonly domain: Domain;
+  readonly problems: Problems<'confirmation' | 'password'>;
+  readonly confirmation: string;
+};
 
 /** What must be typed, so that no slip of the hand deletes anybody. */
 export const CONFIRMATION = 'delete my account';
 
 const CONFIRMATION_MAX = 50;
 
-export const deletionPage = ({ problems, confirmation, ...view }: DeletionView): Page =>
-  accountPage(view, {
+export const deletionPage = ({ domain, problems, confirmation, ...view }: DeletionView): Page => {
+  const staying = stayingWithout(domain).map(({ says }) => says);
+  return accountPage(view, {
     section: PATHS.home,
     note: PASSWORD_NOTE,
     title: titleOf('Delete the account', problems),
@@ -20,11 +28,11 @@ export const deletionPage = ({ problems, confirmation, ...view }: DeletionView):
 <h1>Delete the account</h1>
 <p><strong>Nobody can undo it.</strong> At once:</p>
 <ul>
-<li>your name, your e-mail address and the text of your comments are erased, in the history too: the key that opens them is destroyed;</li>
-<li>your drafts and your webhooks are deleted;</li>
+<li>${listed(erasedOf(domain))} are erased, in the history too: the key that opens them is destroyed;</li>
+<li>${listed([...endingWith(domain).map(({ says }) => `your ${says}`), 'your webhooks'])} are deleted;</li>
 <li>your sessions and what applications may do for you end.</li>
 </ul>
-<p>Articles that you have published stay, and say “Deleted user”. Take back or delete first what shall not stay.</p>
+${staying.length > 0 && html`<p>Your ${listed(staying)} stay, and say “Deleted user”. Take back or delete first what shall not stay.</p>`}
 <form method="post" action="${PATHS.deletion}" novalidate>
 ${hidden('token', view.token)}
 ${field({
@@ -42,6 +50,16 @@ ${passwordField({ problem: problems.password })}
 </form>
 <p><a href="${PATHS.home}">Keep it</a></p>`,
   });
+};
+
+const erasedOf = (domain: Domain): readonly string[] =>
+  erasedIn(domain).flatMap(({ kind, fields }) =>
+    kind.name === 'user'
+      ? fields.map((field) => `your ${field === 'email' ? 'e-mail address' : spaced(field)}`)
+      : [`the ${listed(fields.map(spaced))} of your ${spaced(kind.plural)}`],
+  );
+
+const listed = (names: readonly string[]): string => [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 
 /** Instead of the form: after it nobody could invite anybody or look after what others have written. */
 export const lastAdministratorPage = (view: AccountView): Page =>

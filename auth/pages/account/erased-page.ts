@@ -1,13 +1,19 @@
+import { capital } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { stayingWithout } from '#shared/erasure/references.ts';
 import { html } from '#shared/html.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import type { Page } from '../page.ts';
 import { momentOf } from '../time.ts';
 
-type ErasedView = { readonly report: ErasureReport; readonly receiptUrl: string };
+type ErasedView = { readonly domain: Domain; readonly report: ErasureReport; readonly receiptUrl: string };
 
 /** What was erased of somebody, for them to keep; it holds nothing personal. */
-export const erasedPage = ({ report, receiptUrl }: ErasedView): Page => {
+export const erasedPage = ({ domain, report, receiptUrl }: ErasedView): Page => {
   const { userId, isDone, asked, keyDestroyedAt, sealed, followed, parts, kept } = report;
+  const staying = stayingWithout(domain)
+    .map(({ name, says }) => `${capital(says)}: ${kept[name] ?? 0}.`)
+    .join(' ');
   const title = isDone ? 'Your account is deleted' : 'Your account is being deleted';
   return {
     title,
@@ -31,7 +37,7 @@ ${parts.map(({ part, left }) => html`<tr><td>${part}</td><td>${left === 0 ? 'not
 <p>Events are never removed. Of those that hold something of yours, which nobody can open any more, there are ${total(sealed)};
 of deletions that follow from yours, ${total(followed)}.</p>
 <h2>What stays without you</h2>
-<p>Published articles: ${kept.publishedArticles}. Comments without their text: ${kept.commentsWithoutText}.</p>
+<p>${staying === '' ? 'Nothing.' : staying}</p>
 <h2>Your receipt</h2>
 <p>This address shows the page again, at any time; only who has it can see it. Print the page, or keep the address.</p>
 <p class="link-shown">${receiptUrl}</p>`,

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, prose, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import { endingWith, erasedIn, stayingWithout } from './references.ts';
+
+const base = domain({ name: 'office', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+const claim = aggregate('claim', {
+  owner: 'clerk',
+  fields: { clerk: ref(user), decider: ref(user).optional(), title: line(9), status: states('open', 'sent', 'paid') },
+  events: {
+    made: { creates: ['title'] },
+    sent: { sets: { status: 'sent', decider: 'caller' } },
+    paid: { sets: { status: 'paid' } },
+    dropped: { ends: true },
+  },
+  commands: { make: { emits: 'made' }, send: { emits: 'sent' }, pay: { emits: 'paid' }, drop: { emits: 'dropped' } },
+  rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
+  reactions: { clerk: { deleted: { run: 'drop', when: ['open', 'sent'] } } },
+});
+const note = aggregate('note', {
+  owner: 'clerk',
+  fields: { clerk: ref(user), text: prose(9).personal({ erased: '[deleted]' }) },
+  events: { made: { creates: ['text'] }, dropped: { ends: true } },
+  commands: { make: { emits: 'made' }, drop: { emits: 'dropped' } },
+  rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
+  reactions: { clerk: { deleted: { run: 'drop' } } },
+});
+const office = assemble(base, [claim, note]);
+const says = (namings: readonly { readonly says: string }[]) => namings.map((each) => each.says);
+
+test('of what names a person it follows what ends with them, and what stays without them', () => {
+  expect(says(endingWith(publishing))).toEqual(['draft articles']);
+  expect(stayingWithout(publishing).map(({ name }) => name)).toEqual(['publishedArticles', 'commentsWithoutText']);
+  expect(says(stayingWithout(publishing))).toEqual(['published articles', 'comments without their text']);
+  expect(erasedIn(publishing).map(({ kind, fields }) => [kind.name, ...fields])).toEqual([
+    ['user', 'name', 'email'],
+    ['comment', 'text'],
+  ]);
+});
+
+test('what ends with one of two whom it names stays where it names the other', () => {
+  expect(says(endingWith(office))).toEqual(['open or sent claims', 'notes']);
+  expect(says(stayingWithout(office))).toEqual(['open claims', 'sent claims', 'paid claims']);
+  const [open] = stayingWithout(office);
+  expect(open?.where).toBe(
+    `(t.clerk_id = $1 or t.decider_id = $1) and (t.clerk_id = $1 and (t.status = 'open' or t.status = 'sent')) is not true and t.status = 'open'`,
+  );
+});
