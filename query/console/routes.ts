@@ -32,11 +32,15 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
     .use('/console', lazily);
 };
 
+/** The kernel's own. */
+const WEBHOOKS = ['webhook', 'webhooks'] as const;
+
 const serve = (options: ConsoleOptions): Router => {
   const application = readApplication();
   const home = new URL('/console', options.publicUrl).href;
   const scope = ['openid', 'profile', ...policyOf(options.domain).scopes].join(' ');
-  const page = consolePage(application, { home, issuer: options.issuerUrl, scope });
+  const kinds = [...Object.values(options.domain.kinds).map(({ name, path }) => [name, path] as const), WEBHOOKS];
+  const page = consolePage(application, { home, issuer: options.issuerUrl, scope, kinds });
   // The paths of assets are whole, and this is mounted.
   const files = new Map(application.assets.map((asset) => [asset.path, answerAsset(asset)]));
   const answer = answerPage(page, contentSecurityPolicy([options.publicUrl, options.issuerUrl]));

@@ -1,12 +1,10 @@
 import { html } from './html.ts';
-
-const SHOWN = /^(user|article|comment|webhook)-(\d+)$/;
-const PATHS: Readonly<Record<string, string>> = { user: 'users', article: 'articles', comment: 'comments', webhook: 'webhooks' };
+import { kinds } from './kinds.ts';
 
 /** Where the history of what events name as their subject is shown; nowhere for what has none, such as a session. */
 export const pathOfSubject = (subject: string): string | undefined => {
-  const [, kind = '', id = ''] = SHOWN.exec(subject) ?? [];
-  const path = PATHS[kind];
+  const [, kind, id] = /^(\w+)-(\d+)$/.exec(subject) ?? [];
+  const path = kinds().find(({ name }) => name === kind)?.path;
   return path === undefined ? undefined : `/console/items/${path}/${id}`;
 };
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { nextOf } from './api.ts';
 import { settingsOf } from './clients/settings.ts';
 import { toneOf } from './item/changes.ts';
@@ -22,8 +22,10 @@ test('every problem has an advice, and what is not known leads to the log', () =
 });
 
 test('items that have a history have a page', () => {
+  vi.stubGlobal('document', { body: { dataset: { kinds: JSON.stringify([['article', 'articles']]) } } });
   expect(pathOfSubject('article-8001')).toBe('/console/items/articles/8001');
-  expect([pathOfSubject('session-abc'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual([undefined, undefined, undefined]);
+  expect([pathOfSubject('session-abc'), pathOfSubject('comment-8001'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual(Array(4).fill(undefined));
+  vi.unstubAllGlobals();
 });
 
 test('values of JSON are told as people read them', () => {

@@ -1,5 +1,6 @@
 import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
+import { exampleOf, kinds } from '../kinds.ts';
 import { put } from '../router.ts';
 
 type EventType = { readonly type: string };
@@ -31,7 +32,7 @@ export const Filters = ({ search }: { readonly search: URLSearchParams }) => {
       <option value="">all</option>
       ${known.map((type) => html`<option value=${type}>${type}</option>`)}
     </select></label>
-    <label>Item <input type="text" placeholder="article-8001" spellcheck="false" autocapitalize="off" value=${search.get('subject') ?? ''} onChange=${onChange('subject')} /></label>
+    <label>Item <input type="text" placeholder=${exampleOf(kinds()[1])} spellcheck="false" autocapitalize="off" value=${search.get('subject') ?? ''} onChange=${onChange('subject')} /></label>
     <label>By <input type="text" placeholder="user:7001" spellcheck="false" autocapitalize="off" value=${search.get('actor') ?? ''} onChange=${onChange('actor')} /></label>
   </form>`;
 };

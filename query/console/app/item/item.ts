@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import { useAsked, usePages } from '../asking.ts';
 import { html } from '../html.ts';
+import { kinds, spoken } from '../kinds.ts';
 import { Actor } from '../names.ts';
 import { Heading, Problem, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
@@ -10,7 +11,6 @@ import { Changes } from './changes.ts';
 import { Fields } from './fields.ts';
 
 const SETTLES_MS = 200;
-const SINGULAR: Readonly<Record<string, string>> = { users: 'User', articles: 'Article', comments: 'Comment', webhooks: 'Webhook' };
 
 /** What has happened to an item, and what it was at each time. */
 export const ItemPage = ({ place: { parameters } }: { readonly place: Place }) => {
@@ -34,8 +34,14 @@ export const ItemPage = ({ place: { parameters } }: { readonly place: Place }) =
   };
   return html`
     <p class="back"><a href="/console/items">Another item</a></p>
-    <${Heading} title=${`${SINGULAR[kind] ?? kind} ${id}`} />
+    <${Heading} title=${`${titleOf(kind)} ${id}`} />
     <${Whole} asked=${history} show=${show} />`;
+};
+
+const titleOf = (path: string): string => {
+  const kind = kinds().find((each) => each.path === path);
+  const name = kind === undefined ? path : spoken(kind);
+  return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
 type SliderOptions = { readonly entries: readonly HistoryEntry[]; readonly version: number; readonly choose: (version: number) => void };

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { html } from '../html.ts';
+import { exampleOf, kinds } from '../kinds.ts';
 import { pathOfSubject } from '../names.ts';
 import { Heading } from '../parts.ts';
 import { go } from '../router.ts';
@@ -18,8 +19,8 @@ export const Items = () => {
     <${Heading} title="Items" />
     <p>The whole history of one item: who changed what, and what it was at any time. Items that you see in the <a href="/console/feed">feed</a> lead there too.</p>
     <form class="filters" onSubmit=${onSubmit}>
-      <label>Item <input name="item" type="text" required placeholder="article-8001" spellcheck="false" autocapitalize="off" aria-describedby="item-hint" aria-invalid=${isWrong} /></label>
+      <label>Item <input name="item" type="text" required placeholder=${exampleOf(kinds()[1])} spellcheck="false" autocapitalize="off" aria-describedby="item-hint" aria-invalid=${isWrong} /></label>
       <button class="primary">Show its history</button>
     </form>
-    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>A user, article, comment or webhook by its number, such as <code>user-7001</code>, <code>article-8001</code>, <code>comment-9001</code> or <code>webhook-5001</code>.</p>`;
+    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>By its kind and its number: ${kinds().map((kind, index) => html`${index > 0 && ', '}<code>${exampleOf(kind)}</code>`)}.</p>`;
 };
