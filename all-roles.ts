@@ -1,3 +1,4 @@
+import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
@@ -58,9 +59,8 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
 /** As every link names it; a port that the system chose is known only now. */
 const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
 
-/** Those of the first aggregate that the domain declares. */
 const exampleScopes = (domain: Domain): string => {
-  const path = Object.values(domain.kinds).find(({ name }) => name !== 'user')?.path ?? 'users';
+  const { path } = exampleKind(domain);
   return policyOf(domain)
     .scopes.filter((scope) => scope === `read:${path}` || scope === `write:${path}`)
     .join(' ');

@@ -28,8 +28,8 @@ export const clientCreate: Command = {
     'require-dpop': { type: 'boolean', description: 'Gets only tokens that are bound to a key.' },
   },
   examples: [
-    `client create 'Importer' --id importer --service --role author --scope 'read:articles write:articles'`,
-    `client create 'Web' --redirect-uri https://app.example/callback --scope 'openid read:articles'`,
+    `client create 'Importer' --id importer --service --role {role} --scope 'read:{path} write:{path}'`,
+    `client create 'Web' --redirect-uri https://app.example/callback --scope 'openid read:{path}'`,
   ],
   async run(given, terminal) {
     const { id, settings } = readRequest(terminal.domain, given);

@@ -14,7 +14,7 @@ export const clientGrantScopes: Command = {
     all: { type: 'boolean', description: 'Every client that lacks a scope which is new.' },
     scope: { type: 'string', placeholder: '<scopes>', description: 'These instead, separated by spaces.' },
   },
-  examples: ['client grant-scopes --all', 'client grant-scopes importer', `client grant-scopes importer --scope 'read:comments'`],
+  examples: ['client grant-scopes --all', 'client grant-scopes importer', `client grant-scopes importer --scope 'read:{path}'`],
   async run({ positionals: [id], flags, values }, terminal) {
     if (flags.has('all') === (id !== undefined)) throw new UsageError('say which client: its <id>, or --all');
     const wanted = values.get('scope')?.at(-1)?.split(' ').filter(Boolean);

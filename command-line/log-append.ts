@@ -27,7 +27,7 @@ export const logAppend: Command = {
       description: 'Refuses unless the stream has this version; 0 expects no stream yet.',
     },
   },
-  examples: [`log append article-42 article.published '{"articleId":42,"authorId":7}' --expected 1`],
+  examples: [`log append user-7 user.updated '{"userId":7,"name":"Ada"}' --expected 1`],
   async run(given, terminal) {
     const { stream, event, expected } = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);

@@ -6,10 +6,10 @@ import { eventJson, eventLine } from './print-event.ts';
 
 export const logShow: Command = {
   name: 'log show',
-  summary: 'Shows all events of one stream, such as article-42.',
+  summary: 'Shows all events of one stream, such as user-7.',
   positionals: ['<stream>'],
   options: { json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' } },
-  examples: ['log show article-42', 'log show user-7 --json'],
+  examples: ['log show {kind}-42', 'log show user-7 --json'],
   async run({ positionals: [stream = ''], flags }, terminal) {
     const print = flags.has('json') ? eventJson : eventLine;
     await using installation = await openInstallation(terminal);

@@ -27,7 +27,7 @@ export const logTail: Command = {
     limit: { type: 'string', placeholder: '<number>', description: `Shows at most so many events of those that are there (${LIMIT}).` },
     json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' },
   },
-  examples: ['log tail', 'log tail --follow --type article.published', 'log tail --from 1 --limit 1000 --json'],
+  examples: ['log tail', 'log tail --follow --type {event}', 'log tail --from 1 --limit 1000 --json'],
   async run(given, terminal) {
     const request = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);

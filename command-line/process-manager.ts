@@ -53,7 +53,7 @@ export const processManagerRetry: Command = {
   summary: 'Has the running command role retry what is parked of a stream at once, also what was skipped.',
   positionals: ['<stream>'],
   options: {},
-  examples: ['process-manager retry comment-42'],
+  examples: ['process-manager retry webhook-42'],
   run: ({ positionals: [name = ''] }, terminal) =>
     withParked(terminal, async (pool) => {
       if (!(await retryParkedTasks(pool, name as StreamName))) throw notParked(name);
@@ -66,7 +66,7 @@ export const processManagerSkip: Command = {
   summary: 'Leaves undone what failed of a stream, and goes on with what waits for it. An erasure cannot be skipped.',
   positionals: ['<stream>'],
   options: {},
-  examples: ['process-manager skip comment-42'],
+  examples: ['process-manager skip webhook-42'],
   run: ({ positionals: [name = ''] }, terminal) =>
     withParked(terminal, async (pool) => {
       const stream = name as StreamName;

@@ -1,3 +1,5 @@
+import { inWordsOf } from '#kernel/registry/example-kind.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { setupFailure } from '#shared/database/failures.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { VERSION_LINE } from '#shared/start-arguments.ts';
@@ -122,7 +124,7 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
   const [first] = args;
   if (first !== undefined && VERSION.has(first)) return terminal.write(VERSION_LINE);
   if (first === undefined || first === 'help' || args.some((argument) => HELP.has(argument))) {
-    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0)));
+    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0), terminal.domain));
   }
   const found = find(args);
   if (found === undefined) throw unknown(args);
@@ -144,14 +146,23 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
   return undefined;
 };
 
-const helpAbout = (words: readonly string[]): string => {
+const helpAbout = (words: readonly string[], domain: Domain): string => {
   if (words.length === 0 || words[0] === 'help') return helpOnCommands(COMMANDS);
   const found = find(words);
-  if (found !== undefined) return helpOn(found.command);
+  if (found !== undefined) return helpOn(inWords(found.command, domain));
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
   if (group.length > 0 && words.length === 1) return helpOnCommands(group);
   throw unknown(words);
 };
+
+/** Its examples are about what there is here. */
+const inWords = ({ options, examples, ...command }: Command, domain: Domain): Command => ({
+  ...command,
+  options: Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [name, { ...option, description: inWordsOf(domain, option.description) }]),
+  ),
+  examples: examples.map((example) => inWordsOf(domain, example)),
+});
 
 const unknown = (args: readonly string[]): UsageError => {
   const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);

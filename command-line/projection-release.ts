@@ -12,7 +12,7 @@ export const projectionRelease: Command = {
   summary: 'Leaves out the event that parks a stream, in every projection from now on, and takes the rest of the stream in.',
   positionals: ['<stream>'],
   options: { yes: { type: 'boolean', description: 'Does it without asking.' } },
-  examples: ['projection release article-42', 'projection release article-42 --yes'],
+  examples: ['projection release {kind}-42', 'projection release {kind}-42 --yes'],
   run: ({ positionals: [name = ''], flags }, terminal) =>
     withProjection(terminal, async (mending) => {
       const stream = name as StreamName;

@@ -12,7 +12,7 @@ export const projectionRetry: Command = {
   summary: 'Takes a parked stream into the read model again, once the cause is mended; or with --all, every one.',
   positionals: ['[<stream>]'],
   options: { all: { type: 'boolean', description: 'Retries everything that is parked.' } },
-  examples: ['projection retry article-42', 'projection retry --all'],
+  examples: ['projection retry {kind}-42', 'projection retry --all'],
   async run(given, terminal) {
     const stream = readRequest(given);
     await withProjection(terminal, async (mending) => {

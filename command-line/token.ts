@@ -27,14 +27,11 @@ export const token: Command = {
     scope: {
       type: 'string',
       placeholder: '<scopes>',
-      description: 'What it is for, such as "read:articles write:articles"; else all that the client has by default.',
+      description: 'What it is for, such as "read:{path} write:{path}"; else all that the client has by default.',
     },
     ...ACCESS_OPTIONS,
   },
-  examples: [
-    `token --scope 'read:articles write:articles'`,
-    'token --client importer --secret annals_secret_… --url https://annals.example',
-  ],
+  examples: [`token --scope 'read:{path} write:{path}'`, 'token --client importer --secret annals_secret_… --url https://annals.example'],
   async run(given, terminal) {
     const request = await readTokenRequest(given, terminal);
     await terminal.write(await requestToken(request));

@@ -60,7 +60,7 @@ export type HandlerDependencies = {
 export type WebhookRules = Pick<WebhookSettings, 'guard' | 'perOwnerMax'>;
 
 /** Whose is what a caller creates: whoever is named, else the caller. */
-export const authorOf = (caller: Caller, named: UserId | undefined, pointer = '/authorId'): UserId => {
+export const ownerOf = (caller: Caller, named: UserId | undefined, pointer: string): UserId => {
   if (named !== undefined) return named;
   if (caller.kind === 'user') return caller.userId;
   throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Is missing.' }] });

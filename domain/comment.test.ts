@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ID, OWNER, rulesOf } from '#kernel/decide/given.ts';
-import { arbitrary } from '#shared/events/arbitrary-event.ts';
+import { arbitrary } from '../test/arbitrary-event.ts';
 import { describeKind } from '../test/decider-properties.ts';
 import { article } from './article.ts';
 import { comment } from './comment.ts';

@@ -7,8 +7,8 @@ import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
-import { authorOf, demand } from '../handler.ts';
-import { demandAuthor } from '../users/demand-author.ts';
+import { demand, ownerOf } from '../handler.ts';
+import { demandOwner } from '../users/demand-owner.ts';
 import type { Asked, Handle, Parts } from './handle.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 
@@ -22,7 +22,7 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
   return (given: Command, sent) => {
     const { caller, circumstances } = sent;
     const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
-    const owner = ownerKey === undefined ? undefined : authorOf(caller, named, `/${ownerKey}`);
+    const owner = ownerKey === undefined ? undefined : ownerOf(caller, named, `/${ownerKey}`);
     const targetFor = (id: number): Target => ({
       decider,
       stream: streamOf(kind, id),
@@ -34,13 +34,13 @@ export const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle
         for (const operation of [command.name, ...command.next.filter((next) => form[next] === true)])
           demand(caller, operationOf(kind, operation), { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
-        const demandOwner = async () => {
-          if (owner !== undefined) await demandAuthor(parts, { authorId: owner, named, pointer: `/${ownerKey}` });
+        const demandPresent = async () => {
+          if (owner !== undefined) await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
         };
         // Whose it would be is told before what they would write, but after what it would stand under.
-        if (kind.parent === undefined) await demandOwner();
+        if (kind.parent === undefined) await demandPresent();
         const events = decider.decide(form, state, contextOf(sent, look));
-        if (kind.parent !== undefined) await demandOwner();
+        if (kind.parent !== undefined) await demandPresent();
         return toEvents(events);
       },
       ...(own && { prepare: own.announce(id, sent) }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { arbitrary } from '#shared/events/arbitrary-event.ts';
+import { arbitrary } from '../../test/arbitrary-event.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
 import { type UserCommand, type UserEvent, user } from '../../test/users.ts';

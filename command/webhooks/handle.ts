@@ -8,8 +8,8 @@ import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
 import type { Target } from '../execute.ts';
-import { authorOf, demand, type HandlerDependencies, type HandlersOf, type Outcome, type Sent } from '../handler.ts';
-import { demandAuthor } from '../users/demand-author.ts';
+import { demand, type HandlerDependencies, type HandlersOf, type Outcome, ownerOf, type Sent } from '../handler.ts';
+import { demandOwner } from '../users/demand-owner.ts';
 import { replacementByPatch } from './patch.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { registrationReader, requestReader, secretReader } from './reveal.ts';
@@ -136,14 +136,14 @@ type Registering = { readonly decide: Decide; readonly quota: Quota };
 const registering =
   ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
-    const ownerId = authorOf(caller, command.ownerId, POINTER);
+    const ownerId = ownerOf(caller, command.ownerId, POINTER);
     const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? toldScopesOf(policyOf(domain)) };
     const targetOf = (id: number): WebhookTarget => ({
       decider: webhook,
       stream: webhookStream(id as WebhookId),
       async decide(state) {
         demand(caller, OPERATION, { resource: { fields: { owner: ownerId } } });
-        await demandAuthor({ domain, states }, { authorId: ownerId, named: command.ownerId, pointer: POINTER });
+        await demandOwner({ domain, states }, { ownerId, named: command.ownerId, pointer: POINTER });
         await quota.demandRoom(ownerId);
         return decide({ ...command, webhookId: id as WebhookId, ...made }, state);
       },

@@ -10,7 +10,10 @@ export type ConsoleFacts = {
 };
 
 /** The same for every address of the console; modules are named so that none waits until another has asked for it. */
-export const consolePage = ({ start, styles, assets }: Application, { home, issuer, scope, kinds }: ConsoleFacts): string => `<!doctype html>
+export const consolePage = (
+  { start, styles, assets }: Application,
+  { home, issuer, scope, kinds }: ConsoleFacts,
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -13,7 +13,7 @@ export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Gr
   {
     title: 'Reference',
     pages: [
-      startPage,
+      startPage(options.domain),
       restPage(assets, options),
       graphqlPage(options.domain),
       eventsPage(options.domain),

@@ -1,3 +1,5 @@
+import { capital, spaced } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { START_PATH } from './frame.ts';
 import { guidePath } from './guides/links.ts';
@@ -5,10 +7,10 @@ import { type DocsPage, hrefFrom } from './page.ts';
 
 type Task = { readonly title: string; readonly text: string; readonly links: readonly (readonly [path: string, text: string])[] };
 
-const TASKS: readonly Task[] = [
+const tasksOf = (domain: Domain): readonly Task[] => [
   {
     title: 'Ask and change',
-    text: 'Articles, comments and users as resources with links, or with exactly the fields that you name.',
+    text: `${capital(things(domain).join(', '))} as resources with links, or with exactly the fields that you name.`,
     links: [
       ['/docs/rest', 'Every operation of REST'],
       ['/docs/graphql', 'The schema of GraphQL'],
@@ -55,17 +57,20 @@ const TASKS: readonly Task[] = [
   },
 ];
 
-export const startPage: DocsPage = {
+/** As people read them. */
+const things = ({ kinds }: Domain): readonly string[] => Object.values(kinds).map(({ plural }) => spaced(plural));
+
+export const startPage = (domain: Domain): DocsPage => ({
   path: START_PATH,
   title: 'Start',
   scripts: ['former-address.js'],
   content: () => ({
     body: html`<h1>Annals</h1>
-<p class="lead">An event-sourced backend for publishing: users, articles, comments. Every change is an event, recorded once and never edited, and from then on
+<p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event, recorded once and never edited, and from then on
 readable, streamable, sent to webhooks, and open to audit.</p>
 <p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> goes from a clone to an application that follows changes.</p>
 <div class="tasks">
-${TASKS.map(taskCard)}</div>
+${tasksOf(domain).map(taskCard)}</div>
 <h2 id="for-programs">For programs</h2>
 <ul>
 <li><a href="${href('/openapi.json')}">openapi.json</a>: OpenAPI 3.1 of REST</li>
@@ -79,7 +84,7 @@ ${TASKS.map(taskCard)}</div>
 </ul>`,
     sections: [],
   }),
-};
+});
 
 const href = (path: string): string => hrefFrom(START_PATH, path);
 

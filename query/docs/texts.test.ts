@@ -3,6 +3,7 @@ import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Token } from 'marked';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { SETTINGS } from '#shared/settings.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { anchorsOf } from './guides/anchors.ts';
@@ -92,7 +93,8 @@ test('every command that the texts name is one of `annals`', async () => {
   expect(unknown).toEqual([]);
 });
 
-const terminal = { write: () => undefined, complain: () => undefined } as unknown as Parameters<typeof runCommandLine>[1];
+type Terminal = Parameters<typeof runCommandLine>[1];
+const terminal = { domain: publishing, write: () => undefined, complain: () => undefined } as unknown as Terminal;
 
 /** A second word may be an argument of the first. */
 const isCommand = async (words: readonly string[]): Promise<boolean> => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { instant } from '#shared/instant.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
@@ -34,7 +35,7 @@ const readTypes = (domain: Domain): DocumentNode =>
     ...readdirSync(FOLDER)
       .filter((name) => name.endsWith('.graphql'))
       .sort()
-      .map((name) => parse(withFilters(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),
+      .map((name) => parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8'))))),
     parse(domainSdl(domain)),
   ]);
 

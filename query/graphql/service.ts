@@ -101,7 +101,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     before,
   });
   // Before the endpoint, which takes the same path; without the schema, an editor is of no use.
-  const routes = Router().use(...(introspection ? [graphiqlRoutes()] : []), endpoint.routes);
+  const routes = Router().use(...(introspection ? [graphiqlRoutes(domain)] : []), endpoint.routes);
   const refusals = answerGraphqlErrors(log, costMax);
   const shortWay: ShortWay = { ...endpoint.shortWay, failures: [refusals] };
   const resources = opening.move();

@@ -56,10 +56,19 @@ const WITH_SECRET = {
   _links: { self: { href: '/webhooks/6001' } },
 } as const;
 
+const NEW_CLIENT = {
+  clientId: 'importer',
+  name: 'Importer',
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  scopes: ['read:users', 'write:users'],
+};
+
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
-  return { ...KERNEL_EXAMPLES, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds) };
+  const NewClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
+  return { ...KERNEL_EXAMPLES, NewClient, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds) };
 };
 
 type Examples = Readonly<Record<string, JsonObject | readonly JsonObject[]>>;
@@ -90,14 +99,6 @@ const KERNEL_EXAMPLES: Examples = {
   WrittenWebhook: { ...WITH_SECRET, withheld: [] },
   Client: CLIENT,
   ClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
-  NewClient: {
-    clientId: 'importer',
-    name: 'Importer',
-    grantTypes: ['client_credentials'],
-    tokenEndpointAuthMethod: 'client_secret_basic',
-    scopes: ['read:users', 'write:users'],
-    serviceAccountRole: 'author',
-  },
   ClientReplacement: SERVICE,
   ClientPatch: { scopes: ['read:users'] },
   Delivery: {

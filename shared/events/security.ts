@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
+import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
@@ -48,14 +49,14 @@ const SESSION_EVENTS = {
   }),
 };
 
-const GRANT_EVENTS = {
+const grantEventsOf = (domain: Domain) => ({
   'grant.consented': defineEvent({
     ...common,
     type: 'grant.consented',
     description: 'A user allowed a client to act for them within scopes.',
     stream: grant,
     schema: z.strictObject({ grantId: token, userId, clientId: token, scopes: names }),
-    example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', scopes: ['read:articles'] },
+    example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', scopes: [`read:${exampleKind(domain).path}`] },
   }),
   'grant.revoked': defineEvent({
     ...common,
@@ -78,7 +79,7 @@ const GRANT_EVENTS = {
     }),
     example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', reused: 'refresh_token' },
   }),
-};
+});
 
 const CLIENT_EVENTS = {
   'client.registered': defineEvent({
@@ -145,7 +146,7 @@ const invitationEventsOf = (domain: Domain) => ({
 /** Roles are the domain’s. */
 export const securityEventsOf = (domain: Domain) => ({
   ...SESSION_EVENTS,
-  ...GRANT_EVENTS,
+  ...grantEventsOf(domain),
   ...CLIENT_EVENTS,
   ...ACCOUNT_EVENTS,
   ...invitationEventsOf(domain),

@@ -24,7 +24,9 @@ test('every problem has an advice, and what is not known leads to the log', () =
 test('items that have a history have a page', () => {
   vi.stubGlobal('document', { body: { dataset: { kinds: JSON.stringify([['article', 'articles']]) } } });
   expect(pathOfSubject('article-8001')).toBe('/console/items/articles/8001');
-  expect([pathOfSubject('session-abc'), pathOfSubject('comment-8001'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual(Array(4).fill(undefined));
+  expect([pathOfSubject('session-abc'), pathOfSubject('comment-8001'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual(
+    Array(4).fill(undefined),
+  );
   vi.unstubAllGlobals();
 });
 

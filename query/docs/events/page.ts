@@ -1,5 +1,6 @@
 import { always } from '#kernel/conditions/expression.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
+import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -32,7 +33,7 @@ const readContent = async (domain: Domain): Promise<Content> => {
   const entries = new Map<EventDefinition, Html>();
   for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type, policyOf(domain)));
   return {
-    body: html`${INTRODUCTION}
+    body: html`${introductionOf(domain)}
 ${filterField('Find a type or a field')}
 ${kinds.map(({ id, title, types }) => html`<h2 id="${id}">${title}</h2>\n${types.map((type) => entries.get(type))}`)}`,
     sections: kinds.map(({ id, title }) => ({ id, title })),
@@ -51,11 +52,11 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
   return [...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })), { ...INSIDE, types: inside }];
 };
 
-const INTRODUCTION = html`<h1>Events</h1>
+const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
 <p>Whatever happens is an event. Every way to hear of it tells the same one, under the same id and at the same cursor: in
 <a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, by <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
 to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
-The feed needs <code>read:events</code>. What is public needs no other scope; what happened to your drafts, say, needs <code>read:articles</code> as well.
+The feed needs <code>read:events</code>. What is public needs no other scope; what is not needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Who hears of it, in words. */

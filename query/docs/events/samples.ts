@@ -1,3 +1,6 @@
+import { exampleValue } from '#kernel/events/definitions.ts';
+import { shownFields } from '#kernel/registry/example-kind.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
@@ -7,7 +10,7 @@ import type { Caller, Policy } from '#shared/policy.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
 import { createRepresentation } from '../../events/representation.ts';
-import { type Happening, happeningOf } from '../../graphql/subscriptions/happening.ts';
+import { happeningOf } from '../../graphql/subscriptions/happening.ts';
 import { eventMessage } from '../../sse/messages.ts';
 
 /** One event wherever it is told, made by what tells it. */
@@ -38,7 +41,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });
   const { kind, subjectId } = happeningOf(policy.domain, change, cursor);
   // What is gone is shown to nobody.
-  const item = kind !== undefined && !type.endsWith('.deleted') ? ITEMS[kind] : undefined;
+  const item = kind !== undefined && !type.endsWith('.deleted') ? itemOf(policy.domain, kind) : undefined;
   return {
     message: eventMessage({ id: cursor, data: JSON.stringify(event) })
       .toString()
@@ -76,9 +79,10 @@ export const changeOf = (definition: EventDefinition, example: JsonObject): Chan
 const keyIn = ({ stream: { key }, example }: EventDefinition): string => (key === null ? 'key' : String(example[key]));
 
 /** What a subscription may ask of the item that it happened to, as the item is now. */
-const ITEMS: Readonly<Record<NonNullable<Happening['kind']>, JsonObject>> = {
-  article: { title: 'On engines', status: 'published' },
-  comment: { text: 'Well said.' },
-  user: { name: 'Ada Lovelace' },
-  webhook: { url: 'https://example.com/hooks', enabled: true },
+const itemOf = (domain: Domain, name: string): JsonObject => {
+  const kind = domain.kinds[name];
+  if (kind === undefined) return { url: 'https://example.com/hooks', enabled: true };
+  const exampleIn = (field: string): unknown =>
+    kind.fields[field]?.kind === 'states' ? kind.fields[field]?.values?.at(-1) : exampleValue(domain, kind.fields[field]);
+  return Object.fromEntries(shownFields(kind).map((field) => [field, exampleIn(field)])) as JsonObject;
 };

@@ -1,3 +1,4 @@
+import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { OpenApiOptions } from '../../openapi/document.ts';
 import { conventionsOf } from '../../openapi/introduction.ts';
@@ -61,9 +62,11 @@ ${codeBlock(registrationOf(options))}
 </details>
 <noscript><p>To try them needs scripts.</p></noscript>`;
 
-const registrationOf = ({ publicUrl }: OpenApiOptions): string =>
-  `npm run annals -- client create Reference --id reference --auth none \\
-  --redirect-uri ${new URL(REDIRECT_PATH, publicUrl).href} --scope 'read:articles write:articles'`;
+const registrationOf = ({ domain, publicUrl }: OpenApiOptions): string => {
+  const { path } = exampleKind(domain);
+  return `npm run annals -- client create Reference --id reference --auth none \\
+  --redirect-uri ${new URL(REDIRECT_PATH, publicUrl).href} --scope 'read:${path} write:${path}'`;
+};
 
 const tagChapter = (name: string, text: string, description: Description): Html => html`<h2 id="${tagId(name)}">${name}</h2>
 <p>${renderLine(text)}</p>

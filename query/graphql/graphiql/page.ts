@@ -1,10 +1,19 @@
+import { exampleKind, shownFields } from '#kernel/registry/example-kind.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { listsOf } from '../names.ts';
 import type { Assets } from './assets.ts';
 
 /** Relative to `/graphql`. */
 const hrefOf = ({ path }: { readonly path: string }): string => path.slice(1);
 
+/** What the first query is about. */
+const latestOf = (domain: Domain): { readonly list: string; readonly fields: readonly string[] } => {
+  const kind = exampleKind(domain);
+  return { list: listsOf(kind), fields: ['id', ...shownFields(kind)] };
+};
+
 /** GraphiQL; the workers of its editors are loaded by script. */
-export const graphiqlPage = ({ bundle, start, theme, style, ...workers }: Assets): string => `<!doctype html>
+export const graphiqlPage = ({ bundle, start, theme, style, ...workers }: Assets, domain: Domain): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -16,7 +25,7 @@ export const graphiqlPage = ({ bundle, start, theme, style, ...workers }: Assets
 <link rel="stylesheet" href="${hrefOf(style)}">
 <script src="${hrefOf(bundle)}" defer></script>
 <script src="${hrefOf(start)}" defer data-editor-worker="${hrefOf(workers.editorWorker)}" data-json-worker="${hrefOf(workers.jsonWorker)}"
-  data-graphql-worker="${hrefOf(workers.graphqlWorker)}"></script>
+  data-graphql-worker="${hrefOf(workers.graphqlWorker)}" data-latest='${JSON.stringify(latestOf(domain))}'></script>
 </head>
 <body>
 <main id="graphiql"><p class="loading">GraphiQL is being loaded …</p></main>

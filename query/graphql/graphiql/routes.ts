@@ -1,14 +1,15 @@
 import { type RequestHandler, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { answerAsset } from '../../pages/asset.ts';
 import { answerPage } from '../../pages/page.ts';
 import { readAssets } from './assets.ts';
 import { graphiqlPage } from './page.ts';
 
 /** `GET /graphql` for browsers: an editor for queries, served by ourselves to the last byte. */
-export const graphiqlRoutes = (): Router => {
+export const graphiqlRoutes = (domain: Domain): Router => {
   let loading: Promise<Router> | undefined;
   const load: RequestHandler = async (request, response, next) => {
-    loading ??= createRoutes();
+    loading ??= createRoutes(domain);
     (await loading)(request, response, next);
   };
   return (
@@ -20,10 +21,10 @@ export const graphiqlRoutes = (): Router => {
   );
 };
 
-const createRoutes = async (): Promise<Router> => {
+const createRoutes = async (domain: Domain): Promise<Router> => {
   const assets = await readAssets();
   const router = Router({ strict: true })
-    .get('/graphql', answerPage(graphiqlPage(assets), CONTENT_SECURITY_POLICY))
+    .get('/graphql', answerPage(graphiqlPage(assets, domain), CONTENT_SECURITY_POLICY))
     // Addresses in the page are relative to the path without it.
     .get('/graphql/', (_request, response) => response.redirect(308, '../graphql'));
   for (const asset of Object.values(assets)) router.get(asset.path, answerAsset(asset));

@@ -6,23 +6,22 @@ window.MonacoEnvironment = {
   getWorkerUrl: (_module, label) => new URL(workers[label] ?? editorWorker, location.href).href,
 };
 
+// What the domain has, as the server says.
+const latest = JSON.parse(document.currentScript.dataset.latest);
+
 const WELCOME = `# Ctrl+Enter runs, Ctrl+Space completes.
 # A token goes under “Headers”:
 # {"Authorization": "Bearer …"}
 # npm run -s token   prints one.
-# What happens from now on: subscription { articlePublished { type article { title } } }
+# What happens from now on: subscription { changes { type at subjectId } }
 
 query Latest {
   me {
     name
     role
   }
-  posts(limit: 5) {
-    title
-    status
-    author {
-      name
-    }
+  ${latest.list}(limit: 5) {
+    ${latest.fields.join('\n    ')}
   }
 }
 `;

@@ -5,11 +5,11 @@ import type { States } from '../states.ts';
 import { userStream, usersOf } from './user.ts';
 
 /**
- * Demands that whoever is to be the author, or the owner, is there. Whoever is remembered is taken to be there still:
+ * Demands that whoever is to be the owner is there. Whoever is remembered is taken to be there still:
  * what a deletion that comes between leaves behind is followed up by the process manager.
  */
-export const demandAuthor = async (seen: Seen, { authorId, named, pointer = '/authorId' }: Author): Promise<void> => {
-  const absence = await absenceOf(seen, authorId);
+export const demandOwner = async (seen: Seen, { ownerId, named, pointer }: Owner): Promise<void> => {
+  const absence = await absenceOf(seen, ownerId);
   if (absence === undefined) return;
   // Whoever is named is a field of the command; whoever is not is the caller.
   throw named === undefined
@@ -19,7 +19,7 @@ export const demandAuthor = async (seen: Seen, { authorId, named, pointer = '/au
 
 type Seen = { readonly domain: Domain; readonly states: States };
 /** `pointer` is where the command names them, if it does. */
-type Author = { readonly authorId: UserId; readonly named: UserId | undefined; readonly pointer?: string };
+type Owner = { readonly ownerId: UserId; readonly named: UserId | undefined; readonly pointer: string };
 
 const absenceOf = async ({ domain, states }: Seen, userId: UserId): Promise<RejectionCode | undefined> => {
   const [users, stream] = [usersOf(domain), userStream(userId)];

@@ -1,9 +1,27 @@
 import fc from 'fast-check';
 import * as values from '#kernel/declare/values.ts';
 import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { AnnalsEvent, EventOf, EventType } from '#shared/events/catalogue.ts';
+import { DISABLED_REASONS } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { AnnalsEvent, EventOf, EventType } from './catalogue.ts';
-import { DISABLED_REASONS } from './webhook.ts';
+
+/** For tests that read events of publishing by name. */
+type Article = { readonly articleId: ArticleId; readonly authorId: UserId };
+type Content = { readonly title: string; readonly body: string; readonly tags: readonly string[]; readonly cover: string | null };
+type Comment = { readonly commentId: CommentId; readonly articleId: ArticleId; readonly authorId: UserId };
+
+declare module '#shared/events/declared.ts' {
+  interface DeclaredEvents {
+    readonly 'article.drafted': Article & Content;
+    readonly 'article.edited': Article & Partial<Content>;
+    readonly 'article.published': Article;
+    readonly 'article.unpublished': Article;
+    readonly 'article.deleted': Article;
+    readonly 'comment.added': Comment & { readonly text: string | null };
+    readonly 'comment.edited': Comment & { readonly text: string | null };
+    readonly 'comment.deleted': Comment;
+  }
+}
 
 /** For property tests: values that the fields accept, odd ones among them. */
 const ids = fc.oneof(
