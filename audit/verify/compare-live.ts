@@ -9,6 +9,7 @@ const KEYS = {
   removed: `kind || ' ' || id`,
   parked: 'stream',
 } as const;
+export const BOOKKEEPING: readonly string[] = Object.keys(KEYS);
 
 /** The read model in use, held against the one that was just made from the log: all columns that are written, except when something was parked. */
 export const liveComparisons = async (connection: Connection, tables: Tables, schema: string): Promise<readonly Comparison[]> => {

@@ -13,7 +13,7 @@ import { useReadModel } from '../../projector/service.ts';
 import { followOperators } from '../../projector/swap.ts';
 import { lockVersions } from '../../projector/versions.ts';
 import { foldComparisons } from './compare-fold.ts';
-import { liveComparisons } from './compare-live.ts';
+import { BOOKKEEPING, liveComparisons } from './compare-live.ts';
 import { compareKeptDigest, compareSignedDigest, readSignedDigest } from './digests.ts';
 import { listExceptions, tellDamaged } from './exceptions.ts';
 import { checkLeftOut } from './left-out.ts';
@@ -77,7 +77,7 @@ const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Pro
 };
 
 /** All tables of a read model that say something of the log. */
-const namesOf = ({ withItems }: Tables): readonly string[] => [...withItems.map(({ name }) => name), 'departed', 'removed', 'parked'];
+const namesOf = ({ withItems }: Tables): readonly string[] => [...withItems.map(({ name }) => name), ...BOOKKEEPING];
 
 /** Everything is in the tables, and the planner knows of them: what is still to come is little. */
 const settle = async ({ verification: { pool, tables, onProgress }, schema, fold }: Proving): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Finding, Report, RowFinding } from '#shared/audit/verification-report.ts';
+import { BOOKKEEPING } from './compare-live.ts';
 
 /** The report as lines for people: what was proven and up to where, what was not, and everything that differs. */
 export const summaryOf = (report: Report): readonly string[] => [
@@ -23,6 +24,8 @@ const proven = ({ outcome, log, readModel, chain, tookMs }: Report): readonly st
 
 const readModelLine = ({ position, rows, isComparedWithLive, signedDigest }: NonNullable<Report['readModel']>): string => {
   const counts = Object.entries(rows)
+    // What is kept beside the aggregates is told where there is any.
+    .filter(([table, count]) => count > 0 || !BOOKKEEPING.includes(table))
     .map(([table, count]) => `${number(count)} ${table}`)
     .join(', ');
   const where = `The read model at position ${position}`;

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { Report } from '#shared/audit/verification-report.ts';
+import { summaryOf } from './summary.ts';
+
+const none = { total: 0, listed: [] };
+
+const reportWith = (rows: Readonly<Record<string, number>>) =>
+  ({
+    outcome: 'proven',
+    tookMs: 1_000,
+    log: { position: 9, events: 9 },
+    chain: { chained: 9, signed: 9, unproven: { since: null, events: 0 } },
+    readModel: { position: 9, rows, isComparedWithLive: true, signedDigest: null },
+    parked: none,
+    leftOut: none,
+    findings: { ...none, byKind: {} },
+  }) as unknown as Report;
+
+test('it counts the rows of every aggregate, and of what is kept beside them where there is any', () => {
+  const line = (rows: Readonly<Record<string, number>>) => summaryOf(reportWith(rows)).find((each) => each.startsWith('The read model'));
+  const none = { users: 2, articles: 0, departed: 0, removed: 0, parked: 0 };
+  expect(line(none)).toMatch(/: 2 users, 0 articles\.$/);
+  expect(line({ ...none, parked: 1 })).toMatch(/: 2 users, 0 articles, 1 parked\.$/);
+});
