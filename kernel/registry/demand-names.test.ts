@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { PAGE_PATHS } from '../../auth/pages/page-paths.ts';
+import { ROUTES } from '../../auth/provider/configuration.ts';
 import { domain } from '../declare/domain.ts';
 import { choice, type Fields, integer, line, ref } from '../declare/fields.ts';
 import { TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
@@ -28,6 +31,19 @@ const refused = (...kinds: readonly ReturnType<typeof kindOf>[]) => {
     return (error as Error).message;
   }
 };
+
+test('no path of the kernel can be that of an aggregate', () => {
+  const served = [
+    ...Object.values(operationsOf(publishing)).flatMap((each) => ('use' in each ? [] : each.path)),
+    ...[...PAGE_PATHS, ...Object.values(ROUTES)],
+  ];
+  const firsts = new Set(served.map((path) => path.split('/')[1] ?? '').filter((first) => /^[a-z-]+$/.test(first) && first !== 'users'));
+  expect(firsts.size).toBeGreaterThan(15);
+  for (const first of firsts) {
+    const plural = first.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    expect(refused(kindOf('claim', { names: { plural } })), first).toMatch(/ is a (?:path|table) of the kernel: give it another name\.$/);
+  }
+});
 
 test.each([
   [kindOf('Claim'), 'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.'],
