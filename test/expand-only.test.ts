@@ -26,7 +26,11 @@ test('no migration disturbs processes that do not know it', async () => {
   expect((await Promise.all(found)).flat()).toEqual([]);
 });
 
-const before = { name: '1', sql: 'create table thing (id int primary key, name varchar(9), note text)' };
+const before = {
+  name: '1',
+  sql: `create table thing (id int primary key constraint "is right" check (id > 0), name varchar(9), note text, constraint no_check unique (note));
+        alter table thing add constraint named check (name > '')`,
+};
 
 test.each([
   ['drop table thing', 'has a DropStmt'],
@@ -43,6 +47,7 @@ test.each([
   ['alter table thing add column more int default 1 check (more > 0)', 'adds thing.more'],
   ['alter table thing add constraint one unique (note)', 'alters thing (AddConstraint)'],
   ['alter table thing add check (id > 0)', 'alters thing (AddConstraint)'],
+  ['alter table thing drop constraint no_check', 'alters thing.no_check (DropConstraint)'],
   ['create unique index on thing (note)', 'makes unique what is in thing'],
   ['create trigger t before update on thing execute function f()', 'has a trigger on thing'],
   ["create or replace function f() returns int language sql as 'select 1'", 'replaces a function'],
@@ -65,6 +70,7 @@ test.each([
   'alter table thing add column more int, add column most int not null default 1; update thing set more = 1; create index on thing (more)',
   'alter table thing alter column name type varchar(9), alter column name set statistics 0',
   'alter table thing drop constraint thing_name_check',
+  'alter table thing drop constraint named, drop constraint "is right"',
   "create function g() returns int language sql as 'select 1'",
   '-- Unused since 0.2.0, which reads remarks instead.\nalter table thing drop column note',
 ])('%s disturbs nobody', async (sql) => {

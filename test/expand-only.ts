@@ -1,4 +1,4 @@
-import { type ColumnDef, type Node, parse, type RangeVar, type TypeName } from 'libpg-query';
+import { type ColumnDef, type Constraint, type Node, parse, type RangeVar, type TypeName } from 'libpg-query';
 import { isOlder, unusedSinceOf } from '#shared/database/migrate.ts';
 
 /** The migrations of one component, in their order. */
@@ -10,6 +10,7 @@ export type File = { readonly name: string; readonly sql: string };
  */
 export const disturbances = async (files: readonly File[], release: string): Promise<readonly string[]> => {
   const tables: Tables = new Map();
+  const constraints: Constraints = new Map();
   const found: string[] = [];
   for (const { name, sql } of files) {
     const say = (what: string) => void found.push(`${name} ${what}`);
@@ -18,7 +19,7 @@ export const disturbances = async (files: readonly File[], release: string): Pro
     const statements = (await parse(sql)).stmts?.flatMap(({ stmt }) => stmt ?? []) ?? [];
     const unusedSince = unusedSinceOf(sql);
     const complain = unusedSince === null ? say : () => {};
-    for (const statement of statements) look(statement, { tables, before, added, complain });
+    for (const statement of statements) look(statement, { tables, constraints, before, added, complain });
     if (unusedSince !== null && !isOlder(unusedSince, release))
       say(`takes away what is unused since ${unusedSince}: that has to be a release before ${release}`);
   }
@@ -27,9 +28,12 @@ export const disturbances = async (files: readonly File[], release: string): Pro
 
 /** Tables with their columns and the types of those. */
 export type Tables = Map<string, Map<string, string>>;
+/** The constraints that have a name of their own, after their table, and whether each is a check. */
+type Constraints = Map<string, boolean>;
 
 type Sight = {
   readonly tables: Tables;
+  readonly constraints: Constraints;
   /** The tables that earlier files have made. */
   readonly before: ReadonlySet<string>;
   /** The columns that this file has added to them. */
@@ -48,6 +52,7 @@ const look = (statement: Node, sight: Sight): void => {
   if ('CreateStmt' in statement) {
     for (const table of referencedBy(statement)) if (before.has(table)) complain(`keeps rows of ${table} from being deleted`);
     note(statement, sight.tables);
+    noteConstraints(nameOf(statement.CreateStmt.relation), constraintsOf(statement), sight.constraints);
   } else if ('AlterTableStmt' in statement) {
     lookAtAlter(statement.AlterTableStmt, sight);
   } else if ('IndexStmt' in statement) {
@@ -78,7 +83,7 @@ const QUIET: ReadonlySet<string | undefined> = new Set(['AT_SetStatistics', 'AT_
 
 const lookAtAlter = (
   { relation, cmds = [] }: Statement<'AlterTableStmt'>['AlterTableStmt'],
-  { tables, before, added, complain }: Sight,
+  { tables, constraints, before, added, complain }: Sight,
 ): void => {
   const table = nameOf(relation);
   const columns = tables.get(table) ?? new Map<string, string>();
@@ -86,6 +91,7 @@ const lookAtAlter = (
     if (!('AlterTableCmd' in command)) continue;
     const { subtype, name = '', def } = command.AlterTableCmd;
     const column = def && 'ColumnDef' in def ? def.ColumnDef : undefined;
+    if (def && 'Constraint' in def) noteConstraints(table, [def.Constraint], constraints);
     const isSame = column !== undefined && columns.get(name) === typeOf(column.typeName);
     if (subtype === 'AT_AddColumn' && column !== undefined) {
       columns.set(column.colname ?? '', typeOf(column.typeName));
@@ -94,7 +100,7 @@ const lookAtAlter = (
         complain(`adds ${table}.${column.colname}, which those who do not know it cannot leave out`);
     } else if (
       before.has(table) &&
-      !(subtype === 'AT_DropConstraint' && isCheck(name)) &&
+      !(subtype === 'AT_DropConstraint' && isCheck(constraints, table, name)) &&
       !QUIET.has(subtype) &&
       !(subtype === 'AT_AlterColumnType' && isSame)
     ) {
@@ -103,8 +109,13 @@ const lookAtAlter = (
   }
 };
 
-/** As PostgreSQL names checks: without one, those of before write what they wrote. */
-const isCheck = (constraint: string): boolean => constraint.endsWith('_check');
+/** Without a check, those of before write what they wrote. PostgreSQL names those that have no name of their own. */
+const isCheck = (constraints: Constraints, table: string, name: string): boolean =>
+  constraints.get(`${table}.${name}`) ?? name.endsWith('_check');
+
+const noteConstraints = (table: string, all: readonly Constraint[], constraints: Constraints): void => {
+  for (const { conname, contype } of all) if (conname !== undefined) constraints.set(`${table}.${conname}`, contype === 'CONSTR_CHECK');
+};
 
 const FREE: ReadonlySet<string | undefined> = new Set(['CONSTR_NULL', 'CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED']);
 
@@ -121,10 +132,13 @@ const note = (statement: Statement<'CreateStmt'>, tables: Tables): void => {
   tables.set(nameOf(relation), new Map(columns.map(({ colname = '', typeName }) => [colname, typeOf(typeName)])));
 };
 
-const referencedBy = ({ CreateStmt: { tableElts = [] } }: Statement<'CreateStmt'>): readonly string[] =>
+const constraintsOf = ({ CreateStmt: { tableElts = [] } }: Statement<'CreateStmt'>): readonly Constraint[] =>
   tableElts
     .flatMap((element) => ('ColumnDef' in element ? (element.ColumnDef.constraints ?? []) : [element]))
-    .flatMap((each) => ('Constraint' in each && each.Constraint.pktable ? nameOf(each.Constraint.pktable) : []));
+    .flatMap((each) => ('Constraint' in each ? each.Constraint : []));
+
+const referencedBy = (statement: Statement<'CreateStmt'>): readonly string[] =>
+  constraintsOf(statement).flatMap(({ pktable }) => (pktable ? nameOf(pktable) : []));
 
 /** The tables that a script makes. */
 export const tablesOf = async (sql: string): Promise<Tables> => {
