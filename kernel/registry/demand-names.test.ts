@@ -106,6 +106,20 @@ test.each([
   ],
 ])('%#: a name that cannot be carried everywhere is refused in one sentence', (kind, sentence) => expect(refused(kind)).toBe(sentence));
 
+test('an owner by whose name events are filtered otherwise is refused', () => {
+  const ownedBy = (owner: string) => kindOf('claim', { fields: { [owner]: ref(user) }, more: { owner } });
+  const under = kindOf('line', { fields: { claim: ref('claim' as never) }, more: { parent: 'claim' } });
+  const claimer = kindOf('note', { fields: { claim: ref(user) }, more: { owner: 'claim' } });
+  expect(refused(ownedBy('user'))).toBe(
+    'claim: the owner user is called like an aggregate by which events are filtered: give it another name.',
+  );
+  expect(refused(ownedBy('actor'))).toBe('claim: the owner actor is a parameter of events: give it another name.');
+  expect(refused(kindOf('subject'))).toBe('subject: the name subject is a parameter of events: give it another name.');
+  expect(refused(kindOf('claim'), under, claimer)).toBe(
+    'note: the owner claim is called like an aggregate by which events are filtered: give it another name.',
+  );
+});
+
 test('two kinds whose names are told apart by nothing are refused', () => {
   const one = kindOf('order', { commands: { makePurchase: { emits: 'made' } } });
   const other = kindOf('purchaseOrder');

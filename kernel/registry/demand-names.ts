@@ -1,10 +1,11 @@
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
-import { capital, column, wire } from './names.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { capital, column, targetOf, wire } from './names.ts';
 import type { Kind } from './registry.ts';
 
 /** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
 export const demandNames = (kinds: readonly Kind[]): void => {
-  const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds)];
+  const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
   if (wrong !== undefined) throw new Error(`${wrong}: give it another name.`);
 };
 
@@ -43,6 +44,8 @@ const wrongIn = (kind: Kind): readonly string[] => {
   return [
     ...of('the name', [name], form(KIND)),
     ...(name === 'user' ? [] : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
+    ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
+    ...of('the owner', kind.owner === undefined ? [] : [kind.owner], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
     ...of('the plural', [plural], form(PLURAL)),
     ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
     ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
@@ -111,6 +114,19 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
   ];
 };
 
+/** Events, and webhooks, are filtered by what others stand under, by users, and by owners: each by its name. */
+const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
+  const others = new Set([
+    'user',
+    ...kinds.map(({ parent, fields }) => (parent === undefined ? '' : targetOf(fields[parent] as FieldDef))),
+  ]);
+  return kinds.flatMap(({ name, owner }) =>
+    owner !== undefined && others.has(owner)
+      ? [`${name}: the owner ${owner} is called like an aggregate by which events are filtered`]
+      : [],
+  );
+};
+
 /** The types of GraphQL that a kind has. */
 export const typesOf = ({ name, type, fields }: Kind): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
@@ -131,6 +147,7 @@ const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node web
 const FIELDS_OF_THE_KERNEL = new Set(
   'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(' '),
 );
+const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
 const PARAMETERS = new Set('after at before limit q sort'.split(' '));
 
 /** Held against the recorded schema by a test. */
