@@ -19,7 +19,7 @@ const keyOf = ({ kind, path }: At, field: string): string => {
   return [first, ...others.map(capital), capital(wire(field, kind?.fields[field]))].join('');
 };
 
-/** The same as `holds`, of facts, compiled. */
+/** The same as `holdsOf`, of facts. */
 export const checkOf = (expression: Expression, at: At): Check => {
   switch (expression.op) {
     case 'const':

@@ -24,7 +24,7 @@ export type Place<Sql> = {
   readonly joined?: Readonly<Record<string, Sql>>;
 };
 
-/** The same as `holds`, of rows. */
+/** The same as `holdsOf`, of rows. */
 export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression, place: Place<Sql>, depth = 1): Sql => {
   const { sql, name, constant } = writer;
   const { kind, row } = place;

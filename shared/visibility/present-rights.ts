@@ -26,22 +26,24 @@ type Options = {
 /** What is there, as far as rights depend on it; many that are asked for at the same time are looked up at once. */
 export const createPresentRights = ({ domain, run, schema = 'read_model' }: Options): IsReadable => {
   const catalogue = catalogueOf(domain);
-  const finders = new Map(Object.values(domain.kinds).map((kind) => [kind.name, finderOf({ domain, run, schema }, kind)] as const));
+  const kinds = new Map(
+    Object.values(domain.kinds).map((kind) => {
+      const of = { find: finderOf({ domain, run, schema }, kind), right: operationOf(kind, 'read'), prefix: streamName(kind.name, '') };
+      return [kind.name, of] as const;
+    }),
+  );
   return async (caller, stream) => {
     const kind = catalogue.kindOf(stream);
-    const [declared, find] = [domain.kinds[kind ?? ''], finders.get(kind ?? '')];
+    const declared = kinds.get(kind ?? '');
     // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of them.
-    if (declared === undefined || find === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
-    const id = idOf(declared, stream);
-    const facts = id === undefined ? undefined : await find(id);
-    return facts !== undefined && mayByFacts(caller, operationOf(declared, 'read'), facts);
+    if (declared === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
+    const id = idIn(stream.slice(declared.prefix.length));
+    const facts = id === undefined ? undefined : await declared.find(id);
+    return facts !== undefined && mayByFacts(caller, declared.right, facts);
   };
 };
 
-const idOf = ({ name }: Kind, stream: StreamName): number | undefined => {
-  const id = stream.slice(streamName(name, '').length);
-  return /^[1-9]\d{0,15}$/.test(id) ? Number(id) : undefined;
-};
+const idIn = (text: string): number | undefined => (/^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined);
 
 /** One id has a statement of its own, whose one plan is right for any; that of many is planned for how many there are. */
 const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
