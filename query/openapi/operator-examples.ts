@@ -35,6 +35,10 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     ...{ since: AT, nextAt: AT, skippedAt: null },
     _links: { item: { href: '/webhooks/6001' }, history: { href: '/webhooks/6001/history' } },
   },
+  RunningTimer: {
+    ...{ stream: 'claim-8001', name: 'remind', cause: ORDER_ID, dueAt: AT, leftSeconds: null },
+    _links: { item: { href: '/claims/8001' }, history: { href: '/claims/8001/history' } },
+  },
   NewRelease: { version: 2 },
   Order: {
     ...{ id: ORDER_ID, kind: 'release', stream: 'user-1001', version: 2, by: 'user:1001', state: 'done' },

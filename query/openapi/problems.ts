@@ -55,6 +55,7 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   getOperationsSamples: ['forbidden'],
   listParkedItems: ['forbidden'],
   listParkedConsequences: ['forbidden'],
+  listTimers: ['forbidden'],
   listOrders: ['forbidden'],
   getOrder: ['forbidden'],
   retryParkedItem: ['too_many_orders'],

@@ -64,6 +64,22 @@ test('consequences of deletions that could not be carried out are told in pages,
   await world.side.pool.query('truncate process_manager.parked');
 });
 
+test('timers are told in pages, the next first and those that stand still last', async () => {
+  expect((await world.ask('/operations/timers', { by: admin })).body).toEqual([]);
+  await world.side.pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms) values
+    ('claim-3', 'remind', gen_random_uuid(), '{}', null, 1500),
+    ('claim-1', 'remind', gen_random_uuid(), '{}', '2030-01-01', null),
+    ('claim-2', 'remind', gen_random_uuid(), '{}', '2029-01-01', null)`);
+  expect(await walk('next', '/operations/timers?limit=2')).toEqual([['claim-2', 'claim-1'], ['claim-3']]);
+  expect((await world.ask('/operations/timers', { by: admin })).body).toMatchObject([
+    { dueAt: '2029-01-01T00:00:00.000Z', leftSeconds: null },
+    {},
+    { dueAt: null, leftSeconds: 1.5 },
+  ]);
+  expect(await world.ask('/operations/timers', { by: await world.person('reader') })).toMatchObject({ status: 403 });
+  await world.side.pool.query('truncate process_manager.timer');
+});
+
 test('the same key is the same order, and none for something else', async () => {
   const key = randomUUID();
   const first = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });

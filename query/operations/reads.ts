@@ -4,6 +4,7 @@ import { type ListedTask, readConsequences } from '#shared/operations/consequenc
 import { findOrder } from '#shared/operations/orders.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { readStanding } from '#shared/operations/standing.ts';
+import { type ListedTimer, readTimers } from '#shared/operations/timers.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -14,7 +15,7 @@ import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 import { type OrderRow, readOrders, readParked } from './lists.ts';
-import { representConsequence, representOrder, representParked, representStanding } from './representation.ts';
+import { representConsequence, representOrder, representParked, representStanding, representTimer } from './representation.ts';
 
 type OperationsDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'> };
 
@@ -23,7 +24,7 @@ export const operationsReads = ({
   pool,
   eventLog,
 }: OperationsDependencies): Reads<
-  'getOperations' | 'getOperationsSamples' | 'listParkedItems' | 'listParkedConsequences' | 'listOrders' | 'getOrder'
+  'getOperations' | 'getOperationsSamples' | 'listParkedItems' | 'listParkedConsequences' | 'listTimers' | 'listOrders' | 'getOrder'
 > => ({
   async getOperations({ caller }) {
     const standing = await readStanding(pool, eventLog).catch(tellFailure);
@@ -59,6 +60,17 @@ export const operationsReads = ({
       read: (stretch) => readConsequences(pool, stretch).catch(tellFailure),
       keyOf: ({ key }) => key,
       represent: representConsequence,
+    });
+  },
+
+  listTimers(_reader, asked): Promise<ListAnswer> {
+    return readKeyedList<ListedTimer, string>({
+      path: '/operations/timers',
+      asked,
+      kindOfKey: 'string',
+      read: (stretch) => readTimers(pool, stretch).catch(tellFailure),
+      keyOf: ({ key }) => key,
+      represent: representTimer,
     });
   },
 

@@ -2,8 +2,9 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { Standing } from '#shared/operations/standing.ts';
+import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
-import type { OperationsStatus, Order, ParkedConsequence, ParkedItem } from '#shared/rest/operator.ts';
+import type { OperationsStatus, Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
 import type { OrderRow } from './lists.ts';
 
 type Shown = { readonly identity: LogIdentity; readonly mayOrder: boolean };
@@ -60,6 +61,11 @@ export const representConsequence = (parked: ParkedTask): ParkedConsequence => {
     _links: itemLinks(stream),
   };
 };
+
+export const representTimer = ({ stream, name, causeId, dueAt, leftSeconds }: Timer): RunningTimer => ({
+  ...{ stream, name, cause: causeId, dueAt: dueAt?.toISOString() ?? null, leftSeconds },
+  _links: itemLinks(stream),
+});
 
 /** The collections are named by what is in them. */
 const itemLinks = (stream: string): Readonly<Record<string, { href: string }>> => {

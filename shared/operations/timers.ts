@@ -14,7 +14,7 @@ export type RunningTimer = {
   readonly leftSeconds: number | null;
 };
 
-type ListedTimer = RunningTimer & { readonly key: string };
+export type ListedTimer = RunningTimer & { readonly key: string };
 
 /** In the order of time, those that stand still last, and none like another. */
 const KEY = `coalesce(to_char(due_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), 'paused') || ' ' || stream || ' ' || name collate "C"`;

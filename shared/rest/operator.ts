@@ -112,6 +112,18 @@ const ParkedConsequence = z
   .meta({ id: 'ParkedConsequence' });
 export type ParkedConsequence = Readonly<z.infer<typeof ParkedConsequence>>;
 
+const RunningTimer = z
+  .strictObject({
+    stream: z.string().meta({ description: 'Of the aggregate.', examples: ['claim-8001'] }),
+    name: z.string().meta({ description: 'As the domain declares it.', examples: ['remind'] }),
+    cause: z.uuid().meta({ description: 'The id of the event that started it.' }),
+    dueAt: timestamp.nullable().meta({ description: 'When it runs out; null if it stands still.' }),
+    leftSeconds: z.number().min(0).nullable().meta({ description: 'What is left to it as long as it stands still.' }),
+    _links: Links,
+  })
+  .meta({ id: 'RunningTimer' });
+export type RunningTimer = Readonly<z.infer<typeof RunningTimer>>;
+
 const Order = z
   .strictObject({
     id: z.uuid(),
@@ -188,6 +200,18 @@ export const OPERATOR_OPERATIONS = {
     summary: 'What should have followed from events and could not, for administrators',
     query: z.strictObject(PAGE),
     answer: { status: 200, description: 'A page of consequences, those parked last first.', kind: 'list', schema: ParkedConsequence },
+  },
+  listTimers: {
+    ...read,
+    path: '/operations/timers',
+    summary: 'Timers of aggregates that have not run out yet, for administrators',
+    query: z.strictObject(PAGE),
+    answer: {
+      status: 200,
+      description: 'A page of timers, the next first, those that stand still last.',
+      kind: 'list',
+      schema: RunningTimer,
+    },
   },
   listOrders: {
     ...read,

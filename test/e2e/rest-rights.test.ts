@@ -124,6 +124,7 @@ const RIGHTS = {
   getOperationsSamples: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   listParkedItems: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   listParkedConsequences: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
+  listTimers: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   listOrders: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   getOrder: { scope: 'read:events', rows: { 'no order': [401, 403, 403, 403, 404, 403, 403] } },
   // What is parked, other tests try.

@@ -1,7 +1,7 @@
-import type { Order, ParkedConsequence, ParkedItem } from '#shared/rest/operator.ts';
+import type { Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
-import { countText } from '../format.ts';
+import { countText, spanText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Heading, Listing } from '../parts.ts';
@@ -33,7 +33,8 @@ export const Parked = () => {
         { label: 'Do', cell: (item: ParkedItem) => html`<${Ways} item=${item} />` },
       ]}
     />
-    <${Consequences} />`;
+    <${Consequences} />
+    <${Timers} />`;
 };
 
 const TASKS = { end: 'end it', erase: 'erase the user', run: 'react to', react: 'react by code to' } as const;
@@ -60,6 +61,29 @@ const Consequences = () => {
           label: 'Next attempt',
           cell: ({ nextAt }: ParkedConsequence) =>
             nextAt === null ? 'none: an operator skipped it' : html`<${Time} at=${nextAt} clock />`,
+        },
+      ]}
+    />`;
+};
+
+/** What follows some time after an event. */
+const Timers = () => {
+  const pages = usePages<RunningTimer>('/operations/timers', EVERY_MS);
+  return html`
+    <h2>Timers</h2>
+    <p>What follows from an event some time later, as the domain declares it. A timer whose command does not fit any more when its time has come does nothing.</p>
+    <${Listing}
+      pages=${pages}
+      caption="Timers"
+      keyOf=${({ stream, name }: RunningTimer) => `${stream} ${name}`}
+      empty=${html`<p><strong>No timer is running.</strong></p>`}
+      columns=${[
+        { label: 'Item', cell: ({ stream }: RunningTimer) => html`<${Subject} subject=${stream} />` },
+        { label: 'Timer', cell: ({ name }: RunningTimer) => name },
+        {
+          label: 'Runs out',
+          cell: ({ dueAt, leftSeconds }: RunningTimer) =>
+            dueAt === null ? `${spanText(leftSeconds ?? 0)} left: it stands still` : html`<${Time} at=${dueAt} clock />`,
         },
       ]}
     />`;
