@@ -1,3 +1,4 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -6,6 +7,7 @@ import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tellLostKeys } from '#shared/events/tell-lost-keys.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
+import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
@@ -17,7 +19,6 @@ import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type Definition, isOfThisRelease, readDefinition } from './definition.ts';
 import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { migrateProjector } from './migrate.ts';
-import { observeProjector } from './observe-projector.ts';
 import { joined, prepare } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 
@@ -132,4 +133,29 @@ export const createTables = async (
   await connection.query(`comment on schema ${schema} is '${fingerprint}'`);
   await useReadModel(connection, schema);
   await connection.query(tables);
+};
+
+/** Tells what is left out of the read model, whoever projects. Answers with the counter of parkings by this process. */
+export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Registry }): Counter => {
+  const counted = async (table: string): Promise<number> => {
+    const { rows } = await pool.query<{ count: number }>(`select count(*) from ${table}`);
+    return rows[0]?.count ?? 0;
+  };
+  new Gauge({
+    name: 'annals_projector_parked',
+    help: 'Aggregates that are out of the read model because one of their events could not be taken in.',
+    registers: [metrics],
+    async collect() {
+      this.set(await orUnknown(() => counted(`${LIVE_SCHEMA}.parked`)));
+    },
+  });
+  new Gauge({
+    name: 'annals_projector_skipped',
+    help: 'Events that are left out of the read model for good, by “projection release”.',
+    registers: [metrics],
+    async collect() {
+      this.set(await orUnknown(() => counted('public.projection_skip')));
+    },
+  });
+  return new Counter({ name: 'annals_projector_parkings_total', help: 'Aggregates that were parked.', registers: [metrics] });
 };

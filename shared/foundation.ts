@@ -1,31 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Config } from '#shared/config.ts';
-import { observePool } from '#shared/database/observe-pool.ts';
-import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { applyErasures } from '#shared/erasure/apply.ts';
-import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
-import { demandKeys } from '#shared/erasure/lost-keys.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
-import { guardHistory } from '#shared/event-log/guard-history.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
-import { tellOutages } from '#shared/event-log/tell-outages.ts';
-import { Health } from '#shared/http/health.ts';
-import { demandFreePorts } from '#shared/http/listen.ts';
-import { type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
-import type { MasterKey } from '#shared/keys/master-key.ts';
-import { openMasterKey } from '#shared/keys/master-key-file.ts';
-import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '#shared/metrics.ts';
-import { openRateLimits } from '#shared/rate-limit/open.ts';
-import type { RateLimits } from '#shared/rate-limit/rate-limit.ts';
-import type { ProcessContext } from '#shared/run.ts';
-import { StartRefused } from '#shared/start-refused.ts';
-import { openTracing } from '#shared/tracing/open.ts';
-import { traceAppends } from '#shared/tracing/trace-appends.ts';
-import type { Tracing } from '#shared/tracing/tracing.ts';
-import { watchFoundation } from '#shared/watch-foundation.ts';
+import type { Config } from './config.ts';
+import { demandWritable } from './database/demand-writable.ts';
+import { observePool } from './database/observe-pool.ts';
+import { type Database, isFirstStart, openDatabase } from './database/open-database.ts';
+import { openPool, type Pool } from './database/pool.ts';
+import { applyErasures } from './erasure/apply.ts';
+import { type ErasureList, openErasureList } from './erasure/erasure-list.ts';
+import { demandKeys } from './erasure/lost-keys.ts';
+import { LogWentBack } from './event-log/errors.ts';
+import type { EventLog } from './event-log/event-log.ts';
+import { type GuardedLog, guardHistory } from './event-log/guard-history.ts';
+import { openConfiguredEventLog } from './event-log/open-configured.ts';
+import { tellOutages } from './event-log/tell-outages.ts';
+import { demandMoving } from './follower/observe-follower.ts';
+import { Health } from './http/health.ts';
+import { demandFreePorts } from './http/listen.ts';
+import { type KeyStore, MasterKeyMismatch } from './keys/key-store.ts';
+import type { MasterKey } from './keys/master-key.ts';
+import { openMasterKey } from './keys/master-key-file.ts';
+import { openPostgresKeyStore } from './keys/postgres/postgres-key-store.ts';
+import { createMetrics } from './metrics.ts';
+import { NotReady } from './not-ready.ts';
+import { openRateLimits } from './rate-limit/open.ts';
+import type { RateLimits } from './rate-limit/rate-limit.ts';
+import type { ProcessContext } from './run.ts';
+import { StartRefused } from './start-refused.ts';
+import { openTracing } from './tracing/open.ts';
+import { traceAppends } from './tracing/trace-appends.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What every role stands on. */
 export type Foundation = {
@@ -94,4 +98,47 @@ const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost
 const refuseStart = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });
   throw error;
+};
+
+type Watched = {
+  readonly database: Database;
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'check'>;
+  readonly history: Pick<GuardedLog, 'demandHistory'>;
+  /** Its followers are known by their metrics. */
+  readonly metrics: Registry;
+  /** Whether the role answers reads alone: those need neither a database that takes writes nor the log. */
+  readonly isReader: boolean;
+};
+
+/** Has `/readyz` tell of what every role stands on. */
+const watchFoundation = (health: Pick<Health, 'add'>, { database, pool, eventLog, history, metrics, isReader }: Watched): void => {
+  health.add('database', async () => {
+    const trouble = database.trouble?.();
+    if (trouble !== undefined) throw new NotReady(trouble);
+    if (isReader) await pool.query('select 1');
+    else await demandWritable(pool, 'database');
+  });
+  health.add('event log', () => eventLog.check(), { isRequired: !isReader });
+  health.add('event log history', () => demandHistory(history));
+  if (isReader) return;
+  health.add('followers', () => demandMoving(metrics, { isRequired: true }));
+  health.add('followers that may lag', () => demandMoving(metrics, { isRequired: false }), { isRequired: false });
+};
+
+/** Less than a check may take. */
+const HISTORY_MAX_MS = 1_000;
+
+/** A log that does not answer says nothing about its history; that it does not is told apart. */
+const demandHistory = async (history: Watched['history']): Promise<void> => {
+  const waiting = new AbortController();
+  const looking = history.demandHistory().catch((cause: unknown) => {
+    if (cause instanceof LogWentBack) throw new NotReady('The event log has lost events.', { cause });
+  });
+  try {
+    await Promise.race([looking, delay(HISTORY_MAX_MS, undefined, { signal: waiting.signal, ref: false })]);
+  } finally {
+    waiting.abort();
+    looking.catch(() => {});
+  }
 };

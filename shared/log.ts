@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { redact } from './redact.ts';
 
 /** A structured log: JSON lines without secrets and personal fields. */
 export type Log = Logger;
@@ -28,3 +27,65 @@ export const createLog = ({ level, destination = pino.destination({ dest: 1, syn
   } as Log['child'];
   return log;
 };
+
+/** What stands in a log in place of a secret or a personal field. */
+const REDACTED = '[redacted]';
+const TOO_DEEP = '[too deep]';
+const DEPTH_MAX = 8;
+const ITEMS_MAX = 100;
+
+/** Names are compared in lower case and without dashes and underscores. */
+const HIDDEN = new Set([
+  'authorization',
+  'cookie',
+  'setcookie',
+  'dpop',
+  'password',
+  'passphrase',
+  'codeverifier',
+  'masterkey',
+  'privatekey',
+  'apikey',
+  'assertion',
+  'name',
+  'email',
+  'text',
+]);
+const HIDDEN_ENDINGS = ['secret', 'token', 'password'];
+
+/** Copies what is to be logged without secrets and personal fields, at any depth: nobody has to think of each path. */
+const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0);
+
+const redactFields = (fields: object, depth: number): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isHidden(key) ? REDACTED : redactValue(value, depth + 1)]));
+
+const redactValue = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return redactUrl(value);
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof URL) return value;
+  if (depth > DEPTH_MAX) return TOO_DEEP;
+  if (value instanceof Error) return describeError(value, depth);
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => redactValue(item, depth + 1));
+  return redactFields(value, depth);
+};
+
+const isHidden = (key: string): boolean => {
+  const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
+  return HIDDEN.has(plain) || HIDDEN_ENDINGS.some((ending) => plain.endsWith(ending));
+};
+
+/** The password of a connection string. */
+const redactUrl = (text: string): string =>
+  text.includes('://') ? text.replaceAll(/(:\/\/[^\s:/@]*):[^\s/@]*@/g, `$1:${REDACTED}@`) : text;
+
+/**
+ * What an error says by itself. Its other properties stay out: a database's `detail` and a validator's `issues` quote values,
+ * which may be personal.
+ */
+const describeError = (error: Error, depth: number): Record<string, unknown> => ({
+  type: error.constructor.name,
+  message: redactUrl(error.message),
+  ...('code' in error && { code: error.code }),
+  stack: redactUrl(error.stack ?? ''),
+  ...(error.cause !== undefined && { cause: redactValue(error.cause, depth + 1) }),
+});

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type ChainPlace, extendBy } from '#shared/audit/chain-at.ts';
@@ -8,7 +9,6 @@ import { readStatement } from '#shared/audit/signed-head.ts';
 import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { readWhole } from './folder.ts';
-import { linesOf } from './lines.ts';
 import { type Person, personFrom } from './persons.ts';
 import { MANIFEST } from './plan.ts';
 
@@ -115,3 +115,23 @@ const parseAs = <Schema extends z.ZodType>(schema: Schema, text: string, what: s
     throw new StartRefused(`${what} is none of an export of this format: it was changed, or is of a later release.`, { cause });
   }
 };
+
+const CHUNK_BYTES = 1_048_576;
+const LINE_END = 10;
+
+/** The lines of a file, many at a time. Only this one sign ends a line, unlike for those who read text for people. */
+async function* linesOf(path: string, take: (chunk: Buffer) => void = () => {}): AsyncGenerator<readonly string[]> {
+  let rest: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+    take(chunk);
+    const end = chunk.lastIndexOf(LINE_END);
+    if (end === -1) {
+      rest.push(chunk);
+      continue;
+    }
+    const whole = Buffer.concat([...rest, chunk.subarray(0, end)]).toString('utf8');
+    rest = [chunk.subarray(end + 1)];
+    yield whole.split('\n');
+  }
+  if (rest.some(({ length }) => length > 0)) throw new StartRefused(`${path} ends in the middle of a line.`);
+}

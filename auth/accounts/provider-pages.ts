@@ -1,4 +1,5 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
+import { html } from '#shared/html.ts';
 import { renderInto } from '../pages/answer-page.ts';
 import {
   deviceAbortedPage,
@@ -8,10 +9,9 @@ import {
   deviceDonePage,
   USER_CODE_MAX,
 } from '../pages/device-pages.ts';
+import { hidden } from '../pages/field.ts';
 import { formTargetsOf } from '../pages/form-targets.ts';
 import type { Page } from '../pages/page.ts';
-import { providerErrorPage } from '../pages/provider-error-page.ts';
-import { goOnPage, signedOutPage, signOutPage } from '../pages/sign-out-pages.ts';
 import type { ProviderPages } from '../provider/pages.ts';
 import { givenCode, markMissed } from './device-guesses.ts';
 
@@ -101,3 +101,51 @@ const actionOf = (ctx: KoaContextWithOIDC, route: string): string => new URL(ctx
 const tokenOf = (ctx: KoaContextWithOIDC): string => String(ctx.oidc.session?.state?.secret ?? '');
 
 const nameOf = (client: Client | undefined): string => client?.clientName ?? client?.clientId ?? 'The application';
+
+type SignOutForm = { readonly action: string; readonly token: string; readonly formTargets: readonly string[] };
+
+const signOutPage = ({ action, token, clientName, formTargets }: SignOutForm & { readonly clientName: string | undefined }): Page => ({
+  formTargets,
+  title: 'Sign out?',
+  main: html`<h1>Sign out?</h1>
+<p>${clientName === undefined ? 'You' : html`<strong>${clientName}</strong> asks to sign you out. You`} will have to sign in again in
+every application that you opened in this browser with this account.</p>
+<form method="post" action="${action}">
+${hidden('xsrf', token)}
+<div class="actions">
+<button class="primary" type="submit" name="logout" value="yes">Sign out</button>
+<button type="submit">Stay signed in</button>
+</div>
+</form>`,
+});
+
+/** Where oidc-provider would send a form by a script. */
+const goOnPage = ({ action, token, formTargets, text }: SignOutForm & { readonly text: string }): Page => ({
+  formTargets,
+  title: 'Go on',
+  main: html`<h1>Go on</h1>
+<p>${text}</p>
+<form method="post" action="${action}">
+${hidden('xsrf', token)}
+${hidden('logout', 'yes')}
+<div class="actions"><button class="primary" type="submit">Continue</button></div>
+</form>`,
+});
+
+const signedOutPage = (isSignedOut: boolean): Page => {
+  const title = isSignedOut ? 'You are signed out' : 'You stay signed in';
+  return { title, main: html`<h1>${title}</h1><p>You can close this page.</p>` };
+};
+
+/** What went wrong with a request of an application: for its developer, and for whoever was sent here by it. */
+const providerErrorPage = ({ code, description }: { readonly code: string; readonly description: string | undefined }): Page => ({
+  title: 'This request cannot be carried out',
+  main: html`<h1>This request cannot be carried out</h1>
+<p>${
+    code === 'server_error'
+      ? 'Something went wrong on our side. Go back to the application and try again.'
+      : 'The application that sent you here asked for something that is not possible. Go back to it and try again.'
+  }</p>
+<h2>For its developer</h2>
+<p><code>${code}</code>${description !== undefined && html`<br>${description}`}</p>`,
+});

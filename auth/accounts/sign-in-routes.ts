@@ -1,13 +1,16 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
 import type { UserId } from '#shared/brands.ts';
+import { html } from '#shared/html.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED } from '../pages/message-page.ts';
-import { EMAIL_MAX, PASSWORD_MAX } from '../pages/person-fields.ts';
-import { type SignInView, signInPage } from '../pages/sign-in-page.ts';
+import type { Page } from '../pages/page.ts';
+import { type PasskeyForm, passkeyForm } from '../pages/passkey-form.ts';
+import { EMAIL_MAX, emailField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '../pages/person-fields.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
@@ -111,3 +114,41 @@ const viewOf = (dependencies: SignInDependencies, asked: Asked, filled: Filled):
     formTargets: formTargetsFor(dependencies, asked),
   };
 };
+
+type SignInView = {
+  readonly action: string;
+  readonly token: string;
+  readonly clientName: string;
+  readonly email: string;
+  readonly problems: Problems<'email' | 'password'>;
+  /** Undefined where nobody can sign up. */
+  readonly signUpUrl: string | undefined;
+  /** Undefined where there can be no passkeys. */
+  readonly passkey: PasskeyForm | undefined;
+  /** Among the names that the browser fills in, though something was wrong: it was not the passkey. */
+  readonly isPasskeyOffered?: boolean;
+  readonly formTargets: readonly string[];
+  readonly status?: number;
+};
+
+const signInPage = ({ action, token, clientName, email, problems, signUpUrl, passkey, isPasskeyOffered, ...page }: SignInView): Page => ({
+  ...page,
+  ...(passkey !== undefined && { scriptUrl: passkey.scriptUrl }),
+  note: PASSWORD_NOTE,
+  title: titleOf('Sign in', problems),
+  main: html`${summaryOf(problems)}
+<h1>Sign in</h1>
+<p class="lead">You will go on to <strong>${clientName}</strong>.</p>
+<form method="post" action="${action}" novalidate>
+${hidden('token', token)}
+${emailField({ autocomplete: passkey === undefined ? 'username' : 'username webauthn', value: email, problem: problems.email, hasFocus: email === '' && !hasProblems(problems) })}
+${passwordField({ problem: problems.password, hasFocus: email !== '' && !hasProblems(problems) })}
+<div class="actions">
+<button class="primary" type="submit">Sign in</button>
+<button type="submit" name="cancel" value="yes">Cancel</button>
+</div>
+</form>
+${passkey !== undefined && passkeyForm(hasProblems(problems) && !isPasskeyOffered ? 'get' : 'offer', passkey, html`<button type="submit">Sign in with a passkey</button>`)}
+<p><a href="/account/reset">Forgotten your password?</a></p>
+${signUpUrl !== undefined && html`<p>New here? <a href="${signUpUrl}">Create an account</a></p>`}`,
+});

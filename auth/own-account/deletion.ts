@@ -3,6 +3,7 @@ import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
 import type { UserId, Version } from '#shared/brands.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -20,7 +21,6 @@ import type { RecordSeal } from '../storage/seal-record.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { dropSession } from './end-access.ts';
-import { isLastAdministrator } from './last-administrator.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 import { contextOf, type Visitor } from './visitor.ts';
 
@@ -132,3 +132,16 @@ const holderOf = (seal: RecordSeal, { query: { user, receipt } }: Request): User
 
 const NO_RECEIPT = messagePage({ status: 404, title: 'There is no such receipt', text: 'Its address must be whole, as it was shown.' });
 const BUSY = messagePage({ status: 503, title: 'Too much at once', text: 'Another report is being made. Try again in a moment.' });
+
+type Administrator = Pick<Visitor, 'userId' | 'role'>;
+type Queryable = Pick<Pool, 'query'>;
+
+/** Whether the command role will refuse to delete somebody, as far as it is known here. Service accounts have no address, and cannot sign in. */
+const isLastAdministrator = async (database: Queryable, { userId, role }: Administrator): Promise<boolean> => {
+  if (role !== 'admin') return false;
+  const { rowCount } = await database.query(
+    `select from auth.person where role = 'admin' and status = 'active' and email_hash is not null and user_id <> $1 limit 1`,
+    [userId],
+  );
+  return rowCount === 0;
+};

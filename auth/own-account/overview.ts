@@ -1,9 +1,12 @@
 import { roleTextOf } from '#kernel/registry/roles.ts';
+import { type Html, html } from '#shared/html.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
-import { PATHS } from '../pages/account/account-page.ts';
-import { homePage } from '../pages/account/home-page.ts';
-import { securityPage } from '../pages/account/security-page.ts';
+import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
+import { confirmFirst } from '../pages/account/confirmation-page.ts';
+import { CODES_FEW } from '../pages/account/recovery-codes-pages.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import type { Page } from '../pages/page.ts';
+import { momentOf } from '../pages/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 
@@ -40,3 +43,98 @@ const DONE = {
   everywhere: 'Your password is changed, and everything else that was signed in is signed out.',
   'codes-off': 'Codes are turned off: your password alone signs you in.',
 };
+
+type HomeView = AccountView & { readonly name: string | undefined; readonly email: string | undefined; readonly role: string };
+
+const homePage = ({ name, email, role, ...view }: HomeView): Page =>
+  accountPage(view, {
+    section: PATHS.home,
+    title: 'Your account',
+    main: html`<h1>${name ?? 'Your account'}</h1>
+<dl>
+<dt>E-mail address</dt><dd>${email ?? 'None'}</dd>
+<dt>Role</dt><dd>${role}</dd>
+</dl>
+<ul class="items">
+<li><div><h2><a href="${PATHS.profile}">Profile</a></h2><p class="small">Your name and your e-mail address</p></div></li>
+<li><div><h2><a href="${PATHS.security}">Signing in</a></h2><p class="small">How you show that it is you</p></div></li>
+<li><div><h2><a href="${PATHS.applications}">Applications</a></h2><p class="small">Which may act for you, and what they may do</p></div></li>
+<li><div><h2><a href="${PATHS.sessions}">Sessions</a></h2><p class="small">Where you are signed in</p></div></li>
+${
+  view.isAdmin &&
+  html`<li><div><h2><a href="${PATHS.invitations}">Invitations</a></h2><p class="small">Whom you have asked to join</p></div></li>\n`
+}<li><div><h2><a href="${PATHS.deletion}">Delete the account</a></h2><p class="small">And erase what it holds of you</p></div></li>
+</ul>
+<p><a href="/sign-out">Sign out</a></p>`,
+  });
+
+type SecurityView = AccountView & {
+  readonly isUnconfirmed: boolean;
+  /** Undefined where there is none. */
+  readonly passwordChangedAt: Date | undefined;
+  readonly passkeys: readonly { readonly usedAt: Date | null }[];
+  readonly secondFactor: { readonly madeAt: Date; readonly codesLeft: number } | undefined;
+};
+
+/** The ways to sign in, one item each: what shows who somebody is, when it was set, and where it is changed. */
+const securityPage = ({ passwordChangedAt, passkeys, secondFactor, isUnconfirmed, ...view }: SecurityView): Page =>
+  accountPage(view, {
+    section: PATHS.security,
+    title: 'Signing in',
+    main: html`<h1>Signing in</h1>
+${isUnconfirmed && confirmFirst('Then you can add passkeys and codes, and allow applications to act for you.')}
+<ul class="items">
+${passwordItem(passwordChangedAt)}
+${passkeysItem(passkeys)}
+${secondFactorItem(secondFactor)}
+${secondFactor !== undefined && recoveryItem(secondFactor.codesLeft)}
+</ul>
+<p>See also <a href="${PATHS.sessions}">where you are signed in</a>.</p>`,
+  });
+
+type Item = { readonly title: string; readonly text: Html | string; readonly link: { readonly url: string; readonly text: string } };
+
+const itemOf = ({ title, text, link }: Item): Html => html`<li><div><h2>${title}</h2>
+<p class="small">${text}</p></div>
+<p><a href="${link.url}">${link.text}</a></p></li>`;
+
+const passwordItem = (changedAt: Date | undefined): Html =>
+  changedAt === undefined
+    ? itemOf({ title: 'Password', text: 'There is none.', link: { url: '/account/reset', text: 'Choose one by a link' } })
+    : itemOf({
+        title: 'Password',
+        text: html`Chosen on ${momentOf(changedAt)}`,
+        link: { url: PATHS.password, text: 'Change the password' },
+      });
+
+const passkeysItem = (passkeys: SecurityView['passkeys']): Html => {
+  const link = { url: PATHS.passkeys, text: passkeys.length === 0 ? 'Add a passkey' : 'Look after passkeys' };
+  if (passkeys.length === 0) return itemOf({ title: 'Passkeys', text: 'None: your device could sign you in without a password.', link });
+  const used = passkeys.flatMap(({ usedAt }) => usedAt ?? []).toSorted((one, other) => other.getTime() - one.getTime())[0];
+  const count = passkeys.length === 1 ? 'One' : passkeys.length;
+  return itemOf({
+    title: 'Passkeys',
+    text: used === undefined ? html`${count}, not used yet` : html`${count}, last used on ${momentOf(used)}`,
+    link,
+  });
+};
+
+const secondFactorItem = (secondFactor: SecurityView['secondFactor']): Html =>
+  secondFactor === undefined
+    ? itemOf({
+        title: 'Codes from an app',
+        text: 'Off: your password alone signs you in.',
+        link: { url: PATHS.secondFactor, text: 'Set up codes' },
+      })
+    : itemOf({
+        title: 'Codes from an app',
+        text: html`Asked after the password, since ${momentOf(secondFactor.madeAt)}`,
+        link: { url: PATHS.secondFactor, text: 'Turn codes off' },
+      });
+
+const recoveryItem = (left: number): Html =>
+  itemOf({
+    title: 'Recovery codes',
+    text: left < CODES_FEW ? html`<strong>Only ${left} left:</strong> make new ones before you need them.` : `${left} left`,
+    link: { url: PATHS.recoveryCodes, text: 'Make new codes' },
+  });

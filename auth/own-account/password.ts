@@ -1,14 +1,16 @@
 import * as z from 'zod';
+import { html } from '#shared/html.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { setPhc } from '../accounts/credentials.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import { passwordProblem } from '../accounts/sign-up-form.ts';
 import { passwordChangedMessage } from '../mail/messages.ts';
-import { PATHS } from '../pages/account/account-page.ts';
-import { type PasswordView, passwordPage } from '../pages/account/password-page.ts';
+import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { PASSWORD_MAX } from '../pages/person-fields.ts';
+import { checkbox, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
+import type { Page } from '../pages/page.ts';
+import { newPasswordField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '../pages/person-fields.ts';
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
@@ -92,3 +94,22 @@ const change = async (
   }
   await renewSession(provider, visitor);
 };
+
+type PasswordView = AccountView & { readonly problems: Problems<'current' | 'password'> };
+
+const passwordPage = ({ problems, ...view }: PasswordView): Page =>
+  accountPage(view, {
+    section: PATHS.security,
+    note: PASSWORD_NOTE,
+    title: titleOf('Change the password', problems),
+    main: html`${summaryOf(problems)}
+<h1>Change the password</h1>
+<form method="post" action="${PATHS.password}" novalidate>
+${hidden('token', view.token)}
+${passwordField({ name: 'current', label: 'Current password', problem: problems.current, hasFocus: !hasProblems(problems) })}
+${newPasswordField({ problem: problems.password })}
+${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end what applications may do for me', isTicked: true })}
+<div class="actions"><button class="primary" type="submit">Change the password</button></div>
+</form>
+<p>You have forgotten it? <a href="/account/reset">Get a link for a new one</a></p>`,
+  });

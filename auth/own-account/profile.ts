@@ -2,16 +2,17 @@ import * as z from 'zod';
 import { email } from '#kernel/declare/values.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { name } from '#shared/commands/fields.ts';
+import { html } from '#shared/html.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { sameAddress } from '#shared/same-address.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
-import { PATHS } from '../pages/account/account-page.ts';
-import { type ProfileView, profilePage } from '../pages/account/profile-page.ts';
+import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { hasProblems } from '../pages/field.ts';
-import { EMAIL_MAX } from '../pages/person-fields.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
+import type { Page } from '../pages/page.ts';
+import { EMAIL_MAX, emailField, nameField } from '../pages/person-fields.ts';
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
@@ -83,3 +84,23 @@ const refusalOf = (error: unknown): Pick<Filled, 'problems' | 'status'> => {
     return { problems: { form: 'It is not certain that this was saved. Look at it, and send it once more.' }, status: 503 };
   throw error;
 };
+
+type ProfileView = AccountView & {
+  readonly name: string;
+  readonly email: string;
+  readonly problems: Problems<'name' | 'email'>;
+};
+
+const profilePage = ({ name, email, problems, ...view }: ProfileView): Page =>
+  accountPage(view, {
+    section: PATHS.profile,
+    title: titleOf('Profile', problems),
+    main: html`${summaryOf(problems)}
+<h1>Profile</h1>
+<form method="post" action="${PATHS.profile}" novalidate>
+${hidden('token', view.token)}
+${nameField({ value: name, problem: problems.name, hasFocus: !hasProblems(problems) && view.done === undefined })}
+${emailField({ autocomplete: 'email', hint: 'You sign in with it, and links for a forgotten password go there. Nobody else sees it.', value: email, problem: problems.email })}
+<div class="actions"><button class="primary" type="submit">Save</button></div>
+</form>`,
+  });

@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import { type Html, html } from '#shared/html.ts';
 import { fieldsOf } from '../accounts/form.ts';
-import { PATHS } from '../pages/account/account-page.ts';
-import { ALL_OTHERS, sessionsPage } from '../pages/account/sessions-page.ts';
+import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import { hidden } from '../pages/field.ts';
+import type { Page } from '../pages/page.ts';
+import { momentOfSeconds } from '../pages/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { endSessions } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
@@ -35,3 +38,47 @@ export const sessions = (dependencies: Dependencies): AccountPage => ({
 });
 
 const DONE = { one: 'The session has ended.', several: 'All other sessions have ended.' };
+
+type ShownSession = {
+  readonly uid: string;
+  readonly isThis: boolean;
+  readonly browser: string;
+  readonly network: string | undefined;
+  readonly signedInAtS: number;
+  readonly seenAtS: number;
+};
+
+type SessionsView = AccountView & { readonly sessions: readonly ShownSession[] };
+
+/** What the button sends that ends all but the one at hand. */
+const ALL_OTHERS = 'others';
+
+const sessionsPage = ({ sessions, ...view }: SessionsView): Page =>
+  accountPage(view, {
+    section: PATHS.sessions,
+    title: 'Sessions',
+    main: html`<h1>Sessions</h1>
+<p class="lead">The browsers in which you are signed in. Applications that may act for you go on without them:
+see <a href="${PATHS.applications}">Applications</a>.</p>
+<ul class="items">${sessions.map((session) => itemOf(session, view.token))}</ul>
+${
+  sessions.length > 1 &&
+  html`<form method="post" action="${PATHS.sessions}">
+${hidden('token', view.token)}
+<button class="danger" type="submit" name="session" value="${ALL_OTHERS}">Sign out everywhere else</button>
+</form>`
+}`,
+  });
+
+const itemOf = ({ uid, isThis, browser, network, signedInAtS, seenAtS }: ShownSession, token: string): Html => html`<li><div>
+<h2>${browser}${isThis && ' (this one)'}</h2>
+<p class="small">Signed in on ${momentOfSeconds(signedInAtS)}</p>
+<p class="small">Last seen ${momentOfSeconds(seenAtS)}${network !== undefined && html`, from ${network}`}</p></div>
+${
+  isThis
+    ? html`<p><a href="/sign-out">Sign out</a></p>`
+    : html`<form method="post" action="${PATHS.sessions}">
+${hidden('token', token)}
+<button type="submit" name="session" value="${uid}" aria-label="Sign out ${browser}, last seen ${new Date(seenAtS * 1_000).toISOString()}">Sign out</button>
+</form>`
+}</li>`;

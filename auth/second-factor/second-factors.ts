@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -5,8 +6,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
-import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
-import { deleteFactor, insertFactor, replaceRecoveryCodes, selectFactor, takeRecoveryCode, takeStep } from './second-factor-table.ts';
 import { stepOfCode } from './totp.ts';
 
 /** What people have beside their password: an app that shows codes, and codes on paper for when they lose it. */
@@ -115,3 +114,90 @@ const placeOf = (userId: UserId): string => `second-factor:${userId}`;
 /** However it is grouped. */
 const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>
   seal.hash('recovery code', `${userId}\0${code.replaceAll('-', '')}`);
+
+const RECOVERY_CODES = 10;
+/** 80 bits: nobody guesses one, also who has its digest. */
+const LENGTH = 16;
+const GROUP = 4;
+/** Crockford’s: no letter that looks like a digit, and no u. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export const newRecoveryCodes = (): readonly string[] => Array.from({ length: RECOVERY_CODES }, newCode);
+
+const newCode = (): string =>
+  (
+    Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)])
+      .join('')
+      .match(new RegExp(`.{${GROUP}}`, 'g')) ?? []
+  ).join('-');
+
+const MISREAD: Readonly<Record<string, string>> = { o: '0', i: '1', l: '1' };
+
+/** As it was given out, however it was typed; undefined for what cannot be one. */
+export const recoveryCodeIn = (typed: string): string | undefined => {
+  const plain = typed.toLowerCase().replaceAll(/[\s-]/g, '');
+  const read = [...plain].map((character) => MISREAD[character] ?? character).join('');
+  return read.length === LENGTH && [...read].every((character) => ALPHABET.includes(character)) ? read : undefined;
+};
+
+type Queryable = Pick<Pool, 'query'>;
+
+type Factor = { readonly sealed: Buffer; readonly madeAt: Date; readonly codesLeft: number };
+
+const selectFactor = async (database: Queryable, userId: UserId): Promise<Factor | undefined> => {
+  const { rows } = await database.query<Factor>(
+    `select sealed, made_at as "madeAt",
+       (select count(*)::integer from auth.recovery_code where user_id = $1) as "codesLeft"
+     from auth.second_factor where user_id = $1`,
+    [userId],
+  );
+  return rows[0];
+};
+
+type NewFactor = { readonly userId: UserId; readonly sealed: Buffer; readonly step: number };
+
+/** Answers false where there is one already, or the person was deleted. */
+const insertFactor = async (database: Queryable, { userId, sealed, step }: NewFactor): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    `insert into auth.second_factor (user_id, sealed, last_step)
+     select user_id, $2, $3 from auth.person where user_id = $1 and status = 'active' for share
+     on conflict do nothing`,
+    [userId, sealed, step],
+  );
+  return rowCount === 1;
+};
+
+/** Uses up the codes as far as this step; of many who have the same code, one does. */
+const takeStep = async (database: Queryable, userId: UserId, step: number): Promise<boolean> => {
+  const { rowCount } = await database.query('update auth.second_factor set last_step = $2 where user_id = $1 and last_step < $2', [
+    userId,
+    step,
+  ]);
+  return rowCount === 1;
+};
+
+/** Answers how many are left; undefined where it was none. */
+const takeRecoveryCode = async (database: Queryable, userId: UserId, digest: Buffer): Promise<number | undefined> => {
+  const { rowCount } = await database.query('delete from auth.recovery_code where user_id = $1 and digest = $2', [userId, digest]);
+  if (rowCount !== 1) return undefined;
+  const { rows } = await database.query<{ left: number }>('select count(*)::integer as left from auth.recovery_code where user_id = $1', [
+    userId,
+  ]);
+  return rows[0]?.left ?? 0;
+};
+
+/** Those of before are good no more. Only who has a second factor has any: its row is locked, so that no two sets mix. */
+const replaceRecoveryCodes = async (database: Queryable, userId: UserId, digests: readonly Buffer[]): Promise<boolean> => {
+  const { rowCount } = await database.query('select from auth.second_factor where user_id = $1 for update', [userId]);
+  if (rowCount !== 1) return false;
+  await database.query('delete from auth.recovery_code where user_id = $1', [userId]);
+  await database.query('insert into auth.recovery_code (user_id, digest) select $1, unnest($2::bytea[])', [userId, digests]);
+  return true;
+};
+
+/** Answers whether there was one. */
+const deleteFactor = async (database: Queryable, userId: UserId): Promise<boolean> => {
+  const { rowCount } = await database.query('delete from auth.second_factor where user_id = $1', [userId]);
+  await database.query('delete from auth.recovery_code where user_id = $1', [userId]);
+  return rowCount === 1;
+};

@@ -7,7 +7,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
-import { lostUploadsIn, removeLostUploads } from './lost-uploads.ts';
+import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -2,15 +2,25 @@ import { type Request, type RequestHandler, Router } from 'express';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ImageType } from '#shared/blobs/image-type.ts';
+import {
+  demandPictureType,
+  PICTURE_BYTES_MAX,
+  type Picture,
+  pictureTooLarge,
+  receivePicture,
+  unsupportedPicture,
+} from '#shared/blobs/picture.ts';
 import { setUpload } from '#shared/blobs/set-upload.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { demandBodyRate } from '#shared/http/body-time.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { answerWritten } from '#shared/rest/writes/answer.ts';
 import { contextOf } from '#shared/rest/writes/context.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
-import { demandPicture, receiveBody } from './receive-picture.ts';
 
 export type UploadDependencies = {
   readonly domain: Domain;
@@ -61,3 +71,23 @@ export const uploadRoutes = (dependencies: UploadDependencies): Router => {
   }
   return router;
 };
+
+/** What the headers say of a picture; refuses what cannot be one before any of it is read. */
+const demandPicture = (request: Request): ImageType => {
+  const type = demandPictureType(request.get('Content-Type') ?? '');
+  if (!/^(?:identity)?$/i.test(request.get('Content-Encoding') ?? ''))
+    throw unsupportedPicture('Send the picture without a Content-Encoding.');
+  if (request.get('Content-Range') !== undefined)
+    throw new HttpProblem('malformed_request', { detail: 'Send the whole picture, without Content-Range.' });
+  if (Number(request.get('Content-Length') ?? 0) > PICTURE_BYTES_MAX) throw pictureTooLarge();
+  return type;
+};
+
+/** Leaving the body early does not destroy the connection, on which the answer goes. */
+const receiveBody = (request: Request, type: ImageType): Promise<Picture> => {
+  demandBodyRate(request, BYTES_PER_SECOND_MIN);
+  return receivePicture(request.iterator({ destroyOnReturn: false }), type);
+};
+
+/** A telephone with a poor line has as much; the largest picture then takes five minutes and a half. */
+const BYTES_PER_SECOND_MIN = 32_768;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Position } from '#shared/brands.ts';
@@ -10,8 +10,7 @@ import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
-import { createLanes } from './lanes.ts';
-import { observeFeed } from './observe-feed.ts';
+import { createLanes, type Lanes } from './lanes.ts';
 import { createRenderings } from './renderings.ts';
 import { createRing, type RingLimits } from './ring.ts';
 import { createToldSpans } from './told-spans.ts';
@@ -173,4 +172,22 @@ const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promi
     await delay(intervalMs, undefined, { signal }).catch(() => {});
     if (!signal.aborted) await work();
   }
+};
+
+/** What the feed has done. Several feeds of one process, as in tests, have a registry each. */
+const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>) => {
+  new Gauge({
+    name: 'annals_feed_readers',
+    help: 'Those who follow changes, by whether they have caught up.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { live, catchingUp } = count();
+      this.set({ state: 'live' }, live);
+      this.set({ state: 'catching_up' }, catchingUp);
+    },
+  });
+  const heard = new Counter({ name: 'annals_feed_changes_total', help: 'Changes that this process has heard.', registers: [registry] });
+  const sent = new Counter({ name: 'annals_feed_messages_total', help: 'Messages written to those who follow.', registers: [registry] });
+  return { heard, sent };
 };

@@ -4,11 +4,11 @@ import type { Log } from '#shared/log.ts';
 import { catchUp, type Delivery, workOff } from './advance.ts';
 import type { Reader } from './feed.ts';
 import { Lane, type Seat } from './lane.ts';
-import { createLiveLanes, type LiveLanes } from './live-lanes.ts';
 import { createRenderAhead, type Messages } from './render-ahead.ts';
 import type { Renderings } from './renderings.ts';
 import type { Heard, Ring } from './ring.ts';
 import type { ToldSpans } from './told-spans.ts';
+import type { Topic } from './topics.ts';
 
 /** Who reads what, and how far each has come. */
 export type Lanes = {
@@ -156,3 +156,44 @@ const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> 
 };
 
 const readersOf = (lanes: Iterable<Lane>): number => [...lanes].reduce((sum, { seats }) => sum + seats.size, 0);
+
+/** The lanes that have caught up, one of each cohort, by what they want to hear of. */
+type LiveLanes = {
+  /** The live lane of the cohort from now on: the one given, or one that is there already. */
+  enter(lane: Lane): Lane;
+  leave(lane: Lane): void;
+  about(heard: Heard): Iterable<Lane>;
+  all(): Iterable<Lane>;
+};
+
+const createLiveLanes = (): LiveLanes => {
+  const lanes = new Map<string, Lane>();
+  const index = new Map<Topic, Set<Lane>>();
+  return {
+    enter(lane) {
+      const known = lanes.get(lane.cohort.key);
+      if (known !== undefined) return known;
+      lane.isLive = true;
+      lanes.set(lane.cohort.key, lane);
+      for (const topic of lane.cohort.topics) {
+        const others = index.get(topic);
+        if (others === undefined) index.set(topic, new Set([lane]));
+        else others.add(lane);
+      }
+      return lane;
+    },
+    leave(lane) {
+      lane.isLive = false;
+      lane.queue = [];
+      lanes.delete(lane.cohort.key);
+      for (const topic of lane.cohort.topics) {
+        const others = index.get(topic);
+        others?.delete(lane);
+        if (others?.size === 0) index.delete(topic);
+      }
+    },
+    // A lane may be found by several topics of one change.
+    about: ({ topics }) => new Set(topics.flatMap((topic) => [...(index.get(topic) ?? [])])),
+    all: () => lanes.values(),
+  };
+};

@@ -1,8 +1,8 @@
-import type { Position } from '#shared/brands.ts';
-import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import type { ChangeReaderOptions } from '#shared/change-stream/changes.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
@@ -15,7 +15,6 @@ import { placeOf } from './place.ts';
 import { readPage, type Walk } from './read-page.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
-import { walkStream } from './walk-stream.ts';
 
 type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
@@ -69,4 +68,43 @@ const NEAR = 1_000;
 const hrefOf = (parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>): string => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return `/events?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`;
+};
+
+/** What happened to one thing, out of its own stream; up to a position, which the read model has reached. */
+export const walkStream = (options: ChangeReaderOptions, stream: StreamName, upTo: Position): Walk =>
+  async function* walk(after, signal): AsyncGenerator<ChangePage> {
+    // One that has seen nothing else takes what it is given for all there is of it, which is true here.
+    const reader = createChangeReader(options);
+    let last = after;
+    for await (const events of options.eventLog.read(stream, await firstAfter(options.eventLog, stream, after))) {
+      const next = events.filter(({ position }) => position > last && position <= upTo);
+      if (next.length > 0) {
+        const page = await reader.toPage(next, last);
+        yield page;
+        last = page.upTo;
+      }
+      if ((events.at(-1)?.position ?? upTo) >= upTo) break;
+      // Not sooner, because who is given nothing would ask for the same again.
+      if (signal.aborted) return;
+    }
+    yield { changes: [], upTo };
+  };
+
+/** The version of the first event of a stream after a position, or which it would have; found by halving. */
+export const firstAfter = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, position: Position): Promise<Version> => {
+  const pageFrom = async (version: number): Promise<readonly RecordedEvent[]> => {
+    for await (const page of eventLog.read(stream, version as Version)) return page;
+    return [];
+  };
+  let [low, high, step] = [0, Number.POSITIVE_INFINITY, 1];
+  while (high - low > 1) {
+    const version = high === Number.POSITIVE_INFINITY ? low + step : Math.floor((low + high) / 2);
+    const page = await pageFrom(version);
+    const [first, last] = [page.find((event) => event.position > position), page.at(-1)];
+    if (first && first !== page[0]) return first.version;
+    if (first || !last) high = version;
+    else low = last.version;
+    step = Math.max(step * 2, page.length);
+  }
+  return high as Version;
 };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ErrorRequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { Config } from '#shared/config.ts';
 import type { Foundation } from '#shared/foundation.ts';
 import { startMetricsServer } from '#shared/metrics.ts';
@@ -15,7 +15,6 @@ import { type Link, rootRoutes } from './root.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWay } from './short-way.ts';
-import { demandHttps } from './strict-transport.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
 export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>) => ({
@@ -85,4 +84,19 @@ export const serveClients = async (
   });
   log.info({ url: server.url }, 'Annals is ready.');
   return server;
+};
+
+/** A year. Not for other hosts of the same domain, which are not ours to speak for. */
+const HEADER = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
+/**
+ * Tells browsers to come by https alone from now on (RFC 6797), where that is how clients know this installation. Over plain http,
+ * as behind a proxy that ends TLS, they do not listen. Not in development, where a host such as localhost has other ports as well.
+ */
+const demandHttps = ({ environment, publicUrl }: Pick<Config, 'environment' | 'publicUrl'>): RequestHandler => {
+  const isDemanded = environment === 'production' && publicUrl.startsWith('https:');
+  return (_request, response, next) => {
+    if (isDemanded) response.setHeader(...HEADER);
+    next();
+  };
 };

@@ -1,18 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import type { Registry } from 'prom-client';
 import type { HttpLimits, Listener, TlsFiles } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { limitBodyTime } from './body-time.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { type Elsewhere, leadElsewhere } from './elsewhere.ts';
-import { continueOnceRead } from './expect-continue.ts';
 import { limitConnections } from './limit-connections.ts';
 import { listen } from './listen.ts';
-import { readTls } from './tls.ts';
 
 export type HttpServerOptions = {
   readonly handler: RequestListener;
@@ -159,4 +160,49 @@ const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leav
     await closed;
   }
   finished.abort();
+};
+
+/**
+ * Whoever asks before sending a body (RFC 9110, section 10.1.1) is told to go on once something reads it, and not before: what is
+ * refused by its headers is refused without it. Node closes a connection on which the body was not asked for.
+ */
+const continueOnceRead = (server: Server): void => {
+  // Whatever else is expected may be overlooked; Node would refuse it without a word.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    const listen = (event: string | symbol): void => {
+      if (event !== 'data' && event !== 'readable') return;
+      request.off('newListener', listen);
+      if (!response.headersSent) response.writeContinue();
+    };
+    request.on('newListener', listen);
+    server.emit('request', request, response);
+  });
+};
+
+/**
+ * What a server needs to speak TLS itself. With authorities for clients it asks each for a certificate, and takes any or none:
+ * whether it is one that counts is for whoever needs it (RFC 8705).
+ */
+const readTls = async ({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<TlsOptions> => {
+  const options: SecureContextOptions = {
+    cert: await read('TLS_CERT', certFile),
+    key: await read('TLS_KEY', keyFile),
+    ...(clientCaFile !== undefined && { ca: await read('TLS_CLIENT_CA', clientCaFile) }),
+    minVersion: 'TLSv1.2',
+  };
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw new StartRefused(`TLS_CERT and TLS_KEY do not go together, or are no PEM files: ${(cause as Error).message}.`, { cause });
+  }
+  return { ...options, ...(clientCaFile !== undefined && { requestCert: true, rejectUnauthorized: false }) };
+};
+
+const read = async (setting: string, file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new StartRefused(`${setting} is ${file}, which cannot be read: give the path of a PEM file that this user may read.`, { cause });
+  }
 };

@@ -11,7 +11,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { startChain } from '../../audit/chain/follow-chain.ts';
 import { type HeadFiles, headFilesIn } from '../../audit/heads/head-files.ts';
-import { createPublisher } from '../../audit/heads/publish.ts';
+import { createPublisher } from '../../audit/heads/service.ts';
 import { aStream } from '../contracts/event-log-engine.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';

@@ -1,7 +1,6 @@
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { OpenApiOptions } from '../../openapi/document.ts';
-import { conventionsOf } from '../../openapi/introduction.ts';
+import { conventionsOf, type OpenApiOptions } from '../../openapi/document.ts';
 import type { Assets } from '../assets.ts';
 import { formOf, isNamed, schemaId } from '../fields/form.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';

@@ -5,10 +5,9 @@ import type { Log } from '#shared/log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
-import { refusalIn } from './failures.ts';
 import type { KafkaPlace } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
-import { prepareTopics } from './topics.ts';
+import { prepareTopics, UnusableTopic } from './topics.ts';
 import { within } from './within.ts';
 
 export type KafkaPublicationOptions = { readonly place: KafkaPlace; readonly identity: LogIdentity; readonly log: Log };
@@ -134,3 +133,20 @@ class Connection {
     }
   }
 }
+
+/** What waiting does not mend, in words for the operator; undefined for everything that may pass. */
+const refusalIn = (error: unknown): string | undefined => {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = causeOf(cause), depth += 1) {
+    if (cause instanceof UnusableTopic) return cause.message;
+    if (cause.name === 'KafkaJSSASLAuthenticationError')
+      return 'Kafka turns away the user of CHANGE_STREAM_URL: give its name, password and sasl';
+    if (CERTIFICATE.test(cause.message))
+      return `The certificate of Kafka is not trusted (${cause.message}): name its authority by ca= in CHANGE_STREAM_URL`;
+  }
+  return undefined;
+};
+
+const CERTIFICATE = /certificate|altnames/i;
+
+/** KafkaJS keeps a cause now here, now there. */
+const causeOf = (error: Error & { originalError?: unknown }): unknown => error.cause ?? error.originalError;

@@ -10,7 +10,6 @@ import { freePort } from './free-port.ts';
 import { tryOwnerLock } from './owner-lock.ts';
 import { readPostmaster, removeStalePidFile, stopPostmaster } from './postmaster.ts';
 import { spawnServer } from './programs.ts';
-import { serverArguments } from './server-settings.ts';
 
 /** Recovery after a crash replays up to `max_wal_size`, which can take a minute on a slow disk. */
 const START_TIMEOUT_MS = 120_000;
@@ -164,3 +163,27 @@ const failure = async ({ dataDir, cluster }: OwnershipOptions): Promise<Embedded
   if (disk !== undefined && disk.bavail * disk.bsize < ROOM_MIN_BYTES) return new DiskFull(cluster.pgdata);
   return new EmbeddedPostgresFailed(`The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`);
 };
+
+/** Durable, reachable from this machine only, and sized for a small one. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  max_wal_size: '2GB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  logging_collector: 'off',
+};
+
+/** The command line of the server. */
+const serverArguments = (pgdata: string, port: number, settings: Readonly<Record<string, string>>): string[] => [
+  '-D',
+  pgdata,
+  '-p',
+  String(port),
+  ...Object.entries({ ...DEFAULTS, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+];

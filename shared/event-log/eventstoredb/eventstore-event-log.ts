@@ -1,17 +1,20 @@
-import type { JSONEventData } from '@eventstore/db-client';
+import { randomUUID } from 'node:crypto';
+import { type JSONEventData, jsonEvent } from '@eventstore/db-client';
+import type { LogIdentity, StreamName } from '#shared/brands.ts';
+import { askAgain } from '../ask-again.ts';
 import { type CheckedEvent, checkAppend } from '../check-append.ts';
-import { type EventLog, FIRST, type NewEvent } from '../event-log.ts';
+import { LogWentBack, StaleVersion } from '../errors.ts';
+import { type EventLog, FIRST, type NewEvent, NO_STREAM, type Seen } from '../event-log.ts';
 import { Appender, type AppendTiming } from './append.ts';
-import { AppendClient } from './append-client.ts';
+import { AppendClient, type Stored } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
 import { follow } from './follow.ts';
 import { headOf } from './head.ts';
-import { takeIdentity } from './identity.ts';
 import { LATE_MS } from './patience.ts';
-import { type Reader, readStreamPages } from './read.ts';
-import { createSameHistory } from './same-history.ts';
+import { type Reader, readFirst, readStreamPages } from './read.ts';
+import { IDENTITY_STREAM } from './record.ts';
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
@@ -66,3 +69,47 @@ const toEventData = ({ id, type, data, metadata }: NewEvent, checked: CheckedEve
   contentType: 'application/json',
   metadata: checked ? utf8.encode(checked.metadata) : metadata,
 });
+
+/**
+ * Looks whether what was seen is still there, after an append that another process of the server has stored than the one before. A
+ * process never cuts its log while it runs, and looking after each append would double what it takes.
+ */
+const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undefined) => Promise<void>) => {
+  let proven: symbol | undefined;
+  return async ({ server }, seen) => {
+    if (seen === undefined || server === proven) return;
+    const found = await askAgain(
+      () => readEventAt(reader, seen.position),
+      LATE_MS,
+      (id) => id !== undefined,
+    );
+    if (found !== seen.id) throw new LogWentBack(seen, found);
+    proven = server;
+  };
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The first event of a stream of our own names the log. Of those who open it first at the same time, one writes it and all read it. */
+const takeIdentity = async (reader: Reader, appender: Appender): Promise<LogIdentity> => {
+  const known = await readIdentity(reader);
+  if (known) return known;
+  const event = jsonEvent({ type: 'log.identified', data: { identity: randomUUID() } });
+  try {
+    await appender.append({ stream: IDENTITY_STREAM as StreamName, expected: NO_STREAM, events: [event] });
+  } catch (error) {
+    if (!(error instanceof StaleVersion)) throw error;
+  }
+  const written = await readIdentity(reader);
+  if (!written) throw new Error(`the log's identity was written to ${IDENTITY_STREAM}, but cannot be read there`);
+  return written;
+};
+
+const readIdentity = async (reader: Reader): Promise<LogIdentity | undefined> => {
+  const first = await readFirst(reader, IDENTITY_STREAM);
+  if (!first) return undefined;
+  const { data } = first;
+  if (typeof data === 'object' && 'identity' in data && typeof data.identity === 'string' && UUID.test(data.identity))
+    return data.identity as LogIdentity;
+  throw new Error(`the first event of ${IDENTITY_STREAM} does not name the log: it was not written by Annals`);
+};

@@ -1,18 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
+import type { Doorbell } from '#shared/doorbell.ts';
 import { checkAppend } from '../check-append.ts';
-import { LogWentBack, StaleVersion } from '../errors.ts';
-import { type Appended, type EventLog, FIRST } from '../event-log.ts';
-import { appendBatch, findRepeat, LOST_HISTORY, VERSION_MAX } from './append.ts';
-import { follow } from './follow.ts';
+import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
+import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { createLogReader, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
+import { createLogReader, type ReadLog, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -85,4 +85,113 @@ const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: u
   const repeat = await patiently(() => findRepeat(readers, proposed));
   if (repeat) return repeat;
   throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
+};
+
+const EXPECT_ANY = -1;
+/** The most that the column holds: no stream is ever at a higher one. */
+const VERSION_MAX = 2 ** 31 - 1;
+const SEPARATOR = '\u001e';
+
+const APPEND = {
+  name: 'event-log-append',
+  text: 'select id, version, position from event_log.append_after($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+};
+
+type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
+
+/** Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was seen. Undefined where an expectation did not hold. */
+const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): Promise<readonly (Appended | undefined)[]> => {
+  const seen = newestSeen(batch);
+  const values = [seen?.position ?? null, seen?.id ?? null, ...columnsOf(batch)];
+  const { rows } = await pool.query<Stored>({ ...APPEND, values });
+  const stored = new Map(rows.map(({ id, version, position }) => [id, { version, position }]));
+  return batch.map(({ events }) => stored.get(events.at(-1)?.id ?? ''));
+};
+
+/** What the append raises where the log has lost what was seen. */
+const LOST_HISTORY = 'AN001';
+
+/** Whoever has lost an earlier event has lost the newest as well. */
+const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
+  batch.reduce<Seen | undefined>((newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest), undefined);
+
+const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
+  const columns: string[][] = Array.from({ length: 8 }, () => []);
+  const ahead = new Map<StreamName, number>();
+  for (const { stream, expected, events } of batch) {
+    for (const event of events) {
+      const offset = (ahead.get(stream) ?? 0) + 1;
+      ahead.set(stream, offset);
+      const version = expected === 'any' ? EXPECT_ANY : expected;
+      const row = [stream, String(version), String(offset), event.id, event.type, event.data, event.metadata, String(event.bytes)];
+      for (const [index, value] of row.entries()) columns[index]?.push(value);
+    }
+  }
+  return columns.map((column) => column.join(SEPARATOR));
+};
+
+const FIND_REPEAT = {
+  name: 'event-log-find-repeat',
+  text: `select count(*)::integer as events, min(version) as first, max(version) as version, max(position) as position
+    from event_log.event where stream = $1 and id = any($2::uuid[])`,
+};
+
+type Repeat = { events: number; first: Version | null; version: Version; position: Position };
+
+/** Where an append was stored before: all of its events are in the stream, one after the other. */
+const findRepeat = async (pool: pg.Pool, { stream, events }: ProposedAppend): Promise<Appended | undefined> => {
+  const { rows } = await pool.query<Repeat>({ ...FIND_REPEAT, values: [stream, events.map(({ id }) => id)] });
+  const [found] = rows;
+  if (!found || found.first === null || found.events !== events.length || found.version - found.first + 1 !== events.length)
+    return undefined;
+  return { version: found.version, position: found.position };
+};
+
+const POLL_MS = 250;
+const BACKOFF_FIRST_MS = 50;
+const BACKOFF_MAX_MS = 1_000;
+
+/**
+ * Pages through the log from a position and waits at its end for the bell; a server that is away is waited for.
+ * Each page shows that the log still has the event before it.
+ */
+async function* follow(
+  { readLog, bell }: { readLog: ReadLog; bell: Doorbell },
+  after: Position,
+  signal: AbortSignal,
+  id?: EventId,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  let last = after;
+  let lastId = after === START ? undefined : id;
+  let backoffMs = BACKOFF_FIRST_MS;
+  while (!signal.aborted) {
+    const heard = bell.heard;
+    const page = await readLog(last).catch(orPassing);
+    if (page === 'away') {
+      await delay(backoffMs, undefined, { signal }).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
+      continue;
+    }
+    backoffMs = BACKOFF_FIRST_MS;
+    if (lastId !== undefined && page.at !== lastId) throw new LogWentBack({ position: last, id: lastId }, page.at);
+    const whole = wholePart(last, page.events);
+    last = whole.at(-1)?.position ?? last;
+    lastId = whole.at(-1)?.id ?? page.at;
+    if (whole.length > 0) yield whole;
+    const [hole] = page.events.slice(whole.length);
+    if (hole) throw new LogHole({ after: last, found: hole.position });
+    // Whatever was committed since then has rung, or will.
+    if (!page.isCut) await bell.wait(heard, POLL_MS, signal);
+  }
+}
+
+const orPassing = (error: unknown): 'away' => {
+  if (isPassing(error)) return 'away';
+  throw error;
+};
+
+/** Positions are dense, so a hole is damage. What comes before it is handed over. */
+const wholePart = (after: Position, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const end = events.findIndex(({ position }, index) => position !== after + index + 1);
+  return end === -1 ? events : events.slice(0, end);
 };

@@ -7,12 +7,11 @@ import { HttpProblem } from '../http-problem.ts';
 import { requestFact } from '../request-fact.ts';
 import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
 import { rememberChallenge } from './challenge.ts';
-import { type Credentials, credentialsOf } from './credentials.ts';
 import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { Revocations, UserChange } from './revocations.ts';
 import type { SpentProofs } from './spent-proofs.ts';
-import { TokenRefusal } from './token-refusal.ts';
+import { type Scheme, TokenRefusal } from './token-refusal.ts';
 
 export type AuthenticateOptions = {
   readonly issuer: string;
@@ -140,4 +139,29 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
     const { jti, expiresAtS } = await verifyProof(proof, { method: request.method, url: `${base}${path}`, tokenDigest: digest, jkt });
     if (!(await spentProofs.spend({ jkt, jti, expiresAtS }))) throw new InvalidProof('The proof was used before.');
   };
+};
+
+type Credentials = { readonly scheme: Scheme; readonly token: string };
+
+/** The `b64token` of RFC 6750, section 2.1; schemes are known regardless of case. */
+const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const OURS = /^(bearer|dpop)(?: |$)/i;
+
+/**
+ * The token of a request, or nothing: it is looked for in `Authorization` and nowhere else. In a query it would end up in logs
+ * and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked. Another scheme counts as no token.
+ */
+const credentialsOf = (request: Request): Credentials | undefined => {
+  if (request.headers.authorization === undefined && !request.url.includes('?')) return undefined;
+  const headers = request.headersDistinct.authorization ?? [];
+  const [header = ''] = headers;
+  const scheme = /^dpop/i.test(header) ? 'DPoP' : 'Bearer';
+  if (request.query.access_token !== undefined)
+    throw new TokenRefusal('invalid_request', 'Send the token in Authorization, not in the query.', { scheme });
+  if (headers.length > 1) throw new TokenRefusal('invalid_request', 'Send one Authorization header.', { scheme });
+  if (!OURS.test(header)) return undefined;
+  const [, , token] = CREDENTIALS.exec(header) ?? [];
+  if (token === undefined)
+    throw new TokenRefusal('invalid_request', `Authorization must be ${scheme}, a space, and the token.`, { scheme });
+  return { scheme, token };
 };

@@ -1,8 +1,8 @@
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
-import type { Arrivals } from '../gcra.ts';
-import { chargeRow, removeExpiredAfter } from './statements.ts';
+import type { Arrivals, Charge, Charged } from '../gcra.ts';
+import { storedKey } from '../stored-key.ts';
 
 const CONNECTIONS_MAX = 4;
 const CLEAN_EVERY_MS = 300_000;
@@ -54,4 +54,48 @@ const clean = async (pool: Pool, signal: AbortSignal): Promise<void> => {
     if (seen < BATCH_MAX) return;
     after = last;
   }
+};
+
+/** The connection is given up together with the answer, so that a server that fell silent does not keep the pool. */
+const QUERY_TIMEOUT_MS = 2_000;
+
+const NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
+
+/**
+ * The clock is read after the row is locked: of two who wait for it the later sees the later time. An arrival beyond the
+ * tolerance can only come from a clock that was set back or a policy that was larger, and is not held against the key.
+ */
+const CHARGE = `
+  insert into public.rate_limit as known (key, arrival_us, asked_at_us, allowed)
+  select $1, asked.at_us + $2::bigint, asked.at_us, true from (select ${NOW_US} as at_us) as asked
+  on conflict (key) do update set (arrival_us, asked_at_us, allowed) = (
+    select case when fits then arrival_us + $2::bigint else arrival_us end, at_us, fits
+    from (select at_us, arrival_us, arrival_us + $2::bigint <= at_us + $3::bigint as fits
+          from (select at_us, least(greatest(before_us, at_us), at_us + $3::bigint) as arrival_us
+                from (select known.arrival_us as before_us, ${NOW_US} as at_us) as locked) as bounded) as decided)
+  returning allowed, arrival_us - asked_at_us as ahead_us`;
+
+type Row = { readonly allowed: boolean; readonly ahead_us: number };
+
+const chargeRow = async (pool: Pool, charge: Charge): Promise<Charged> => {
+  const values = [storedKey(charge), charge.costUs, charge.toleranceUs];
+  const query = { name: 'charge-rate-limit', text: CHARGE, values, query_timeout: QUERY_TIMEOUT_MS };
+  const { rows } = await pool.query<Row>(query);
+  const [row] = rows;
+  if (row === undefined) throw new Error('an upsert returns its row');
+  return { allowed: row.allowed, aheadUs: row.ahead_us };
+};
+
+/**
+ * Looks at one batch of rows in the order of their keys and removes those that say nothing any more. An index on the arrival
+ * would find them faster, but then every request would have to write into it.
+ */
+const removeExpiredAfter = async (pool: Pool, after: string, batch: number): Promise<{ last: string; seen: number }> => {
+  const { rows } = await pool.query<{ last: string | null; seen: number }>(
+    `with batch as (select key from public.rate_limit where key > $1 order by key limit $2),
+          gone as (delete from public.rate_limit as expired using batch where expired.key = batch.key and expired.arrival_us < ${NOW_US})
+     select max(key) as last, count(*) as seen from batch`,
+    [after, batch],
+  );
+  return { last: rows[0]?.last ?? after, seen: rows[0]?.seen ?? 0 };
 };

@@ -10,10 +10,17 @@ import {
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { formatTraceparent, parseTraceparent } from '../traceparent.ts';
 import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '../tracing.ts';
-import { BoundedQueue, type Losses } from './bounded-queue.ts';
 
 export type OtlpTracingOptions = {
   /** Of a collector; spans go to `/v1/traces` there. */
@@ -118,5 +125,77 @@ class OtlpSpan implements Span {
 
   end(endedAtMs = nowMs()): void {
     if (this.#span.isRecording()) this.#span.end(endedAtMs);
+  }
+}
+
+/** Is told of what becomes of spans. */
+type Losses = {
+  dropped(count: number, why: unknown): void;
+  /** The collector has taken some. */
+  taken(): void;
+};
+
+const WAITING_MAX = 4_096;
+const BATCH_MAX = 512;
+const SUCCEEDED = 0;
+/** Made once: there may be many. */
+const NO_ROOM = new Error(`${WAITING_MAX} spans wait already`);
+
+/**
+ * Hands spans to the exporter in batches, one after the other, and counts those that are lost: that did not find room while the
+ * collector took nothing, or that it refused. The processor of OpenTelemetry tells neither to anybody.
+ */
+class BoundedQueue implements SpanProcessor {
+  readonly #batches: BatchSpanProcessor;
+  readonly #losses: Losses;
+  #waiting = 0;
+  /** Since the last export, none has succeeded. */
+  isFailing = false;
+
+  constructor(exporter: SpanExporter, losses: Losses, batchAfterMs: number) {
+    this.#losses = losses;
+    this.#batches = new BatchSpanProcessor({
+      exporter: this.#watched(exporter),
+      // It never has more than are let in.
+      maxQueueSize: WAITING_MAX,
+      maxExportBatchSize: BATCH_MAX,
+      scheduledDelayMillis: batchAfterMs,
+    });
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
+    if (this.#waiting >= WAITING_MAX) {
+      this.#losses.dropped(1, NO_ROOM);
+      return;
+    }
+    this.#waiting += 1;
+    this.#batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#batches.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#batches.shutdown();
+  }
+
+  #watched(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans, done) => {
+        exporter.export(spans, ({ code, error }) => {
+          this.#waiting -= spans.length;
+          this.isFailing = code !== SUCCEEDED;
+          if (this.isFailing) this.#losses.dropped(spans.length, error);
+          else this.#losses.taken();
+          // What has failed is dealt with.
+          done({ code: SUCCEEDED });
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+    };
   }
 }

@@ -7,10 +7,8 @@ import { context } from '../../test/codec-setting.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
-import { firstAfter } from './first-after.ts';
-import { eventReads } from './reads.ts';
+import { eventReads, firstAfter, walkStream } from './reads.ts';
 import { createTimes } from './times.ts';
-import { walkStream } from './walk-stream.ts';
 
 const EDITS = 1_300;
 let world: ReadWorld;

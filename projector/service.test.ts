@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { observeProjector } from './observe-projector.ts';
+import { observeProjector } from './service.ts';
 
 test('where the database does not answer, it is told that nothing is known, and the other metrics are told', async () => {
   await using away = openPool({ url: 'postgres://nobody@127.0.0.1:1/nothing', applicationName: 'test', connectionsMax: 1 });

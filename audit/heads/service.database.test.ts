@@ -6,8 +6,7 @@ import { createMetrics } from '#shared/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { until } from '../../test/engines/until.ts';
 import { readHeadFile } from './head-files.ts';
-import { createPublisher } from './publish.ts';
-import { startHeads } from './service.ts';
+import { createPublisher, startHeads } from './service.ts';
 
 let world: AuditWorld;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
+import { newRecoveryCodes, recoveryCodeIn } from './second-factors.ts';
 
 test('there are ten, and no two are the same', () => {
   const codes = newRecoveryCodes();
