@@ -9,8 +9,9 @@ import type { Log } from '#shared/log.ts';
 import { startCarryingOut } from '#shared/operations/carry-out.ts';
 import { finishOrder, type TakenOrder, tellProgress } from '#shared/operations/orders.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import type { Verification } from './verify/plan.ts';
 import { summaryOf } from './verify/summary.ts';
-import { type Verification, verify } from './verify/verify.ts';
+import { verify } from './verify/verify.ts';
 
 type OrderDependencies = {
   readonly domain: Domain;

@@ -7,8 +7,23 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import type { Progress } from '../../projector/catch-up.ts';
 import { isOfThisRelease } from '../../projector/definition.ts';
-import type { Verification } from './verify.ts';
+import type { Mending } from '../../projector/retry.ts';
+import type { ChainCheckOptions } from '../chain/verify-chain.ts';
+
+export type Verification = Mending &
+  Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
+    /** Up to where; nothing for all that there is. */
+    readonly at?: Position;
+    /** Whether rows are made and compared, or only the log and its chain are checked. */
+    readonly isOfReadModel: boolean;
+    readonly showPersonal: boolean;
+    readonly signal: AbortSignal;
+    /** Lets others have their turn, after so much work. */
+    readonly pause?: (workedMs: number) => Promise<void>;
+    onProgress(progress: Progress | { readonly step: 'check'; readonly what: string }): void;
+  };
 
 export type Plan = {
   /** Up to where rows are made of events, at first: the live read model moves on. */

@@ -2,7 +2,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Findings } from './findings.ts';
 import type { Fold } from './fold.ts';
 import type { Passage } from './passage.ts';
-import type { Verification } from './verify.ts';
+import type { Verification } from './plan.ts';
 
 /** What a verification works with while it is under way. */
 export type Proving = {

@@ -7,9 +7,8 @@ import { START } from '#shared/event-log/event-log.ts';
 import { findStandstills } from '#shared/follower/standstill.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
-import { type Progress, Stopped } from '../../projector/catch-up.ts';
-import type { Mending } from '../../projector/retry.ts';
-import { beginChainCheck, type ChainCheckOptions } from '../chain/verify-chain.ts';
+import { Stopped } from '../../projector/catch-up.ts';
+import { beginChainCheck } from '../chain/verify-chain.ts';
 import { makeScratch } from '../scratch.ts';
 import { readLeftOut } from './exceptions.ts';
 import { createFindings, type Findings } from './findings.ts';
@@ -17,23 +16,10 @@ import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
 import { createPassage } from './passage.ts';
 import { checkPlaces, createPlaces } from './places.ts';
-import { planOf } from './plan.ts';
+import { planOf, type Verification } from './plan.ts';
 import type { Proving } from './proving.ts';
 import { readLog } from './read-log.ts';
 import { checkReadModel } from './read-model.ts';
-
-export type Verification = Mending &
-  Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
-    /** Up to where; nothing for all that there is. */
-    readonly at?: Position;
-    /** Whether rows are made and compared, or only the log and its chain are checked. */
-    readonly isOfReadModel: boolean;
-    readonly showPersonal: boolean;
-    readonly signal: AbortSignal;
-    /** Lets others have their turn, after so much work. */
-    readonly pause?: (workedMs: number) => Promise<void>;
-    onProgress(progress: Progress | { readonly step: 'check'; readonly what: string }): void;
-  };
 
 /** What operators did so long before is looked at again: the server's clock may be behind ours. */
 const CLOCKS_DIFFER_MS = 60_000;

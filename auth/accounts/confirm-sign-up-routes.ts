@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import type { Role } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
@@ -10,19 +11,32 @@ import { PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { CONFIRM_PATH, confirmSignUpPage, signUpOverPage } from '../pages/confirm-sign-up-page.ts';
 import type { Problems } from '../pages/field.ts';
+import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED } from '../pages/message-page.ts';
 import { PASSWORD_MAX } from '../pages/person-fields.ts';
 import { RESET_PATH } from '../pages/reset-pages.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { Allowance } from './attempts.ts';
+import type { Allowance, Attempts } from './attempts.ts';
 import { confirm } from './confirmed.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
+import type { FormCookie } from './form-cookie.ts';
 import { PageRefusal } from './page-refusal.ts';
 import type { PendingSignUps } from './pending-sign-ups.ts';
+import type { SecondStepDependencies } from './second-step.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
+import type { SignUpDependencies } from './sign-up.ts';
 import { type SignedUp, signUp } from './sign-up.ts';
 import type { SignUp } from './sign-up-form.ts';
-import type { SignUpRouteDependencies } from './sign-up-routes.ts';
+
+export type SignUpRouteDependencies = SecondStepDependencies &
+  SignUpDependencies &
+  ConfirmationDependencies & {
+    readonly tokens: FormTokens;
+    readonly cookie: FormCookie;
+    readonly attempts: Attempts;
+    /** What who signs up becomes; `off` where nobody can. */
+    readonly signUp: 'off' | Role;
+  };
 
 export type ConfirmationDependencies = {
   readonly pending: PendingSignUps;

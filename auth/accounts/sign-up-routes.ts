@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
-import type { Role } from '#shared/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
@@ -8,30 +7,18 @@ import { traceparentOf } from '#shared/http/request-span.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { signUpAskedPage } from '../pages/confirm-sign-up-page.ts';
 import { hasProblems } from '../pages/field.ts';
-import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
 import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page.ts';
-import type { Allowance, Attempts } from './attempts.ts';
-import { askForConfirmation, type ConfirmationDependencies, confirmSignUpRoutes } from './confirm-sign-up-routes.ts';
+import type { Allowance } from './attempts.ts';
+import { askForConfirmation, confirmSignUpRoutes, type SignUpRouteDependencies } from './confirm-sign-up-routes.ts';
 import { fieldsOf, readForm } from './form.ts';
-import type { FormCookie } from './form-cookie.ts';
 import { askedOf, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 import type { Person } from './person-table.ts';
-import { afterPassword, type SecondStepDependencies } from './second-step.ts';
+import { afterPassword } from './second-step.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
-import { type SignedUp, type SignUpDependencies, signUp } from './sign-up.ts';
+import { type SignedUp, signUp } from './sign-up.ts';
 import { problemsIn, SignUp } from './sign-up-form.ts';
-
-export type SignUpRouteDependencies = SecondStepDependencies &
-  SignUpDependencies &
-  ConfirmationDependencies & {
-    readonly tokens: FormTokens;
-    readonly cookie: FormCookie;
-    readonly attempts: Attempts;
-    /** What who signs up becomes; `off` where nobody can. */
-    readonly signUp: 'off' | Role;
-  };
 
 /** A sign-up tells whether an address has an account where no mail reaches anybody, and costs an estimate and a hash or a message. */
 const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };

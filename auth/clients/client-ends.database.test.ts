@@ -9,7 +9,7 @@ import { scaled } from '../../test/engines/load.ts';
 import { until } from '../../test/engines/until.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts';
-import type { EndedGrant } from '../storage/end-grants.ts';
+import type { EndedGrant } from '../storage/end-records.ts';
 import { type Clients, createClients } from './clients.ts';
 
 let world: ClientWorld;

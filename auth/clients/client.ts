@@ -1,6 +1,9 @@
 import type { UserId } from '#shared/brands.ts';
 import type { AuthMethod, ClientSettings } from '#shared/clients/settings.ts';
 
+/** A secret is there exactly when one was made just now; it is never seen again. */
+export type ClientAndSecret = { readonly client: StoredClient; readonly secret: string | undefined };
+
 /** An application that may ask for tokens. */
 export type StoredClient = Readonly<Omit<ClientSettings, 'tlsClientAuthSubject' | 'jwks' | 'serviceAccountRole'>> & {
   readonly clientId: string;

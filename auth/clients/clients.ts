@@ -1,14 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { By } from './by.ts';
 import { changeClient, type Edit, removeClient, rotateSecret } from './change-client.ts';
-import type { StoredClient } from './client.ts';
+import type { ClientAndSecret, StoredClient } from './client.ts';
 import { selectClient, selectClients } from './client-table.ts';
 import { CACHE_MS } from './end.ts';
 import { type ClientDependencies, type NewClient, registerClient } from './register-client.ts';
 import { isSecret } from './secret.ts';
-
-/** A secret is there exactly when one was made just now; it is never seen again. */
-export type ClientAndSecret = { readonly client: StoredClient; readonly secret: string | undefined };
 
 /** The applications that may ask for tokens. */
 export type Clients = {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
-import { type EndedGrant, endGrantsOfClient } from '../storage/end-grants.ts';
-import { deleteAccessTokensOfClient } from '../storage/end-records.ts';
+import { endGrantsOfClient } from '../storage/end-grants.ts';
+import { deleteAccessTokensOfClient, type EndedGrant } from '../storage/end-records.ts';
 import type { Ending } from './changes.ts';
 
 export type EndDependencies = {

@@ -1,5 +1,4 @@
-import { hasSecret, type StoredClient, settingsOf } from './client.ts';
-import type { ClientAndSecret } from './clients.ts';
+import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 
 /** A client as administrators see it. Its secret is there only in the answer that makes it. */
 export const representationOf = ({ client, secret }: { client: StoredClient; secret?: ClientAndSecret['secret'] }) => {

@@ -15,7 +15,8 @@ import { Rejection } from '#shared/rejection.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import type { By } from './by.ts';
-import type { ClientAndSecret, Clients } from './clients.ts';
+import type { ClientAndSecret } from './client.ts';
+import type { Clients } from './clients.ts';
 import { representationOf } from './representation.ts';
 
 /** `/clients`, for administrators with the scope `manage:clients`. */

@@ -3,7 +3,7 @@ import type { UserId } from '#shared/brands.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { Log } from '#shared/log.ts';
 import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security-log.ts';
-import type { EndedGrant } from '../storage/end-grants.ts';
+import type { EndedGrant } from '../storage/end-records.ts';
 
 const REUSABLE: Readonly<Record<string, 'authorization_code' | 'refresh_token' | 'device_code'>> = {
   authorization_code: 'authorization_code',

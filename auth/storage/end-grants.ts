@@ -1,9 +1,7 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
-import { endRecords, type RecordOwner } from './end-records.ts';
-
-export type EndedGrant = { readonly grantId: string; readonly accountId: string | null; readonly clientId: string | null };
+import { type EndedGrant, endRecords, type RecordOwner } from './end-records.ts';
 
 /** Ends a grant with everything that was issued under it, once; repeating it is harmless. */
 export type EndGrant = (grantId: string) => Promise<void>;

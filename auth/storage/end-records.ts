@@ -1,5 +1,6 @@
-import type { EndedGrant } from './end-grants.ts';
 import type { Queryable, RecordKey } from './statements.ts';
+
+export type EndedGrant = { readonly grantId: string; readonly accountId: string | null; readonly clientId: string | null };
 
 export type RecordOwner = 'grant_id' | 'account_id' | 'client_id';
 

@@ -8,7 +8,8 @@ import { createDatabase, type TestDatabase } from '../../test/engines/database.t
 import { migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
-import { createGrantEnder, type EndedGrant } from './end-grants.ts';
+import { createGrantEnder } from './end-grants.ts';
+import type { EndedGrant } from './end-records.ts';
 import { isRevokedNow } from './is-revoked.ts';
 import { createRecordSeal } from './seal-record.ts';
 import { insertUsedOnce, migrateAuthStorage } from './statements.ts';

@@ -5,9 +5,9 @@ import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { until } from '../../test/engines/until.ts';
 import { catchUp, type Delivery } from './advance.ts';
-import type { Cohort } from './feed.ts';
 import { Lane } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';
+import type { Cohort } from './renderings.ts';
 import { createRing } from './ring.ts';
 
 const at = (position: number) => position as Position;

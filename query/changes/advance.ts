@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import type { Lane, Written } from './lane.ts';
-import type { RenderAhead, Rendered } from './render-ahead.ts';
+import type { Lane, Rendered, Written } from './lane.ts';
+import type { RenderAhead } from './render-ahead.ts';
 import type { Heard, Ring } from './ring.ts';
 
 /** How what a lane is to hear gets from being rendered to its readers. */
@@ -26,7 +26,7 @@ const PART_MAX = 200;
 /** A live lane: what has come into its queue. It waits for nobody, because that would hold up all others of the cohort. */
 export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
   let [writes, bytes] = [0, 0];
-  for await (const rendered of renderAhead(lane, () => lane.queue.shift()?.change)) {
+  for await (const rendered of renderAhead(lane, () => lane.takeUp()?.change)) {
     if (lane.seats.size === 0) return;
     const written = write(lane, rendered);
     writes += written.writes;

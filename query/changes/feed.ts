@@ -7,14 +7,14 @@ import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/cha
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
-import type { Caller } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
+import type { Reader } from './lane.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import { createRenderings } from './renderings.ts';
 import { createRing, type RingLimits } from './ring.ts';
 import { createToldSpans } from './told-spans.ts';
-import { createTopicsOf, type Topic } from './topics.ts';
+import { createTopicsOf } from './topics.ts';
 
 /**
  * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what matches it exactly once
@@ -27,39 +27,6 @@ export type Feed = AsyncDisposable & {
   join(reader: Reader): Disposable;
   /** How far this process has heard. A reader may begin further on, where another process has been faster. */
   readonly upTo: Position;
-};
-
-/**
- * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the same key must be the
- * same in everything, and the callers of one must have the same role and the same scopes: whoever comes first renders for all.
- */
-export type Cohort = {
-  /** All that the bytes depend on: what was asked for, the role, the scopes, and the form. */
-  readonly key: string;
-  /** A change that has any of these is rendered, each change once; the rest is not looked at. */
-  readonly topics: readonly Topic[];
-  /**
-   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a stranger of the cohort's
-   * kind, who owns nothing, or, once more, one whom the change concerns, by what rights to it depend on.
-   * The result is shared and kept for some seconds. Throwing means that it could not be found out: the readers fail, because
-   * they must not miss it. What is wrong with the question itself is a message.
-   */
-  render(change: Change, caller: Caller): Promise<Buffer | undefined>;
-};
-
-export type Reader = {
-  readonly cohort: Cohort;
-  readonly caller: Caller;
-  /** The last position that the reader has; `now` means whatever this process has heard of so far. */
-  readonly after: Position | 'now';
-  /** Takes the message of the change at a position. A promise asks to wait until there is room: heeded while catching up. */
-  send(message: Buffer, position: Position): Promise<void> | undefined;
-  /** Whether messages that are ready together may come one behind the other in one buffer, at the position of the last. */
-  readonly takesSeveral?: boolean;
-  /** There was nothing for the reader up to a position, from which it may now go on. Called at first for `now`, then now and then. */
-  moveOn(position: Position): void;
-  /** The last call: what comes next cannot be had. The reader may join again after the last position it has. */
-  fail(error: unknown): void;
 };
 
 export type FeedOptions = {

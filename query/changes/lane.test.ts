@@ -3,9 +3,8 @@ import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
-import type { Cohort } from './feed.ts';
-import { Lane } from './lane.ts';
-import type { Rendered } from './render-ahead.ts';
+import { Lane, type Rendered } from './lane.ts';
+import type { Cohort } from './renderings.ts';
 
 const author = (userId: number): Caller => ({
   kind: 'user',

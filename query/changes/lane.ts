@@ -3,11 +3,29 @@ import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { userOf } from '#shared/visibility/visible-origin.ts';
-import type { Cohort, Reader } from './feed.ts';
-import type { Messages, Rendered } from './render-ahead.ts';
-import { strangerLike } from './renderings.ts';
+import { type Cohort, strangerLike } from './renderings.ts';
 import type { Heard } from './ring.ts';
 import type { Topic } from './topics.ts';
+
+export type Rendered = { readonly change: Change; readonly messages: Messages };
+
+/** The message for all, and for each of those whom the change concerns. */
+export type Messages = { readonly message: Buffer | undefined; readonly own: ReadonlyMap<UserId, Buffer | undefined> };
+
+export type Reader = {
+  readonly cohort: Cohort;
+  readonly caller: Caller;
+  /** The last position that the reader has; `now` means whatever this process has heard of so far. */
+  readonly after: Position | 'now';
+  /** Takes the message of the change at a position. A promise asks to wait until there is room: heeded while catching up. */
+  send(message: Buffer, position: Position): Promise<void> | undefined;
+  /** Whether messages that are ready together may come one behind the other in one buffer, at the position of the last. */
+  readonly takesSeveral?: boolean;
+  /** There was nothing for the reader up to a position, from which it may now go on. Called at first for `now`, then now and then. */
+  moveOn(position: Position): void;
+  /** The last call: what comes next cannot be had. The reader may join again after the last position it has. */
+  fail(error: unknown): void;
+};
 
 /** A reader's place. It has everything that concerns it up to a position, so that a change is never handed over twice. */
 export type Seat = { readonly reader: Reader; position: Position; lane: Lane };
@@ -16,6 +34,10 @@ export type User = Extract<Caller, { kind: 'user' }>;
 
 /** How many messages, in how many writes, how much to each reader at most, and the room to wait for where one reader is alone. */
 export type Written = { readonly sent: number; readonly writes: number; readonly bytes: number; readonly room: Promise<void> | undefined };
+
+/** A lane that is behind reads for itself; a live one has a queue of what waits to be rendered. */
+export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: Heard[] };
+export const BEHIND: LaneState = { at: 'behind' };
 
 /** After so many, others get their turn. */
 const TOLD_PER_TURN = 256;
@@ -28,9 +50,7 @@ export class Lane {
   readonly seats = new Set<Seat>();
   /** Aborted once nobody is left. */
   readonly left = new AbortController();
-  /** What waits to be rendered, where the lane is live. */
-  queue: Heard[] = [];
-  isLive = false;
+  state: LaneState = BEHIND;
   isRunning = false;
   /** All seats have what concerns them up to here. */
   delivered: Position;
@@ -46,6 +66,11 @@ export class Lane {
 
   isAbout(topics: readonly Topic[]): boolean {
     return topics.some((topic) => this.#topics.has(topic));
+  }
+
+  /** The next that waits, unless the lane has fallen behind meanwhile. */
+  takeUp(): Heard | undefined {
+    return this.state.at === 'live' ? this.state.queue.shift() : undefined;
   }
 
   add(seat: Seat): void {

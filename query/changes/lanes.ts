@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/log.ts';
 import { catchUp, type Delivery, workOff } from './advance.ts';
-import type { Reader } from './feed.ts';
-import { Lane, type Seat } from './lane.ts';
-import { createRenderAhead, type Messages } from './render-ahead.ts';
+import { BEHIND, Lane, type Messages, type Reader, type Seat } from './lane.ts';
+import { createRenderAhead } from './render-ahead.ts';
 import type { Renderings } from './renderings.ts';
 import type { Heard, Ring } from './ring.ts';
 import type { ToldSpans } from './told-spans.ts';
@@ -53,7 +52,7 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
     lanes.delete(lane);
   };
   const close = (lane: Lane): void => {
-    if (lane.isLive) live.leave(lane);
+    if (lane.state.at === 'live') live.leave(lane);
     lanes.delete(lane);
     lane.left.abort();
   };
@@ -69,8 +68,10 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
     if (lane.isRunning) return;
     lane.isRunning = true;
     try {
-      while (lane.seats.size > 0 && !(lane.isLive && lane.queue.length === 0))
-        await (lane.isLive ? workOff(lane, { renderAhead, write }) : catchUp(lane, { ring, history, renderAhead, write, goLive }));
+      while (hasWork(lane)) {
+        if (lane.state.at === 'live') await workOff(lane, { renderAhead, write });
+        else await catchUp(lane, { ring, history, renderAhead, write, goLive });
+      }
     } catch (error) {
       log.warn({ err: error, cohort: lane.cohort.key }, 'A change could not be handed to those who follow it.');
       const seats = [...lane.seats];
@@ -125,10 +126,12 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
   };
 };
 
+const hasWork = ({ seats, state }: Lane): boolean => seats.size > 0 && (state.at === 'behind' || state.queue.length > 0);
+
 const moveAllOn = async (lanes: ReadonlySet<Lane>, ring: Ring): Promise<void> => {
   let visited = 0;
   for (const lane of lanes) {
-    await lane.moveOn(lane.isLive && !lane.isRunning ? ring.upTo : lane.delivered);
+    await lane.moveOn(lane.state.at === 'live' && !lane.isRunning ? ring.upTo : lane.delivered);
     visited += 1;
     if (visited % LANES_PER_TURN === 0) await nextTurn();
   }
@@ -147,9 +150,10 @@ const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> 
   const woken = new Set<Lane>();
   for (const heard of changes) {
     for (const lane of live.about(heard)) {
-      lane.queue.push(heard);
+      if (lane.state.at !== 'live') continue;
+      lane.state.queue.push(heard);
       woken.add(lane);
-      if (lane.queue.length > QUEUE_MAX) live.leave(lane);
+      if (lane.state.queue.length > QUEUE_MAX) live.leave(lane);
     }
   }
   return woken;
@@ -173,7 +177,7 @@ const createLiveLanes = (): LiveLanes => {
     enter(lane) {
       const known = lanes.get(lane.cohort.key);
       if (known !== undefined) return known;
-      lane.isLive = true;
+      lane.state = { at: 'live', queue: [] };
       lanes.set(lane.cohort.key, lane);
       for (const topic of lane.cohort.topics) {
         const others = index.get(topic);
@@ -183,8 +187,7 @@ const createLiveLanes = (): LiveLanes => {
       return lane;
     },
     leave(lane) {
-      lane.isLive = false;
-      lane.queue = [];
+      lane.state = BEHIND;
       lanes.delete(lane.cohort.key);
       for (const topic of lane.cohort.topics) {
         const others = index.get(topic);

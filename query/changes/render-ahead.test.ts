@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Lane } from './lane.ts';
-import { createRenderAhead, type Messages } from './render-ahead.ts';
+import type { Lane, Messages } from './lane.ts';
+import { createRenderAhead } from './render-ahead.ts';
 
 /** Renders when it is told to; what waits for that is in the order in which it was begun. */
 const openKitchen = (count: number) => {

@@ -1,12 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Lane } from './lane.ts';
-
-/** The message for all, and for each of those whom the change concerns. */
-export type Messages = { readonly message: Buffer | undefined; readonly own: ReadonlyMap<UserId, Buffer | undefined> };
-
-export type Rendered = { readonly change: Change; readonly messages: Messages };
+import type { Lane, Messages, Rendered } from './lane.ts';
 
 type Begun = { readonly change: Change; readonly done: Promise<void>; messages: Messages | undefined };
 

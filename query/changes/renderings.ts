@@ -4,7 +4,25 @@ import type { UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { Cohort } from './feed.ts';
+import type { Topic } from './topics.ts';
+
+/**
+ * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the same key must be the
+ * same in everything, and the callers of one must have the same role and the same scopes: whoever comes first renders for all.
+ */
+export type Cohort = {
+  /** All that the bytes depend on: what was asked for, the role, the scopes, and the form. */
+  readonly key: string;
+  /** A change that has any of these is rendered, each change once; the rest is not looked at. */
+  readonly topics: readonly Topic[];
+  /**
+   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a stranger of the cohort's
+   * kind, who owns nothing, or, once more, one whom the change concerns, by what rights to it depend on.
+   * The result is shared and kept for some seconds. Throwing means that it could not be found out: the readers fail, because
+   * they must not miss it. What is wrong with the question itself is a message.
+   */
+  render(change: Change, caller: Caller): Promise<Buffer | undefined>;
+};
 
 /** Messages, made once for all who get the same. */
 export type Renderings = {

@@ -1,4 +1,4 @@
-import type { Cohort } from './feed.ts';
+import type { Cohort } from './renderings.ts';
 
 /** The cohort of a key: made where nobody has it, and else the one that the others have. */
 export type SharedCohorts = (key: string, make: () => Omit<Cohort, 'key'>) => Cohort;

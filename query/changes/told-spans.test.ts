@@ -8,9 +8,8 @@ import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { until } from '../../test/engines/until.ts';
-import type { Cohort } from './feed.ts';
-import { Lane } from './lane.ts';
-import type { Rendered } from './render-ahead.ts';
+import { Lane, type Rendered } from './lane.ts';
+import type { Cohort } from './renderings.ts';
 import { createToldSpans, type ToldSpans } from './told-spans.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

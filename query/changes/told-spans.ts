@@ -1,7 +1,6 @@
 import type { EventId } from '#shared/brands.ts';
 import { nowMs, type Tracing } from '#shared/tracing/tracing.ts';
-import type { Lane } from './lane.ts';
-import type { Rendered } from './render-ahead.ts';
+import type { Lane, Rendered } from './lane.ts';
 import type { Heard } from './ring.ts';
 
 /** Shows, for each change that belongs to a trace, that it was told to those who follow, to how many, and until when that took. */

@@ -1,7 +1,8 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { Cohort, Reader } from '../changes/feed.ts';
+import type { Reader } from '../changes/lane.ts';
+import type { Cohort } from '../changes/renderings.ts';
 import type { EventStream } from './event-stream.ts';
 import { idMessage } from './messages.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Registry } from 'prom-client';
 import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -10,15 +9,10 @@ import type { Log } from '#shared/log.ts';
 import { migrateFollowers, moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
-import { observeFollower } from './observe-follower.ts';
+import { type ObservedFollower, observeFollower } from './observe-follower.ts';
 
-export type FollowerOptions<Ready = unknown> = {
-  /** Its name in leases, checkpoints, logs and metrics: `process-manager`. */
-  readonly name: string;
-  readonly pool: Pool;
-  readonly eventLog: EventLog;
+export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly log: Log;
-  readonly metrics: Registry;
   /**
    * Does elsewhere what follows from events, before the checkpoint moves past them: it may be asked to do it again.
    * Where the signal aborts it may leave off, and the checkpoint stays.
@@ -37,8 +31,6 @@ export type FollowerOptions<Ready = unknown> = {
   readonly restMs?: number;
   /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
   readonly isLasting?: boolean;
-  /** False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does not fail. */
-  readonly isRequired?: boolean;
 };
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */

@@ -1,18 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { failureForAnybody } from '#shared/database/failure-for-anybody.ts';
-import { START } from '#shared/event-log/event-log.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { secondsSince } from './behind.ts';
 import { readCheckpoint } from './checkpoint.ts';
-import type { FollowerOptions } from './follower.ts';
 import { findStandstills, type Standstill } from './standstill.ts';
 
 const BEHIND = 'annals_follower_behind';
 const BEHIND_SECONDS = 'annals_follower_behind_seconds';
 const FAILURES = 'annals_follower_failures_total';
 
-type Observed = Pick<FollowerOptions, 'name' | 'pool' | 'eventLog' | 'metrics' | 'isRequired'> & {
+export type ObservedFollower = {
+  /** Its name in leases, checkpoints, logs and metrics: `process-manager`. */
+  readonly name: string;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly metrics: Registry;
+  /** False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does not fail. */
+  readonly isRequired?: boolean;
+};
+
+type Observed = ObservedFollower & {
   /** By the clock of this process. */
   readonly startedAtMs: number;
   /** Of this process, since the checkpoint moved last. */
@@ -25,7 +35,7 @@ export type FollowerObserver = { failed(error: unknown): void; moved(): void };
  * Tells how far each follower is behind the end of the log, as its checkpoint says: every process tells it of all its followers,
  * whoever owns them, so that one that stands still is seen.
  */
-export const observeFollower = (follower: Omit<Observed, 'startedAtMs' | 'failure'>): FollowerObserver => {
+export const observeFollower = (follower: ObservedFollower): FollowerObserver => {
   const observed: Observed = { ...follower, startedAtMs: performance.now() };
   const { name, metrics } = observed;
   if (metrics.getSingleMetric(BEHIND)) observersIn(metrics).push(observed);

@@ -1,16 +1,16 @@
 import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { secondsSince } from './behind.ts';
 import { readStillness } from './checkpoint.ts';
-import type { FollowerOptions } from './follower.ts';
 
 export type Standstill = { readonly position: Position; readonly head: Position; readonly seconds: number };
 
 /** A new owner of a lease takes over within seconds, and a page of events takes no longer. */
 const STILL_MAX_S = 60;
 
-type Watching = Pick<FollowerOptions, 'pool'> & { readonly eventLog: Pick<EventLog, 'head' | 'follow'> };
-type Sought = Pick<FollowerOptions, 'name'> & { readonly watchedSeconds?: number };
+type Watching = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'head' | 'follow'> };
+type Sought = { readonly name: string; readonly watchedSeconds?: number };
 
 /**
  * Tells which followers have not moved for a minute, although there is something for them. One that is far behind and moves does not stand still,

@@ -1,4 +1,12 @@
 import type { WebhookId } from '#shared/brands.ts';
+import type { Log } from '#shared/log.ts';
+
+export type OpenedQueue = {
+  readonly url: string;
+  /** Of the installation, where several share one engine. */
+  readonly name: string;
+  readonly log: Log;
+};
 
 /**
  * Hands webhooks that have something to send to the workers of all processes. It may lose everything: the ledger is the truth, and

@@ -1,13 +1,5 @@
 import { demandRedis } from '#shared/demand-redis.ts';
-import type { Log } from '#shared/log.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
-
-export type OpenedQueue = {
-  readonly url: string;
-  /** Of the installation, where several share one engine. */
-  readonly name: string;
-  readonly log: Log;
-};
+import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 
 /** Opens the queue that a URL names: `postgres://…` or `redis://…`. Only the engine in use is loaded. */
 export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQueue> => {

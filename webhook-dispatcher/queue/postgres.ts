@@ -4,8 +4,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
-import type { OpenedQueue } from './open.ts';
+import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { tellOfTroubles } from './troubles.ts';
 
 type Opened = Parameters<typeof createPostgresBackend>;

@@ -1,8 +1,7 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
-import type { OpenedQueue } from './open.ts';
+import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { tellOfTroubles } from './troubles.ts';
 
 const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) => patient(createRedisBackend(...given)));

@@ -8,7 +8,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/log.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
-import type { Cohort } from '../../changes/feed.ts';
+import type { Cohort } from '../../changes/renderings.ts';
 import { createSharedCohorts } from '../../changes/shared-cohorts.ts';
 import { eventMessage } from '../../sse/messages.ts';
 import { createFormatError } from '../errors.ts';
