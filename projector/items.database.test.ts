@@ -191,6 +191,21 @@ test.each([
   expect((await verified()).outcome).toBe('proven');
 });
 
+test('a sum or a count that somebody tampers with is found', async () => {
+  const claimId = await draft();
+  for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount });
+  await untilProjected(side);
+  const { rows } = await side.pool.query(`select total, item_count from read_model.claims where id = ${claimId}`);
+  expect(rows).toEqual([{ total: 3, item_count: 2 }]);
+  for (const column of ['total', 'item_count']) {
+    await side.pool.query(`update read_model.claims set ${column} = ${column} + 1 where id = ${claimId}`);
+    const { listed } = (await verified()).findings;
+    expect(listed).toMatchObject([{ kind: 'row_different', table: 'claims', columns: [{ name: column }] }]);
+    expect(await checkRow({ ...side, signal }, `claim-${claimId}` as StreamName)).toMatchObject([{ fields: [column] }]);
+    await side.pool.query(`update read_model.claims set ${column} = ${column} - 1 where id = ${claimId}`);
+  }
+});
+
 const moreOf = (column: string): string =>
   column === 'id' || column === 'approver_id' ? `${column} + 50` : column === 'word' ? `'forged'` : column;
 

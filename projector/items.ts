@@ -1,6 +1,7 @@
 import type { ItemTable } from '#kernel/rows/items.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
+import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { demandValues, grouped, sourceOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -9,13 +10,21 @@ type Values = Readonly<Record<string, unknown>>;
  * Writes what a batch does to the items of a list, after the rows of their aggregates: each item once, with one statement for each
  * kind of change and each set of columns. Without its aggregate, no item is there.
  */
-export const writeItems = async (connection: Connection, table: ItemTable, changes: readonly ItemChange[]): Promise<void> => {
+export const writeItems = async (connection: Connection, table: ProjectedItems, changes: readonly ItemChange[]): Promise<void> => {
   if (changes.length === 0) return;
   const { cleared, folded, unwritten } = fold(table, changes);
   await demandValues(connection, table, unwritten);
   if (cleared.length > 0) await connection.query(clearing(table), [JSON.stringify(cleared)]);
   for (const { kind, given, rows } of grouped(table, folded))
     await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
+  if (table.derived.length > 0 && folded.length > 0)
+    await connection.query(derivation(table), [[...new Set(folded.map(({ row }) => (row as Values)[table.key[0]]))]]);
+};
+
+/** What follows from the items of some aggregates, as they are now. */
+const derivation = ({ name, of, key, derived }: ProjectedItems): string => {
+  const set = derived.map(({ column, sql }) => `${column} = (select ${sql} from ${name} i where i.${key[0]} = t.id)`);
+  return `update ${of} t set ${set.join(', ')} where t.id = any($1::bigint[])`;
 };
 
 type Folded = {

@@ -14,8 +14,9 @@ export const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormBy
   const content = edit.form.map((name) => [name, wire(name, kind.fields[name])] as const);
   const required = edit.form.filter((name) => !kind.fields[name]?.optional);
   const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));
+  const derived = new Set(kind.derived.map(({ name }) => name));
   // As it is read: what it stands under by its id, other references as what they lead to.
-  const flat = rest.filter(([name, def]) => name === kind.parent || def.kind === 'states' || def.kind === 'choice');
+  const flat = rest.filter(([name, def]) => name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name));
   const references = rest.filter(([name, def]) => name !== kind.parent && def.kind === 'ref');
   const labels = references.map(([name, def]) => `/${name}/${domain.kinds[targetOf(def)]?.label ?? ''}`);
   const moments = rest.filter(([, def]) => def.kind === 'instant').map(([name]) => `/${name}`);

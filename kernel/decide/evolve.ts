@@ -71,7 +71,7 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
     case 'updates':
     case 'moves':
     case 'removes': {
-      const fold = itemFoldOf(event);
+      const fold = itemFoldOf(kind, event);
       return (state, happened) => {
         if (state.status !== 'present') return state;
         const folded = fold(state, happened.data);

@@ -97,6 +97,20 @@ test('what a key tells apart is there once', () => {
   given(claim, drafted, named).when('dismissApprover', { approverId: 6 }).refuses('claim_approver_not_found');
 });
 
+test('sums and counts follow from the items, for guards, for what events carry, and for what must hold', () => {
+  given(claim, drafted).when('submit').refuses('claim_not_filled');
+  given(claim, ...two, ['itemChanged', { itemId: 2, amount: 500 }], ['itemMoved', { itemId: 2, rank: 'Zz' }])
+    .when('submit')
+    .yields(['submitted', { total: 9_500 }]);
+  given(claim, ...two, ['itemRemoved', { itemId: 1 }])
+    .when('submit')
+    .yields(['submitted', { total: 2_000 }]);
+  const much = { ...train, amount: 1_000_000 };
+  given(claim, ...two, added(3, much, 'a2'))
+    .when('addItem', much)
+    .refuses('claim_not_affordable');
+});
+
 test('a guard of a command of items is asked', () => {
   given(claim, ...two, ['submitted', {}])
     .when('removeItem', { itemId: 1 })

@@ -13,15 +13,28 @@ export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] => (fields
 /** What there is of the lists of an aggregate that was just made. */
 export const withoutItems = ({ lists }: Kind): Row => Object.fromEntries(Object.keys(lists).map((name) => [name, []]));
 
+/** The numbers that follow from a list. */
+const derivedFrom = (kind: Kind, list: ListInfo): ((items: readonly Item[]) => Row) => {
+  const own = kind.derived.filter((each) => each.list === list);
+  return (items) =>
+    Object.fromEntries(
+      own.map(({ name, field }) => [name, field === undefined ? items.length : items.reduce((sum, item) => sum + Number(item[field]), 0)]),
+    );
+};
+
 type FoldItem = (state: Present, data: Row) => Present;
 
 /** What an event does to the items of its list, which stay in their order. */
-export const itemFoldOf = (event: EventInfo): FoldItem => {
+export const itemFoldOf = (kind: Kind, event: EventInfo): FoldItem => {
   const list = listOf(event);
   const { name, key, id } = list;
   const given = givenBy(list);
   const placed = (items: readonly Item[]): readonly Item[] => items.toSorted(list.isOrdered ? byRank : byId);
-  const changed = (state: Present, items: readonly Item[]): Present => ({ ...state, fields: { ...state.fields, [name]: items } });
+  const numbers = derivedFrom(kind, list);
+  const changed = (state: Present, items: readonly Item[]): Present => ({
+    ...state,
+    fields: { ...state.fields, [name]: items, ...numbers(items) },
+  });
   switch (event.effect) {
     case 'adds': {
       const nothing = Object.fromEntries(Object.entries(list.fields).map(([field, def]) => [field, def.initial ?? null]));

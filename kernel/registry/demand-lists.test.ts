@@ -136,6 +136,30 @@ test.each<[string, Fields, Options, More, string]>([
   expect(() => declared(item, options, more)).toThrow(says);
 });
 
+test('a sum of what is no number of a list, or is personal, is refused', () => {
+  const summing = (item: Fields, derived: object, rights: object = {}) =>
+    assemble(base, [
+      aggregate('note', {
+        owner: 'clerk',
+        fields: { clerk: ref(user), rows: list(item, { max: 3 }) },
+        derived,
+        events: { made: { creates: [] } },
+        commands: { make: { emits: 'made' } },
+        rights: { read: { anyone: true, ...rights } },
+      } as never),
+    ] as never);
+  const says = 'note: total counts the items of a list, or sums up a number of theirs that is not personal';
+  for (const derived of [{ total: { sum: 'rows.title' } }, { total: { sum: 'rows.x' } }, { total: { count: 'lines' } }])
+    expect(() => summing({ ...amount, title: line(3) }, derived)).toThrow(says);
+  expect(() => summing({ amount: integer(1, 9).personal() }, { total: { sum: 'rows.amount' } })).toThrow(says);
+  expect(() => summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false })).toThrow(
+    'note: a right to read asks for total, which follows from its rows, so that nobody could say who may know of events',
+  );
+  const { fields, derived } = summing(amount, { total: { sum: 'rows.amount' }, rowCount: { count: 'rows' } }).kinds.note ?? {};
+  expect([derived?.map(({ name }) => name), fields?.total?.initial, fields?.total?.graphql]).toEqual([['total', 'rowCount'], 0, 'Int']);
+  expect(summing({ amount: integer(1, 1_000_000_000) }, { total: { sum: 'rows.amount' } }).kinds.note?.fields.total?.graphql).toBe('Float');
+});
+
 test('a table that is that of another aggregate is refused', () => {
   const noteRow = { fields: { title: line(9) }, events: { made: { creates: ['title'] } }, commands: { make: { emits: 'made' } } };
   const note = { fields: { rows: list(amount, { max: 3 }) }, events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };

@@ -18,12 +18,11 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
 };
 
 /** The user’s own are carried out by the account and the policy. */
-const unsupportedIn = ({ name, fields, fieldRights, derived }: Kind): readonly string[] => [
+const unsupportedIn = ({ name, fields, fieldRights }: Kind): readonly string[] => [
   ...(name === 'user' ? [] : Object.keys(fieldRights).map((right) => `the field right ${right}`)),
   ...(name === 'user' ? [] : Object.keys(fields).flatMap((field) => (fields[field]?.unique ? [`unique() of ${field}`] : []))),
   ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
   ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
-  ...Object.keys(derived).map((number) => `the derived number ${number}`),
 ];
 
 /** Every event names the owner and the parent, so that what is personal is sealed for somebody. */

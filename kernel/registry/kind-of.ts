@@ -1,8 +1,9 @@
+import type * as z from 'zod';
 import { isNot, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
-import type { CommandInfo, CommandKind, Defs, Effect, EventInfo, Kind, ListInfo, Refusal, Row, TimerInfo } from './registry.ts';
+import type { CommandInfo, CommandKind, Defs, Derived, Effect, EventInfo, Kind, ListInfo, Refusal, Row, TimerInfo } from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 /** Effects that give fields a value. */
@@ -22,8 +23,12 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
 /** What follows from the declaration of one aggregate. */
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
   const all = Object.entries(declared).map(([field, { def }]) => [field, def] as const);
-  const fields: Defs = Object.fromEntries(all.filter(([, def]) => def.kind !== 'list'));
   const lists = Object.fromEntries(all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def)]));
+  const derived = derivedOf(name, lists, (declaration.derived ?? {}) as Record<string, { readonly sum?: string; readonly count?: string }>);
+  const fields: Defs = {
+    ...Object.fromEntries(all.filter(([, def]) => def.kind !== 'list')),
+    ...Object.fromEntries(derived.map((each) => [each.name, numberOf(each)])),
+  };
   const { owner, parent } = declaration as { owner?: string; parent?: string };
   const events = eventsOf({ name, fields, lists }, declaration.events as Record<string, Row>);
   const type = declaration.names?.graphql ?? capital(name);
@@ -43,7 +48,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     label: declaration.label as string | undefined,
     says: declaration.says,
     identity: [parent, owner].filter((each) => each !== undefined),
-    derived: declaration.derived ?? {},
+    derived,
     facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
     refusals: refusalsOf(name, declaration.refusals ?? {}),
     commands: mapped(declaration.commands as Record<string, Row>, (command, spec) => commandOf(name, events, command, spec)),
@@ -58,6 +63,31 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
 };
 
 const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
+
+const derivedOf = (
+  aggregate: string,
+  lists: Kind['lists'],
+  declared: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>,
+): readonly Derived[] =>
+  Object.entries(declared).map(([name, { sum, count }]) => {
+    const [listed = '', field] = (sum ?? count ?? '').split('.');
+    const list = lists[listed];
+    const def = field === undefined ? undefined : list?.fields[field];
+    if (list === undefined || (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined)))
+      throw new Error(`${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal`);
+    return { name, list, field };
+  });
+
+const INT_MAX = 2 ** 31 - 1;
+
+/** GraphQL has no whole numbers beyond 32 bits. */
+const numberOf = ({ list, field }: Derived): FieldDef => {
+  const summed = field === undefined ? undefined : (list.fields[field]?.recorded as z.ZodNumber | undefined);
+  const { minValue, maxValue } = summed ?? { minValue: 0, maxValue: 1 };
+  const [min, max] = [Math.min(0, (minValue ?? 0) * list.max), Math.max(0, (maxValue ?? 0) * list.max)];
+  const { def } = integer(Math.max(min, Number.MIN_SAFE_INTEGER), Math.min(max, Number.MAX_SAFE_INTEGER));
+  return { ...def, graphql: max > INT_MAX || min < -INT_MAX ? 'Float' : def.graphql, initial: 0 };
+};
 
 const KEY_CHARACTERS_MAX = 60;
 

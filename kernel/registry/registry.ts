@@ -53,6 +53,8 @@ export type ListInfo = {
   /** By ranks; otherwise by ids. */
   readonly isOrdered: boolean;
 };
+/** A sum over a field of the items, or how many there are. */
+export type Derived = { readonly name: string; readonly list: ListInfo; readonly field: string | undefined };
 export type CommandKind = 'create' | 'edit' | 'action' | 'end' | 'addItem' | 'changeItem' | 'moveItem' | 'removeItem';
 export type CommandInfo = {
   readonly name: string;
@@ -93,7 +95,7 @@ export type Kind = {
   /** Of GraphQL. */
   readonly type: string;
   readonly field: string;
-  /** Without the lists. */
+  /** Without the lists, and with the numbers that follow from them. */
   readonly fields: Defs;
   readonly lists: Readonly<Record<string, ListInfo>>;
   readonly owner: string | undefined;
@@ -103,7 +105,8 @@ export type Kind = {
   readonly says: string | undefined;
   /** References that every event names, so that nothing has to be looked up. */
   readonly identity: readonly string[];
-  readonly derived: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>;
+  /** Numbers among its fields that follow from its lists. */
+  readonly derived: readonly Derived[];
   readonly facts: Readonly<Record<string, unknown>>;
   readonly events: Readonly<Record<string, EventInfo>>;
   readonly commands: Readonly<Record<string, CommandInfo>>;

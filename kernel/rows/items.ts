@@ -74,6 +74,23 @@ export const itemDefinitionOf = (kind: Kind, list: ListInfo): TableDefinition =>
   };
 };
 
+/** How each column that follows from a list is had from its rows, which `items` are. */
+export type DerivedColumn = {
+  readonly column: string;
+  readonly sql: string;
+  of(items: readonly Readonly<Record<string, unknown>>[]): number;
+};
+
+export const derivedColumnsOf = ({ derived, fields }: Kind, list: ListInfo): readonly DerivedColumn[] =>
+  derived
+    .filter((each) => each.list === list)
+    .map(({ name, field }) => {
+      const own = column(name, fields[name]);
+      if (field === undefined) return { column: own, sql: 'count(*)', of: (items) => items.length };
+      const from = column(field, list.fields[field]);
+      return { column: own, sql: `coalesce(sum(${from}), 0)`, of: (items) => items.reduce((sum, item) => sum + Number(item[from]), 0) };
+    });
+
 type Compiled = (event: Projected) => ItemChange;
 
 /** What each type of event does to the items of a list, with the columns fixed once; other types do nothing to them. Nothing is in one at the beginning. */

@@ -80,6 +80,11 @@ const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Wat
     throw new Error(
       `${kind.name}: a right to read asks for ${personal}, which is personal, so that nobody could say who may know of events`,
     );
+  const derived = kind.derived.find(({ name }) => fields.has(name));
+  if (derived !== undefined)
+    throw new Error(
+      `${kind.name}: a right to read asks for ${derived.name}, which follows from its ${derived.list.name}, so that nobody could say who may know of events`,
+    );
   return {
     fixed: fixed.map((name) => [name, wire(name, kind.fields[name])]),
     fields,

@@ -2,7 +2,7 @@ import type { Position, StreamName } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import { type Change, combine } from '#shared/read-model/change.ts';
-import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import { demandTable, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { type Kind, rowOf } from './aggregates.ts';
 import { decodeEach } from './decode-each.ts';
 import type { Exceptions, FindExceptions } from './exceptions.ts';
@@ -36,23 +36,54 @@ export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: F
   const table = demandTable(options.tables, kind);
   const exceptions = await exceptionsOf(stream);
   let fold: Fold = { change: undefined, isParked: false, changedAt: undefined };
+  const items = noItems(table);
   let departedAt: Position | undefined;
   for await (const page of eventLog.read(stream)) {
     await onRead(page);
     departedAt ??= page.find(({ type }) => type === 'user.deleted')?.position;
     const then = page.filter(({ position }) => position <= upTo);
-    fold = takeIn({ table, fold, exceptions }, await decodeEach(codec, then), then);
+    fold = takeIn({ table, items, fold, exceptions }, await decodeEach(codec, then), then);
     // Whether they are gone by now matters of users alone.
     if (then.length < page.length && kind !== 'user') break;
   }
-  return { ...standingOf(table, fold), departedAt };
+  const standing = standingOf(table, fold);
+  return { ...standing, row: standing.row && { ...standing.row, ...derivedIn(items) }, departedAt };
 };
 
+type Items = ReadonlyMap<ProjectedItems, Map<unknown, Change>>;
+
+/** Of lists from which columns of the aggregate follow. */
+const noItems = ({ items }: ProjectedTable): Items =>
+  new Map(items.filter(({ derived }) => derived.length > 0).map((each) => [each, new Map()]));
+
+const takeItem = (items: Items, event: DecodedEvent): void => {
+  for (const [table, ofOne] of items) {
+    const change = table.changes(event);
+    if (change === undefined) continue;
+    if (change.kind === 'clear') {
+      ofOne.clear();
+      continue;
+    }
+    const id = change.row[table.key[1] as 'id'];
+    const before = ofOne.get(id);
+    if (before !== undefined) ofOne.set(id, combine(before, change));
+    else if (change.kind === 'put') ofOne.set(id, change);
+  }
+};
+
+const derivedIn = (items: Items): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    [...items].flatMap(([{ derived }, ofOne]) => {
+      const rows = [...ofOne.values()].flatMap((change) => (change.kind === 'put' ? [change.row] : []));
+      return derived.map(({ column, of }) => [column, of(rows)]);
+    }),
+  );
+
 type Fold = { readonly change: Change<string> | undefined; readonly isParked: boolean; readonly changedAt: string | undefined };
-type Before = { readonly table: ProjectedTable; readonly fold: Fold; readonly exceptions: Exceptions };
+type Before = { readonly table: ProjectedTable; readonly items: Items; readonly fold: Fold; readonly exceptions: Exceptions };
 
 const takeIn = (
-  { table, fold, exceptions }: Before,
+  { table, items, fold, exceptions }: Before,
   decoded: readonly (DecodedEvent | undefined)[],
   recorded: readonly RecordedEvent[],
 ): Fold => {
@@ -63,6 +94,7 @@ const takeIn = (
     isParked ||= event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped);
     if (isParked) break;
     change = after(change, isSkipped || !whole ? onlyVersion(event) : table.project(whole));
+    if (whole && !isSkipped) takeItem(items, whole);
     changedAt = whole?.metadata.at ?? changedAt;
   }
   return { change, isParked, changedAt };

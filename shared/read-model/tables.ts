@@ -1,7 +1,7 @@
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
-import { compileItems, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
+import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
 import { tableOf } from '#kernel/rows/table.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
@@ -29,6 +29,8 @@ export type ProjectedItems = ItemTable & {
   readonly definition: TableDefinition;
   /** Like the rows of aggregates of the domain. */
   readonly afterDeparture: 'emptied';
+  /** The columns of the aggregate that follow from its items. */
+  readonly derived: readonly DerivedColumn[];
   changes(event: DecodedEvent): ItemChange | undefined;
 };
 
@@ -76,6 +78,7 @@ const projectedItems = (kind: Kind, list: ListInfo): ProjectedItems => {
     ...itemTableOf(kind, list),
     definition: itemDefinitionOf(kind, list),
     afterDeparture: 'emptied',
+    derived: derivedColumnsOf(kind, list),
     changes: (event) => rows.get(event.type)?.(event as Projected),
   };
 };

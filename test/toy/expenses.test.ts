@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Followed, follow } from '../engines/event-source.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
@@ -104,6 +105,23 @@ test('a list is full, and what it holds keeps to its form', async () => {
     422,
     ['/amount', '/rank'],
   ]);
+});
+
+test('sums and counts are read by REST and GraphQL, also as they were', async () => {
+  const shown = async (query: string) => {
+    const { total, itemCount } = (await read(`${claim}${query}`)).body as unknown as { total: number; itemCount: number };
+    return { total, itemCount };
+  };
+  expect(await shown('')).toEqual({ total: 2_050, itemCount: 5 });
+  expect([await shown('?at=v1'), await shown('?at=v4'), await shown('?at=v7')]).toEqual([
+    { total: 0, itemCount: 0 },
+    { total: 600, itemCount: 3 },
+    { total: 550, itemCount: 2 },
+  ]);
+  const asked = await graphqlClientOf(installation)(`{ claim(id: "${claim.split('/')[2]}") { total itemCount } }`, { token: eve.token });
+  expect(asked).toMatchObject({ data: { claim: { total: 2_050, itemCount: 5 } } });
+  const set = await ask('PATCH', claim, { token: eve.token, type: merge, body: { total: 1 } });
+  expect(set.status).toBe(422);
 });
 
 test('pages go forth and back, and stay in place whatever is removed', async () => {
