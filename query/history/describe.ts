@@ -1,3 +1,4 @@
+import { column, wire } from '#kernel/registry/names.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
@@ -6,7 +7,8 @@ import { subjectOf } from '#shared/events/decode.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { eraseFields } from '#shared/events/personal.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { ProjectedTable } from '#shared/read-model/tables.ts';
+import type { ItemChange } from '#shared/read-model/change.ts';
+import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import { decodeEach } from '../as-of/decode-each.ts';
 import type { FoldOptions } from '../as-of/fold-stream.ts';
 import { type ShownColumns, valuesIn } from './fields.ts';
@@ -91,11 +93,25 @@ type Fate = { readonly isSkipped: boolean; readonly isDeparted: boolean };
 const effectOf = ({ table, shown, definition }: Meant, event: DecodedEvent, { isSkipped, isDeparted }: Fate): Effect => {
   const recorded = event.data as JsonObject;
   const data = isDeparted && definition.personal ? eraseFields(definition, recorded) : recorded;
-  const { kind: what, row } = table.project({ ...event, data } as DecodedEvent);
-  const values = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(shown, row);
+  const known = { ...event, data } as DecodedEvent;
+  const { kind: what, row } = table.project(known);
+  const own = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(shown, row);
+  const ofItems = isSkipped ? [] : table.items.flatMap((items) => itemValues(items, items.changes(known)));
+  const values = ofItems.length === 0 ? own : new Map([...own, ...ofItems]);
   // Erased fields are null, also where the event could never have had that.
   const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
   return { isWhole: what === 'put', values, isErased, data };
+};
+
+/** Of an item, by the name of the list and what tells it apart: `items.3.amount`. Of one that is gone, all is nothing. */
+const itemValues = ({ list, key }: ProjectedItems, change: ItemChange | undefined): readonly (readonly [string, unknown])[] => {
+  if (change === undefined || change.kind === 'clear') return [];
+  const row: Readonly<Record<string, unknown>> = change.row;
+  return Object.entries(list.fields).flatMap(([name, def]) => {
+    const from = column(name, def);
+    if (change.kind !== 'drop' && !(from in row)) return [];
+    return [[`${list.name}.${String(row[key[1]])}.${wire(name, def)}`, row[from] ?? null] as const];
+  });
 };
 
 const LOOKED_BACK_AT_ONCE = 200;

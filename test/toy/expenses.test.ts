@@ -192,6 +192,18 @@ test('its events, its history and the document of the interface tell of items', 
       ),
     ),
   );
+  const history = await session.read<{ type: string; changes: unknown[] }[]>(`${claim}/history?limit=100`, { token: eve.token });
+  const changesOf = (name: string) => history.body.filter(({ type }) => type === `claim.${name}`).map(({ changes }) => changes);
+  expect(changesOf('itemChanged')).toEqual([[{ field: 'items.2.amount', from: 200, to: 250 }]]);
+  expect(changesOf('itemRemoved')).toEqual([
+    [
+      { field: 'items.1.category', from: 'other', to: null },
+      { field: 'items.1.amount', from: 100, to: null },
+      { field: 'items.1.note', from: 'Taxi', to: null },
+    ],
+  ]);
+  expect(changesOf('itemAdded').at(-1)).toContainEqual({ field: 'items.1.note', from: null, to: 'Taxi' });
+  expect(changesOf('approverNamed')).toEqual([[{ field: `approvers.${bert.userId}.upTo`, from: null, to: 7 }]]);
   const { body } = await session.read<{ paths: Record<string, Record<string, { parameters: { name: string }[] }>> }>('/openapi.json');
   expect(Object.keys(body.paths).filter((path) => path.includes('{claimId}/'))).toEqual(
     expect.arrayContaining(
