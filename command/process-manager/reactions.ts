@@ -42,8 +42,8 @@ const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Follow
     const { rows } = await connection.query<{ fingerprint: string }>('select fingerprint from process_manager.reacting');
     if (rows[0]?.fingerprint === fingerprint) return;
     await connection.query(
-      `insert into process_manager.reacting (fingerprint, after) values ($1, $2)
-       on conflict (only_one) do update set fingerprint = $1, after = greatest(reacting.after, $2)`,
+      `insert into process_manager.reacting (fingerprint, after_position) values ($1, $2)
+       on conflict (only_one) do update set fingerprint = $1, after_position = greatest(reacting.after_position, $2)`,
       [fingerprint, (await readCheckpoint(connection, REACTIONS))?.position ?? head],
     );
     await connection.query('truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark');
@@ -56,7 +56,7 @@ const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Follow
 
 const actsAfter = async (connection: Connection, { fingerprint }: Following): Promise<Position> => {
   const { rows } = await connection.query<{ after: Position }>(
-    'select after from process_manager.reacting where fingerprint = $1 for share',
+    'select after_position as after from process_manager.reacting where fingerprint = $1 for share',
     [fingerprint],
   );
   if (rows[0] === undefined) throw new Error('another release, whose domain declares other reactions, has taken over');

@@ -3,7 +3,7 @@ create table process_manager.reacting (
   only_one boolean primary key default true check (only_one),
   fingerprint text not null,
   -- What happened up to here leads to nothing any more: it did already, or nothing was declared to follow from it.
-  after bigint not null
+  after_position bigint not null
 );
 
 -- Where references lead by which aggregates react to others.
