@@ -5,7 +5,6 @@ import { readOwnNames } from '#shared/database/own-names.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, createRole } from '../engines/database.ts';
-import { scaled } from '../engines/load.ts';
 import { pgBouncerMissing, startPgBouncer } from '../engines/pgbouncer.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
@@ -106,7 +105,7 @@ test('a request that does not end is cut off within the time to drain', async ()
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   // Of the time to drain, three tenths are for the rest, which without a database of its own is little.
-  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url, DRAIN_MS: String(scaled(6_000)) });
+  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url, DRAIN_MS: '15000' });
   const { hostname, port } = new URL(annals.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
