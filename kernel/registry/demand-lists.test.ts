@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';
+import { type Field, type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';
 import { assemble } from './registry.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -14,9 +14,10 @@ type More = {
   readonly rights?: object;
   readonly facts?: object;
   readonly name?: string;
+  readonly rest?: object;
 };
 
-const declared = (item: Fields, options: Options, { name = 'note', events, commands, rights, facts }: More = {}) =>
+const declared = (item: Fields, options: Options, { name = 'note', events, commands, rights, facts, rest }: More = {}) =>
   assemble(base, [
     aggregate(name, {
       owner: 'clerk',
@@ -25,6 +26,7 @@ const declared = (item: Fields, options: Options, { name = 'note', events, comma
       commands: { make: { emits: 'made' }, addRow: { emits: 'rowAdded' }, ...commands },
       facts,
       rights: { read: { anyone: true }, ...rights },
+      ...rest,
     } as never),
   ] as never);
 
@@ -132,8 +134,95 @@ test.each<[string, Fields, Options, More, string]>([
     { facts: { paid: [{ open: true, rows: { some: { amount: 1 } } }] } },
     'note: a condition on the rows',
   ],
+  ...[
+    ['a guard', { commands: { shut: { emits: 'shut', when: { rows: { some: { amount: 1 } } } } } }],
+    ['what must hold', { rest: { invariants: { paid: { rows: { some: { amount: 1 } } } } } }],
+    ['what an item is added by', { commands: { addRow: { emits: 'rowAdded', when: [{ rows: { some: { amount: 1 } } }] } } }],
+    ['a negated fact', { facts: { paid: { rows: { some: { amount: 1 } } } }, rights: { read: { anyone: { paid: false } } } }],
+    ...['while', 'unless', 'pause'].map((when): [string, More] => [
+      `a timer's ${when}`,
+      { rest: { timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } } } } },
+    ]),
+    ['a reaction', { rest: { reactions: { clerk: { deleted: { run: 'shut', when: { rows: { some: { amount: 1 } } } } } } } }],
+  ].map(([what, more]): [string, Fields, Options, More, string] => {
+    const shutting = { events: { shut: { sets: { status: 'shut' } } }, ...(more as More) };
+    const commands = { shut: { emits: 'shut' }, ...(more as More).commands };
+    const says = 'note: a condition on the rows cannot be carried out yet; leave it out.';
+    return [`a condition on items in ${what}`, amount, { max: 3 }, { ...shutting, commands }, says];
+  }),
+  ['a list whose items are called like the owner', amount, { max: 3, one: 'clerk' }, {}, 'calls one of its items clerk, which events say'],
+  [
+    'a list whose items are called like what has them',
+    amount,
+    { max: 3, one: 'note' },
+    {},
+    'calls one of its items note, which events say',
+  ],
+  [
+    'a key that stands in no path',
+    { place: integer(0, 9) },
+    { max: 3, key: 'place' as never },
+    {},
+    'note: the list rows has the key place, which may be less than 1, and so stands in no path: let it begin with 1.',
+  ],
+  [
+    'an event that carries what it says of an item',
+    { title: line(9) },
+    { max: 3 },
+    { events: { rowAdded: { adds: 'rows', carries: ['title'] } } },
+    'note: the event rowAdded carries title, which it says already of an item: give one of the fields another name.',
+  ],
+  [
+    'a command of which not the first event is of an item',
+    amount,
+    { max: 3 },
+    { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } } },
+    'note: the command shut is of an item, and so emits one event and decides on none.',
+  ],
+  [
+    'a second command that does the same',
+    amount,
+    { max: 3 },
+    { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
+    'note: the list rows has the commands addRow and lendRow, which do the same: leave one of them out.',
+  ],
 ])('%s is refused, with the place and the way out', (...[, item, options, more, says]) => {
   expect(() => declared(item, options, more)).toThrow(says);
+});
+
+const made = { events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };
+const open = { rights: { read: { anyone: true } } };
+
+test('a condition on items behind a reference is refused', () => {
+  const task = { ...made, ...open, fields: { rows: list(amount, { max: 3 }) } };
+  const note = { ...made, fields: { task: ref('task') }, rights: { read: { anyone: { task: { done: false } } } } };
+  const facts = { done: { rows: { some: { amount: 1 } } } };
+  const all = [aggregate('task', { ...task, facts } as never), aggregate('note', { ...note, parent: 'task' } as never)];
+  expect(() => assemble(base, all.toReversed() as never)).toThrow(
+    'note: a condition on the task.rows cannot be carried out yet; leave it out.',
+  );
+});
+
+test('two lists that call an item the same are refused', () => {
+  const fields = { rows: list(amount, { max: 3 }), lines: list(amount, { max: 3, one: 'row' }) };
+  expect(() => assemble(base, [aggregate('note', { ...made, ...open, fields } as never)] as never)).toThrow(
+    'note: the list lines calls one of its items row as rows does: say another word by `one`.',
+  );
+});
+
+test.each([
+  ['optional', (rows: Field<unknown>) => rows.optional()],
+  ['default', (rows: Field<unknown>) => rows.default([])],
+  ['filter', (rows: Field<unknown>) => rows.filter()],
+  ['sort', (rows: Field<unknown>) => rows.sort()],
+  ['search', (rows: Field<unknown>) => rows.search('A')],
+  ['unique', (rows: Field<unknown>) => rows.unique()],
+  ['personal', (rows: Field<unknown>) => rows.personal()],
+])('a list that is %s() as a whole is refused, because its fields are not', (name, of) => {
+  const fields = { clerk: ref(user), rows: of(list(amount, { max: 3 })) };
+  expect(() => assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never)).toThrow(
+    `note: the list rows is not ${name}() as a whole: say it of the fields of its items.`,
+  );
 });
 
 test('a sum of what is no number of a list, or is personal, is refused', () => {
@@ -141,7 +230,7 @@ test('a sum of what is no number of a list, or is personal, is refused', () => {
     assemble(base, [
       aggregate('note', {
         owner: 'clerk',
-        fields: { clerk: ref(user), rows: list(item, { max: 3 }) },
+        fields: { clerk: ref(user), title: line(9), rows: list(item, { max: 3 }) },
         derived,
         events: { made: { creates: [] } },
         commands: { make: { emits: 'made' } },
@@ -155,6 +244,10 @@ test('a sum of what is no number of a list, or is personal, is refused', () => {
   expect(() => summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false })).toThrow(
     'note: a right to read asks for total, which follows from its rows, so that nobody could say who may know of events',
   );
+  for (const name of ['clerk', 'rows', 'title'])
+    expect(() => summing(amount, { [name]: { count: 'rows' } })).toThrow(
+      `note: ${name} follows from a list, and is called like a field: give it another name`,
+    );
   const { fields, derived } = summing(amount, { total: { sum: 'rows.amount' }, rowCount: { count: 'rows' } }).kinds.note ?? {};
   expect([derived?.map(({ name }) => name), fields?.total?.initial, fields?.total?.graphql]).toEqual([['total', 'rowCount'], 0, 'Int']);
   expect(summing({ amount: integer(1, 1_000_000_000) }, { total: { sum: 'rows.amount' } }).kinds.note?.fields.total?.graphql).toBe('Float');

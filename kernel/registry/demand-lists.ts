@@ -1,10 +1,14 @@
+import type { ZodNumber } from 'zod';
+import { type Expression, resolve } from '../conditions/expression.ts';
+import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { column, wire } from './names.ts';
-import type { CommandInfo, Kind, ListInfo } from './registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
 
 /** Refuses lists that cannot be carried out, each in one sentence that says where it stands and the way out. */
-export const demandLists = (kinds: readonly Kind[]): void => {
-  const [wrong] = kinds.flatMap(wrongIn);
+export const demandLists = (domain: Domain): void => {
+  const kinds = Object.values(domain.kinds);
+  const [wrong] = [...kinds.flatMap(wrongIn), ...askingIn(domain)];
   if (wrong !== undefined) throw new Error(wrong);
 };
 
@@ -17,14 +21,15 @@ const KEYS: ReadonlySet<FieldDef['kind']> = new Set(['ref', 'integer', 'text', '
 /** Of items as of every row, and of what events and forms say of them. */
 const TAKEN = new Set('id rank before version seal type links createdAt updatedAt ctid xmin xmax cmin cmax tableoid'.split(' '));
 
-const wrongIn = (kind: Kind): readonly string[] =>
-  Object.values(kind.lists).flatMap((list) => [
-    ...wrongOf(kind, list).map((wrong) => `${kind.name}: the list ${list.name} ${wrong}`),
-    ...Object.values(kind.commands).flatMap((command) => (command.list === list ? wrongCommand(kind, command) : [])),
-    ...(isAskedFor(list, [kind.facts, kind.rights, kind.invariants, Object.values(kind.commands).map(({ when }) => when)])
-      ? [`${kind.name}: a condition on the ${list.name} cannot be carried out yet; leave it out.`]
-      : []),
-  ]);
+const wrongIn = (kind: Kind): readonly string[] => [
+  ...Object.values(kind.lists).flatMap((list) => [
+    ...[...wrongOf(kind, list), ...twiceIn(kind, list)].map((wrong) => `${kind.name}: the list ${list.name} ${wrong}`),
+    ...Object.values(kind.commands).flatMap((command) =>
+      command.events.some((event) => event.list === list) ? wrongCommand(kind, command) : [],
+    ),
+  ]),
+  ...Object.values(kind.events).flatMap((event) => wrongEvent(kind, event)),
+];
 
 const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   const { fields, key, id, max, isOrdered, one, name, table } = list;
@@ -40,6 +45,9 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   return [
     ...(Number.isInteger(max) && max >= 1 && max <= ITEMS_MAX ? [] : [`may have ${max} items: say from 1 to ${ITEMS_MAX}.`]),
     ...(NAME.test(one) && one !== name ? [] : [`calls one of its items ${one || 'nothing'}: say another word by \`one\`.`]),
+    ...([one, `${one}Id`].some((each) => identity.includes(each))
+      ? [`calls one of its items ${one}, which events say already of something else: say another word by \`one\`.`]
+      : []),
     ...(table.length <= TABLE_CHARACTERS_MAX
       ? []
       : [`has the table ${table}, which is longer than ${TABLE_CHARACTERS_MAX} characters: give it another name.`]),
@@ -54,6 +62,9 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
     ...(key === undefined || isKey(id.def)
       ? []
       : [`has the key ${key}, which must be a reference, a number, a word or a choice that is neither optional nor personal.`]),
+    ...(key !== undefined && id.def.kind === 'integer' && ((id.def.recorded as ZodNumber).minValue ?? 0) < 1
+      ? [`has the key ${key}, which may be less than 1, and so stands in no path: let it begin with 1.`]
+      : []),
     ...all.flatMap(([field, def]) =>
       unsupportedOf(kind, def).map((what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`),
     ),
@@ -75,6 +86,32 @@ const unsupportedOf = ({ owner = '', fields }: Kind, def: FieldDef): readonly st
     : []),
 ];
 
+/** Operations on items are called after the word for one, and each does one thing. */
+const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
+  const lists = Object.values(kind.lists);
+  const like = lists.slice(0, lists.indexOf(list)).find(({ one }) => one === list.one);
+  const commands = Object.values(kind.commands).filter((command) => command.list === list && !command.internal);
+  const twice = commands.flatMap((command, index) => {
+    const first = commands.slice(0, index).find((each) => each.kind === command.kind);
+    return first === undefined ? [] : [`has the commands ${first.name} and ${command.name}, which do the same: leave one of them out.`];
+  });
+  return [
+    ...(like === undefined ? [] : [`calls one of its items ${list.one} as ${like.name} does: say another word by \`one\`.`]),
+    ...twice,
+  ];
+};
+
+/** What an event says of an item and of its aggregate has one place for each. */
+const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly string[] => {
+  if (list === undefined) return [];
+  const ofItem = new Set([list.id.name, 'rank', ...Object.entries(list.fields).map(([field, def]) => wire(field, def))]);
+  return carries.flatMap((field) =>
+    ofItem.has(wire(field, kind.fields[field]))
+      ? [`${kind.name}: the event ${name} carries ${field}, which it says already of an item: give one of the fields another name.`]
+      : [],
+  );
+};
+
 /** What is decided on an item is one event of it. */
 const wrongCommand = (kind: Kind, { name, events, decide, requires, next }: CommandInfo): readonly string[] => {
   const leading = Object.values(kind.commands).find((each) => each.next.includes(name));
@@ -91,10 +128,37 @@ const wrongCommand = (kind: Kind, { name, events, decide, requires, next }: Comm
   ];
 };
 
-const isAskedFor = (list: ListInfo, condition: unknown): boolean => {
-  if (typeof condition !== 'object' || condition === null) return false;
-  if (Array.isArray(condition)) return condition.some((each) => isAskedFor(list, each));
-  return Object.entries(condition).some(
-    ([name, each]) => (name === list.name && typeof each === 'object' && each !== null && 'some' in each) || isAskedFor(list, each),
+/** Conditions on items, which facts cannot answer, so that their negation would open what is to be hidden. */
+const askingIn = (domain: Domain): readonly string[] =>
+  [
+    ...[...rightsOf(domain).values()].flatMap(({ kind, alternatives }) => alternatives.map((each) => [kind?.name, each] as const)),
+    ...Object.values(domain.kinds).flatMap((kind) =>
+      conditionsOf(kind).flatMap((each) => (each === undefined ? [] : [[kind.name, resolve(domain, kind, each)] as const])),
+    ),
+  ].flatMap(([name, expression]) =>
+    listsAskedIn(expression).map((list) => `${name}: a condition on the ${list} cannot be carried out yet; leave it out.`),
   );
+
+const conditionsOf = ({ facts, commands, invariants, timers, reactions }: Kind): readonly unknown[] => [
+  ...Object.values(facts),
+  ...Object.values(invariants),
+  ...Object.values(commands).map(({ when }) => when),
+  ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+  ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
+];
+
+const listsAskedIn = (expression: Expression): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap(listsAskedIn);
+    case 'not':
+      return listsAskedIn(expression.of);
+    case 'at':
+      return listsAskedIn(expression.of).map((list) => `${expression.field}.${list}`);
+    case 'some':
+      return [expression.list];
+    default:
+      return [];
+  }
 };

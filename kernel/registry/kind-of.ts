@@ -24,7 +24,11 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
   const all = Object.entries(declared).map(([field, { def }]) => [field, def] as const);
   const lists = Object.fromEntries(all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def)]));
-  const derived = derivedOf(name, lists, (declaration.derived ?? {}) as Record<string, { readonly sum?: string; readonly count?: string }>);
+  const taken = Object.keys(declared);
+  const derived = derivedOf(
+    { name, lists, taken },
+    (declaration.derived ?? {}) as Record<string, { readonly sum?: string; readonly count?: string }>,
+  );
   const fields: Defs = {
     ...Object.fromEntries(all.filter(([, def]) => def.kind !== 'list')),
     ...Object.fromEntries(derived.map((each) => [each.name, numberOf(each)])),
@@ -65,14 +69,15 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
 const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
 
 const derivedOf = (
-  aggregate: string,
-  lists: Kind['lists'],
+  { name: aggregate, lists, taken }: Pick<Kind, 'name' | 'lists'> & { readonly taken: readonly string[] },
   declared: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>,
 ): readonly Derived[] =>
   Object.entries(declared).map(([name, { sum, count }]) => {
     const [listed = '', field] = (sum ?? count ?? '').split('.');
     const list = lists[listed];
     const def = field === undefined ? undefined : list?.fields[field];
+    if (taken.includes(name))
+      throw new Error(`${aggregate}: ${name} follows from a list, and is called like a field: give it another name`);
     if (list === undefined || (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined)))
       throw new Error(`${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal`);
     return { name, list, field };
@@ -101,7 +106,21 @@ const ofPaths = (def: FieldDef): FieldDef => {
   return { ...def, recorded: short(def.recorded), demanded: short(def.demanded) };
 };
 
+/** What is said of fields, by what it is in what the kernel knows of one. */
+const ONLY_OF_FIELDS = {
+  optional: 'optional',
+  initial: 'default',
+  filter: 'filter',
+  sort: 'sort',
+  search: 'search',
+  unique: 'unique',
+  personal: 'personal',
+} as const;
+
 const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
+  for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
+    if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
+      throw new Error(`${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`);
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
   const keyed = all.filter(([field]) => field === key).map(([field, each]) => [field, ofPaths(each)] as const)[0];

@@ -153,13 +153,13 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
   demandNames(kinds);
-  demandLists(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
   };
+  demandLists(domain);
   demandReactions(domain);
   demandCompiles(domain);
   return domain;
