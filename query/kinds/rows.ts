@@ -115,17 +115,20 @@ export const resourceIn = ({ needs }: Source, row: Row): Resource => {
 
 type Wanted = { readonly kind: string; readonly id: unknown; readonly prefix: string };
 
-const findIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wanted): State | undefined => {
-  for (const { reference, kind: target, needs } of references) {
+const findIn = (needs: Needs, row: Row, wanted: Wanted): State | undefined => {
+  const found = allIn(needs, row, wanted);
+  return found.length === 0 ? undefined : Object.assign({}, ...found);
+};
+
+/** Several references may lead to the same, and each has only the columns that are asked behind itself. */
+const allIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wanted): readonly State[] =>
+  references.flatMap(({ reference, kind: target, needs }) => {
     const there = `${prefix}${reference}.`;
     const found = row[`${there}id`];
-    if (typeof found !== 'number') continue;
-    if (target.name === kind && found === id) return fieldsIn(needs, row, 'joined');
-    const further = findIn(needs, row, { kind, id, prefix: there });
-    if (further) return further;
-  }
-  return undefined;
-};
+    if (typeof found !== 'number') return [];
+    const own = target.name === kind && found === id ? [fieldsIn(needs, row, 'joined')] : [];
+    return [...own, ...allIn(needs, row, { kind, id, prefix: there })];
+  });
 
 /** What the parent of a row tells of itself in its columns, as the columns of a row of its own. */
 export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
