@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { upcast } from '#shared/events/upcast.ts';
 import { domain } from '../declare/domain.ts';
-import { integer, line } from '../declare/fields.ts';
+import { integer, line, states } from '../declare/fields.ts';
 import { assemble } from '../registry/registry.ts';
 import { definitionsOf } from './definitions.ts';
 
@@ -39,4 +39,21 @@ test('what a change does not name stays as it is', () => {
 test('what must be there is missed', () => {
   const { name: _, ...nameless } = REGISTERED;
   expect(() => read('user.registered', 2, nameless)).toThrow(/name/);
+});
+
+const plain = domain({ name: 'yard', roles: ['clerk'] });
+const job = plain.aggregate('job', {
+  fields: { title: line(9), site: line(9).optional(), hours: integer(0, 9).default(0), status: states('open', 'done') },
+  events: {
+    made: { creates: ['title', 'site'] },
+    done: { sets: { status: 'done' }, carries: ['site'], computes: ['hours'] },
+  },
+  commands: { make: { emits: 'made' }, finish: { emits: ['done'], decide: () => [['done', { hours: 1 }]] } },
+  rights: { read: { anyone: true } },
+} as never);
+const yard = new Map(definitionsOf(assemble(plain, [job] as never)).map((definition) => [definition.type, definition]));
+
+test('only what a creation says is filled in: what an event carries or computes later needs a version', () => {
+  const absent = (type: string) => yard.get(type)?.absent;
+  expect([absent('job.made'), absent('job.done')]).toEqual([{ site: null }, {}]);
 });

@@ -18,7 +18,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
     stream: { kind: kind.name, key: `${kind.name}Id` },
     schema,
-    absent: absentIn(kind, event, schema),
+    absent: absentIn(kind, event),
     personal: personalOf(kind, event),
     upcasters: event.upcast,
     example: exampleOf(domain, kind, event),

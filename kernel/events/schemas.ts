@@ -39,15 +39,15 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
 };
 export const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));
 
-/** Of the fields that its schema demands, what those read as that may be added to a declaration that has been in use. */
-export const absentIn = (kind: Kind, event: EventInfo, schema: z.ZodObject): JsonObject => {
-  const fields = event.list?.fields ?? kind.fields;
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, def]) => {
-      const key = wire(name, def);
-      const held = schema.shape[key];
-      const isDemanded = held !== undefined && !(held instanceof z.ZodExactOptional);
-      return isDemanded && (def.optional || def.initial !== undefined) ? [[key, (def.initial ?? null) as Json]] : [];
-    }),
+/** What fields read as that were added later to what a creation says, or an added item. What else comes later needs a version: nobody said it. */
+export const absentIn = (kind: Kind, event: EventInfo): JsonObject =>
+  Object.fromEntries(
+    begunBy(kind, event).flatMap(([name, def]) =>
+      def.optional || def.initial !== undefined ? [[wire(name, def), (def.initial ?? null) as Json]] : [],
+    ),
   );
+
+const begunBy = ({ fields }: Kind, { effect, content, list }: EventInfo): readonly (readonly [string, FieldDef])[] => {
+  if (effect === 'creates') return Object.entries(fields).filter(([name]) => content.includes(name));
+  return effect === 'adds' ? Object.entries(list?.fields ?? {}) : [];
 };
