@@ -29,7 +29,15 @@ const note = aggregate('note', {
   rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
   reactions: { clerk: { deleted: { run: 'drop' } } },
 });
-const office = assemble(base, [claim, note]);
+const reminder = aggregate('reminder', {
+  owner: 'clerk',
+  fields: { clerk: ref(user), claim: ref(claim) },
+  events: { made: { creates: ['claim'] }, dropped: { ends: true } },
+  commands: { make: { emits: 'made' }, drop: { emits: 'dropped' } },
+  rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
+  reactions: { clerk: { deleted: { run: 'drop', when: { claim: 'open' } } } },
+});
+const office = assemble(base, [claim, note, reminder]);
 const says = (namings: readonly { readonly says: string }[]) => namings.map((each) => each.says);
 
 test('of what names a person it follows what ends with them, and what stays without them', () => {
@@ -43,10 +51,15 @@ test('of what names a person it follows what ends with them, and what stays with
 });
 
 test('what ends with one of two whom it names stays where it names the other', () => {
-  expect(says(endingWith(office))).toEqual(['open or sent claims', 'notes']);
+  expect(says(endingWith(office))).toEqual(['open or sent claims', 'notes', 'reminders']);
   expect(says(stayingWithout(office))).toEqual(['open claims', 'sent claims', 'paid claims']);
   const [open] = stayingWithout(office);
   expect(open?.where).toBe(
     `(t.clerk_id = $1 or t.decider_id = $1) and (t.clerk_id = $1 and (t.status = 'open' or t.status = 'sent')) is not true and t.status = 'open'`,
   );
+});
+
+test('what ends by what it refers to is named by its kind, and looked for in the tables that are read', () => {
+  const [, , ending] = endingWith(office);
+  expect(ending?.where).toContain('from read_model.claims ');
 });

@@ -2,6 +2,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import { capital, column, spaced, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /** Rows that name a person, of an aggregate of the domain: `where` is asked of a row `t` and of the id of the person, `$1`. */
 export type Naming = { readonly kind: Kind; readonly name: string; readonly says: string; readonly where: string };
@@ -57,7 +58,9 @@ const endingsOf = (domain: Domain, kind: Kind): readonly Ending[] =>
       const isEnd = domain.kinds.user?.events[event]?.effect === 'ends' && kind.commands[run]?.kind === 'end';
       if (!isEnd) return [];
       const condition = when === undefined ? 'true' : conditionSql(AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
-      const words = [when ?? []].flat().map(String);
+      const named = [when ?? []].flat();
+      // What asks for more than states is not put into words.
+      const words = named.every((each) => typeof each === 'string') ? named : [];
       const field = Object.keys(kind.fields).find((each) => kind.fields[each]?.kind === 'states');
       return [
         { field: when === undefined ? undefined : field, words, where: `t.${column(name, kind.fields[name])} = $1 and ${condition}` },
@@ -83,6 +86,6 @@ const AS_TEXT: SqlWriter<string> = {
   sql: (strings, ...holes) => String.raw({ raw: strings }, ...holes),
   name: (word) => word,
   constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
-  table: (name) => name,
+  table: (name) => `${LIVE_SCHEMA}.${name}`,
   viewer: '$1',
 };
