@@ -134,12 +134,11 @@ test('a process that dies anywhere leaves nothing out, and does nothing twice', 
       ...log,
       async append(stream, expected, events) {
         const isReaction = events.some(({ metadata }) => metadata.actor === 'system:process-manager');
-        if (isReaction && dying % 2 === 0) {
-          dying -= 1;
-          throw new Died();
-        }
+        // Counted at once, because some append side by side: three withdrawals alone come to six deaths.
+        const death = isReaction && dying > 0 ? dying-- : 0;
+        if (death > 0 && death % 2 === 0) throw new Died();
         const appended = await log.append(stream, expected, events);
-        if (isReaction && dying-- > 0) throw new Died();
+        if (death > 0) throw new Died();
         return appended;
       },
     }),
