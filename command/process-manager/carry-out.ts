@@ -58,6 +58,11 @@ export const doOrPark = async (
   }
 };
 
+/** Waits for all of them before it throws what one of them threw, so that none goes on once the lease is let go. */
+export const allDone = async (running: readonly Promise<unknown>[]): Promise<void> => {
+  for (const outcome of await Promise.allSettled(running)) if (outcome.status === 'rejected') throw outcome.reason;
+};
+
 const isOfEngines = (error: unknown): boolean => isPassing(error) || error instanceof LogUnavailable;
 
 /** If they do, the trouble is that of the task alone, such as a statement that takes too long. */

@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
-import { carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
+import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
 import { LOOK, type Look } from './timers.ts';
@@ -63,7 +63,7 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
 const doNext = async (dependencies: Dependencies): Promise<boolean> => {
   const { pool, react, look } = dependencies;
   const tasks = await nextTasks(pool);
-  await Promise.all(
+  await allDone(
     tasks.map((task) =>
       doOrPark(dependencies, task, {
         async work() {

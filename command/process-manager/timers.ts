@@ -10,7 +10,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { createSee } from '../aggregates/seen.ts';
 import { REAL_TIME } from '../clock.ts';
-import { doOrPark, type TaskDependencies } from './carry-out.ts';
+import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
@@ -43,7 +43,7 @@ export const createLook = (dependencies: LookDependencies): Look => {
          from (select * from marked union all select * from due) as looked`,
         [clock.aheadMs()],
       );
-      await Promise.all(
+      await allDone(
         rows.map(({ id, metadata, ...looked }) => {
           const task: ReactionTask = { task: 'run', stream: looked.stream, name: LOOK, cause: { id, metadata } };
           return doOrPark(dependencies, task, { work: () => look(looked), park: (error) => parkLook(pool, task, error) });
