@@ -15,7 +15,7 @@ const team = (reactions: object = {}) =>
   });
 const task = (more: object) =>
   aggregate('task', {
-    fields: { team: ref('team'), title: line(10), note: line(10), status: states('new', 'done') },
+    fields: { team: ref('team'), maker: ref('user').optional(), title: line(10), note: line(10), status: states('new', 'done') },
     events: {
       made: { creates: ['team', 'title'] },
       noted: { changes: ['note'], sets: { status: 'done' } },
@@ -48,6 +48,12 @@ test.each([
     'by a command with a form',
     { reactions: { team: { shut: { run: 'note' } } } },
     'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.',
+  ],
+  ['on an unknown condition', { reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }, 'task has no fact nope'],
+  [
+    'that asks for a caller',
+    { reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } },
+    'task: the reaction to team.shut by team asks who the caller is, but the system itself gives the command: ask what the task is.',
   ],
   ['by a command that creates', { reactions: { team: { shut: { run: 'make' } } } }, 'runs make, whose form nothing fills in'],
   [
@@ -85,6 +91,7 @@ test.each([
   ['an unknown unit', { wait: '3 moons' }, 'waits for “3 moons”'],
   ['more than ten years', { wait: '600 weeks' }, 'waits for “600 weeks”'],
   ['an unknown condition', { while: 'opne' }, 'task has no fact opne'],
+  ['a condition on a caller', { unless: { maker: 'caller' } }, 'task: the timer remind asks who the caller is'],
   ['a pause by others', { pause: { team: 'shut' } }, 'task: the timer remind is paused by what a reference leads to: ask the task itself'],
 ])('a timer of %s is refused with place and way out', (_, wrong, message) =>
   expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),

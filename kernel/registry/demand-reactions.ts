@@ -1,4 +1,4 @@
-import { factsIn, resolve } from '../conditions/expression.ts';
+import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
 import { typeOfCommand } from '../decide/decide.ts';
 import { commandSchema } from '../decide/forms.ts';
 import { targetOf } from './names.ts';
@@ -24,10 +24,11 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
     const def = kind.fields[path];
     const target = def?.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
     if (target === undefined) throw new Error(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
-    return Object.entries(reactions).flatMap(([event, { run }]) => {
+    return Object.entries(reactions).flatMap(([event, { run, when }]) => {
       const place = `${kind.name}: the reaction to ${target.name}.${event} by ${path}`;
       const from = target.events[event];
       if (from === undefined) throw new Error(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
+      demandAskable(domain, kind, when, place);
       return demandRunnable(kind, kind.commands[run], `${place} runs ${run}`).events.map((to) => ({ place, from, to }));
     });
   });
@@ -39,6 +40,11 @@ const demandRunnable = (kind: Kind, command: CommandInfo | undefined, place: str
   if (command.kind === 'create' || command.kind === 'edit' || !isFilled)
     throw new Error(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
   return command;
+};
+
+const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
+  if (condition === undefined || callersIn(resolve(domain, kind, condition)).length === 0) return;
+  throw new Error(`${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`);
 };
 
 const demandReact = ({ name, react, events }: Kind): void => {
@@ -56,7 +62,7 @@ const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...t
   if (!events.some(({ type }) => type === after))
     throw new Error(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
   demandRunnable(kind, kind.commands[run], `${place} runs ${run}`);
-  for (const condition of [timer.while, timer.unless, pause]) if (condition !== undefined) resolve(domain, kind, condition);
+  for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
     throw new Error(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);
 };
