@@ -1,7 +1,7 @@
 import { v5 } from 'uuid';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
-import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import { commandSchema } from '#kernel/decide/forms.ts';
@@ -39,8 +39,10 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
       const parts = { ...dependencies, see };
-      const timer = kind.timers[task.name.slice(timerTask('').length)];
-      if (task.name.startsWith(timerTask(''))) return timer && runTimer(parts, { kind, timer }, { task, ordinal: 0, metadata });
+      if (isOfTimer(task)) {
+        const timer = kind.timers[task.name.slice(timerTask('').length)];
+        return timer && runTimer(parts, { kind, timer }, { task, ordinal: 0, metadata });
+      }
       for (const [ordinal, { id, form, when, ...called }] of (await commandsOf(dependencies, kind, task)).entries()) {
         const { kind: of, command } = commandIn(dependencies.domain, called);
         const only = when === undefined ? undefined : resolve(dependencies.domain, of, when);
@@ -51,6 +53,7 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
 
 /** As a task is named that gives the command of a timer; reactions by references name a type as well, with a dot in it. */
 export const timerTask = (name: string): string => `timer ${name}`;
+export const isOfTimer = ({ name }: ReactionTask): boolean => name.startsWith(timerTask('')) && !name.includes('.');
 
 export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
 const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
@@ -120,16 +123,18 @@ const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, gi
   const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
     const parsed = schema.parse({ type, [key]: id, ...form });
-    await executor.change(targetOf(parts, kind, { id: Number(id), form: parsed, only }, given), circumstances);
+    const asked = { id: Number(id), form: parsed, only, isCreation: false };
+    await executor.change(targetOf(parts, kind, asked, given), circumstances);
     return;
   }
   const parsed = schema.parse({ type, ...form });
-  await executor.create((made) => targetOf(parts, kind, { id: made, form: { ...parsed, [key]: made }, only }, given), circumstances);
+  const begun = (made: number): Asked => ({ id: made, form: { ...parsed, [key]: made }, only, isCreation: true });
+  await executor.create((made) => targetOf(parts, kind, begun(made), given), circumstances);
 };
 
-type Asked = { readonly id: number; readonly form: Row; readonly only: Expression | undefined };
+type Asked = { readonly id: number; readonly form: Row; readonly only: Expression | undefined; readonly isCreation: boolean };
 
-const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only }: Asked, { metadata }: Given): Target => {
+const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreation }: Asked, { metadata }: Given): Target => {
   const decider = deciderOf(domain, kind);
   return {
     decider,
@@ -137,7 +142,7 @@ const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only }: Asked,
     async decide(state) {
       // What has ended is given no command any more.
       if (state.status === 'ended') return [];
-      const fields = state.status === 'present' ? state.fields : { ...form, id };
+      const { fields } = isCreation ? creationOf(kind)(form, state) : state.status === 'present' ? state : { fields: { id } };
       const look = await see(kind, fields, only);
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));

@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
+import { followingOf } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
-import { LOOK, type Look } from './timers.ts';
+import { isLook, type Look } from './timers.ts';
 
 const LOOK_EVERY_MS = 500;
 
 type Dependencies = TaskDependencies & {
+  readonly domain: Domain;
   readonly metrics: Registry;
   readonly react: (task: ReactionTask) => Promise<void>;
   readonly look: Look;
@@ -18,7 +21,8 @@ type Dependencies = TaskDependencies & {
 
 /** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
-  const { pool, log, metrics, look } = dependencies;
+  const { pool, log, metrics, domain } = dependencies;
+  const isFollowing = followingOf(domain) !== undefined;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
   let waking = new AbortController();
@@ -32,8 +36,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        const [hasLooked, hasDone] = [await look.atAll(), await doNext(dependencies)];
-        if (hasLooked || hasDone) continue;
+        if (isFollowing && (await followUp(dependencies))) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
     },
@@ -59,6 +62,12 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
   }
 };
 
+/** Says whether there was anything to do. */
+const followUp = async (dependencies: Dependencies): Promise<boolean> => {
+  const [hasLooked, hasDone] = [await dependencies.look.atAll(), await doNext(dependencies)];
+  return hasLooked || hasDone;
+};
+
 /** Of each aggregate the next task, side by side. Says whether there was any. */
 const doNext = async (dependencies: Dependencies): Promise<boolean> => {
   const { pool, react, look } = dependencies;
@@ -67,7 +76,7 @@ const doNext = async (dependencies: Dependencies): Promise<boolean> => {
     tasks.map((task) =>
       doOrPark(dependencies, task, {
         async work() {
-          await (task.name === LOOK ? look.at(task.stream) : react(task));
+          await (isLook(task) ? look.at(task.stream) : react(task));
           await dropTask(pool, task);
         },
         park: (error) => parkTask(pool, task, error),

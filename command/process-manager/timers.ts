@@ -18,7 +18,9 @@ import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
 const AT_ONCE = 100;
 
 /** The name of a task that looks at the timers of an aggregate again, because it could not. */
-export const LOOK = 'timers';
+const LOOK = 'timers';
+/** An event may have the same name, and code that reacts to it. */
+export const isLook = ({ task, name }: ReactionTask): boolean => task === 'run' && name === LOOK;
 
 type LookDependencies = ReactDependencies & TaskDependencies;
 export type Look = {

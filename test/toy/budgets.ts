@@ -30,7 +30,7 @@ const payment = aggregate('payment', {
   owner: 'payee',
   fields: { payee: ref(user), amount: integer(1, 100), status: states('due', 'paid') },
   events: { opened: { creates: ['amount'] }, paid: { sets: { status: 'paid' } } },
-  commands: { open: { emits: 'opened' }, pay: { emits: 'paid' } },
+  commands: { open: { emits: 'opened', when: { payee: { role: 'employee' } } }, pay: { emits: 'paid' } },
   rights: anyone,
 });
 
