@@ -2,8 +2,11 @@ import type { Following } from '#kernel/decide/reactions.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Catalogue } from '#shared/events/catalogue.ts';
 import { readMetadata } from '#shared/events/metadata.ts';
+import { partStored } from '#shared/events/personal.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { upcast } from '#shared/events/upcast.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, type ReactionTask } from './tasks.ts';
 
@@ -18,27 +21,29 @@ type Link = {
 /** Where references lead, and what follows from a page of events, in their order: once, because the checkpoint moves in the same transaction. */
 export const noteReactions = async (
   connection: Connection,
-  { following, after }: { readonly following: Following; readonly after: Position },
+  { following, after, catalogue }: { readonly following: Following; readonly after: Position; readonly catalogue: Catalogue },
   events: readonly RecordedEvent[],
   tellDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Promise<void> => {
-  const links = new Map<string, Link>();
+  const links: Link[] = [];
   const tasks: ReactionTask[] = [];
   const marks = new Map<StreamName, { readonly position: Position; readonly cause: Cause }>();
   const flush = async (): Promise<void> => {
-    tasks.push(...(await link(connection, following, [...links.values()])));
-    links.clear();
+    tasks.push(...(await link(connection, following, links.splice(0))));
     await addTasks(connection, tasks.splice(0));
   };
   for (const event of events) {
-    const meaning = meaningOf(following, event, tellDamaged);
+    const meaning = meaningOf({ following, catalogue }, event, tellDamaged);
     if (meaning === undefined) continue;
     const { cause, leading } = meaning;
     const { stream, type } = event;
     const acts = event.position > after;
     if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
-    for (const each of leading) links.set(`${each.child} ${each.name}`, { ...each, cause, acts });
-    if (acts && following.coded.has(type)) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
+    const isCoded = acts && following.coded.has(type);
+    // What follows from an earlier event of the same aggregate comes first, also where its reference leads elsewhere from now on.
+    if ((isCoded || leading.length > 0) && links.some(({ child }) => child === stream)) await flush();
+    links.push(...leading.map((each) => ({ ...each, cause, acts })));
+    if (isCoded) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
     const references = following.reactions.get(type) ?? [];
     if (references.length > 0) {
       await flush();
@@ -73,17 +78,20 @@ type Meaning = { readonly cause: Cause; readonly leading: readonly Pick<Link, 'c
 
 /** Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have followed. */
 const meaningOf = (
-  following: Following,
+  { following, catalogue }: { readonly following: Following; readonly catalogue: Catalogue },
   event: RecordedEvent,
   tellDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Meaning | undefined => {
-  const { id, type, stream, data } = event;
+  const { id, type, stream } = event;
   const leads = following.leads.get(type) ?? [];
   const matters =
     leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type) || following.timed.has(type);
   if (!matters) return undefined;
   try {
     const metadata = readMetadata(event.metadata);
+    const definition = catalogue.find(type);
+    const { clear } = partStored(event.data);
+    const data = definition === undefined || leads.length === 0 ? clear : upcast(definition, metadata.version, clear);
     const leading = leads.flatMap(({ reference, targetKind, idIn }) => {
       const target = idIn(data, metadata.actor);
       if (target === undefined) return [];

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import { followingOf } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Position, StreamName, UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import { createMetrics } from '#shared/metrics.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import {
   allEvents,
@@ -15,6 +21,8 @@ import {
 } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { budgets } from '../../test/toy/budgets.ts';
+import { noteReactions } from './note-reactions.ts';
+import { startRetrying } from './retry-parked.ts';
 
 let world: CommandWorld;
 let side: CommandSide;
@@ -244,4 +252,104 @@ test('a declaration that reacts to more knows at once what was there before, and
   );
   await settled(after);
   expect(await typesIn(early)).toEqual(['claim.made']);
+});
+
+const { claim: CLAIM } = budgets.kinds;
+if (!CLAIM) throw new Error('There is no claim');
+const still: Domain = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react: {} } } };
+
+test('reactions that were taken away for a release do nothing about what happened meanwhile', async () => {
+  await using alone = await createCommandWorld();
+  const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
+    await using of = await alone.open(undefined, undefined, domain);
+    return await work(of);
+  };
+  const [closed, claimId] = await on(budgets, async (before) => {
+    const by = await registerUser(before, { role: 'employee' as never });
+    const teamId = await give({ type: 'FoundTeam', name: 'One' }, before);
+    const id = await give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, before);
+    await settled(before);
+    return [teamId, id];
+  });
+  await on(still, (between) => give({ type: 'CloseTeam', teamId: closed }, between));
+  await on(budgets, async (after) => {
+    await settled(after);
+    const events = (await Array.fromAsync(after.eventLog.read(`claim-${claimId}` as StreamName))).flat();
+    expect(events.map(({ type }) => type)).toEqual(['claim.made']);
+  });
+});
+
+test('where nothing is declared to follow, nothing is looked for', async () => {
+  await using alone = await createCommandWorld();
+  await using idle = await alone.open(undefined, undefined, still);
+  // Its own process manager works under the same lease.
+  await idle.pool.query(`delete from public.lease`);
+  const counted = { asked: 0, looked: 0 };
+  const query = (...asked: Parameters<typeof idle.pool.query>) => {
+    if (String(asked[0]).includes('process_manager.parked')) counted.asked += 1;
+    return idle.pool.query(...asked);
+  };
+  const look = {
+    async atAll() {
+      counted.looked += 1;
+    },
+  };
+  await using retrying = startRetrying({ pool: { query }, log: console, metrics: createMetrics(), domain: still, look } as never);
+  await until(
+    async () => {
+      retrying.wake();
+      return counted.asked;
+    },
+    (asked) => asked > 1,
+  );
+  expect(counted.looked).toBe(0);
+});
+
+/** The tasks that follow from events, in their order; nothing of it stays. */
+const notedOf = async (domain: Domain, happened: readonly (readonly [stream: string, type: string, data: object])[]) => {
+  const following = followingOf(domain);
+  if (following === undefined) throw new Error('Something follows');
+  const [like] = (await Array.fromAsync(side.eventLog.read(`user-${employee}` as StreamName))).flat();
+  const events = happened.map(
+    ([stream, type, data], place) =>
+      ({ ...like, stream, type, data, position: (place + 1) as Position, id: crypto.randomUUID() }) as RecordedEvent,
+  );
+  const noted: string[] = [];
+  await inTransaction(side.pool, async (connection) => {
+    const damaged = (error: unknown) => {
+      throw error;
+    };
+    await noteReactions(connection, { following, after: 0 as Position, catalogue: catalogueOf(domain) }, events, damaged);
+    const streams = happened.map(([stream]) => stream);
+    const { rows } = await connection.query<{ is: string }>(
+      `delete from process_manager.task where stream = any($1) returning number, task || ' ' || name as is`,
+      [streams],
+    );
+    noted.push(...rows.map(({ is }) => is));
+    await connection.query('delete from process_manager.reference where child = any($1)', [streams]);
+    await connection.query('delete from process_manager.ended where parent = any($1)', [streams]);
+  });
+  return noted;
+};
+const dissolved = ['team-901', 'team.dissolved', { teamId: 901 }] as const;
+const made = ['claim-902', 'claim.made', { claimId: 902, teamId: 901, employeeId: 1, amount: 1 }] as const;
+
+test('what follows for one aggregate is noted in the order of its events, also what refers to what had ended', async () => {
+  const moved = ['claim-902', 'claim.moved', { claimId: 902, teamId: 903 }] as const;
+  const approved = ['claim-902', 'claim.approved', { claimId: 902 }] as const;
+  expect(await notedOf(budgets, [dissolved, made, approved])).toEqual(['run team team.dissolved', 'react approved']);
+  expect(await notedOf(budgets, [dissolved, made, moved])).toEqual(['run team team.dissolved']);
+});
+
+test('where references lead is read of what an event of an earlier version means now', async () => {
+  const { made: event } = CLAIM.events;
+  if (!event) throw new Error('Claims are made');
+  const upcasted = {
+    ...event,
+    version: 2,
+    upcast: { 1: ({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId }) },
+  };
+  const later = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, events: { ...CLAIM.events, made: upcasted } } } } as Domain;
+  const { teamId, ...before } = made[2];
+  expect(await notedOf(later, [dissolved, [made[0], made[1], { ...before, groupId: teamId }]])).toEqual(['run team team.dissolved']);
 });

@@ -4,6 +4,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { migrateFollowers, readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { noteReactions } from './note-reactions.ts';
@@ -17,8 +18,8 @@ type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics
 export const startReactions = async (dependencies: Dependencies): Promise<AsyncDisposable | undefined> => {
   const { domain, pool, eventLog, log, metrics, committed } = dependencies;
   const following = followingOf(domain);
-  if (following === undefined) return undefined;
   await migrateFollowers(pool);
+  if (following === undefined) return void (await forget(pool));
   await beginWith(pool, eventLog, following);
   const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
@@ -26,7 +27,8 @@ export const startReactions = async (dependencies: Dependencies): Promise<AsyncD
     ...{ name: REACTIONS, pool, eventLog, log, metrics },
     ...(committed && { committed }),
     async write(events, connection) {
-      await noteReactions(connection, { following, after: await actsAfter(connection, following) }, events, tellDamaged);
+      const after = await actsAfter(connection, following);
+      await noteReactions(connection, { following, after, catalogue: catalogueOf(domain) }, events, tellDamaged);
     },
   });
 };
@@ -51,6 +53,16 @@ const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Follow
     await connection.query(`update public.follower_checkpoint set position = 0, event = null, event_position = null where follower = $1`, [
       REACTIONS,
     ]);
+  });
+};
+
+/** Whatever is declared again later begins anew: nothing follows from what happens meanwhile. */
+const forget = async (pool: Pool): Promise<void> => {
+  await inTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query('delete from process_manager.reacting');
+    if (rowCount === 0) return;
+    await connection.query('delete from process_manager.task where skipped_at is null');
+    await connection.query('delete from public.follower_checkpoint where follower = $1', [REACTIONS]);
   });
 };
 
