@@ -27,6 +27,7 @@ export const unwritten = <State>(initial: State): Known<State> => ({
 /** What the kept states may weigh together; an article's body counts by its length. */
 const WEIGHT_MAX = 64 * 1_048_576;
 const WEIGHT_OF_EACH = 300;
+const WEIGHT_OF_ITEM = 64;
 
 /** The states of aggregates, folded from the log and kept for a while: the log's expected version guards against an old one. */
 export type States = {
@@ -108,5 +109,6 @@ export const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state
 const lengthOf = (value: unknown): number => {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce((sum: number, each) => sum + lengthOf(each), 0);
+  const ofEach = Array.isArray(value) ? WEIGHT_OF_ITEM : 0;
+  return Object.values(value).reduce((sum: number, each) => sum + (typeof each === 'object' ? ofEach : 0) + lengthOf(each), 0);
 };

@@ -26,12 +26,16 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     ...beside,
     ...derived.flatMap(({ unsampled }) => unsampled ?? []),
   ];
+  // What numbers follow from, no table says.
+  const sums = tables.all.flatMap(({ items }) =>
+    items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
+  );
   const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
-      .update([...statements, ...keptDigestOf(tables)].join(';').replaceAll(/\s+/g, ' '))
+      .update([...statements, ...keptDigestOf(tables), ...sums].join(';').replaceAll(/\s+/g, ' '))
       .digest('base64url'),
   };
 };

@@ -1,6 +1,6 @@
 import type { Table } from '#shared/read-model/change.ts';
 import { fieldOf, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
-import type { Comparison } from './compare.ts';
+import { type Comparison, ROW_KEY } from './compare.ts';
 import { keyOf } from './compare-live.ts';
 
 /**
@@ -17,8 +17,8 @@ export const foldComparisons = (tables: Tables, schema: string): readonly Compar
     {
       table: 'departed',
       columns: ['user_id'],
-      recorded: `select user_id as key, user_id from ${schema}.fold_departed`,
-      found: `select user_id as key, user_id from ${schema}.departed`,
+      recorded: `select user_id as ${ROW_KEY}, user_id from ${schema}.fold_departed`,
+      found: `select user_id as ${ROW_KEY}, user_id from ${schema}.departed`,
     },
     removedOf(schema, tables, departed),
   ];
@@ -43,7 +43,7 @@ const comparisonOf = (schema: string, table: Form, { recorded = {}, found = {}, 
   const { version, ...known } = columnsOf(table);
   const columns = Object.keys({ version, ...known });
   const select = (otherwise: Readonly<Record<string, string>>) =>
-    `select id as key, ${columns.map((column) => `${otherwise[column] ?? column} as ${column}`).join(', ')}`;
+    `select id as ${ROW_KEY}, ${columns.map((column) => `${otherwise[column] ?? column} as ${column}`).join(', ')}`;
   const types = Object.entries(known).map(([column, type]) => `${column} ${type}`);
   const expected = `
     (select f.id, f.version, e.* from ${schema}.fold_${table.name} f, json_to_record(f.expected::json) as e (${types.join(', ')})
@@ -67,7 +67,7 @@ const itemsOf = (
   const { recorded = {} } = seenOf(items, departed)[1] ?? {};
   const columns = Object.keys(all);
   const types = Object.entries(all).map(([column, type]) => `${column} ${type}`);
-  const key = `${keyOf(items)} as key`;
+  const key = `${keyOf(items)} as ${ROW_KEY}`;
   return {
     table: items.name,
     columns,
@@ -107,7 +107,7 @@ const removedOf = (schema: string, tables: Tables, departed: string): Comparison
     const field = fieldOf(table.parent ?? '');
     const goesToo = table.afterDeparture === 'removed' ? ` or "${field}" in ${departed}` : '';
     return `
-    select '${name} ' || f.id as key, "${field}" as parent_id
+    select '${name} ' || f.id as ${ROW_KEY}, "${field}" as parent_id
     from ${schema}.fold_${name} f, json_to_record(f.state::json) as s (status text, "${field}" bigint)
     where (status = 'deleted'${goesToo}) and ${isShown(schema, table)}`;
   };
@@ -118,6 +118,6 @@ const removedOf = (schema: string, tables: Tables, departed: string): Comparison
       .filter(({ parent }) => parent !== null)
       .map(removed)
       .join(' union all '),
-    found: `select kind || ' ' || id as key, parent_id from ${schema}.removed`,
+    found: `select kind || ' ' || id as ${ROW_KEY}, parent_id from ${schema}.removed`,
   };
 };

@@ -1,7 +1,7 @@
 import type { Connection } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import type { Comparison } from './compare.ts';
+import { type Comparison, ROW_KEY } from './compare.ts';
 
 /** The tables beside those of aggregates, with what tells their rows apart. */
 const KEYS = {
@@ -16,7 +16,7 @@ export const liveComparisons = async (connection: Connection, tables: Tables, sc
   const comparisons: Comparison[] = [];
   for (const [table, key] of [...tables.withItems.map((each) => [each.name, keyOf(each)] as const), ...Object.entries(KEYS)]) {
     const columns = await columnsOf(connection, schema, table);
-    const selected = [`${key} as key`, ...columns].join(', ');
+    const selected = [`${key} as ${ROW_KEY}`, ...columns].join(', ');
     const [recorded, found] = [schema, LIVE_SCHEMA].map((each) => `select ${selected} from ${each}.${table}`) as [string, string];
     comparisons.push({ table, columns, recorded, found });
   }

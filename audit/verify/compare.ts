@@ -1,6 +1,9 @@
 import type { Connection } from '#shared/database/pool.ts';
 
-/** Two ways to the same rows: each a select that gives `key` and the columns, by which the rows are told apart and compared. */
+/** No declaration can name a column so. */
+export const ROW_KEY = '"rowKey"';
+
+/** Two ways to the same rows: each a select that gives `ROW_KEY` and the columns, by which the rows are told apart and compared. */
 export type Comparison = {
   readonly table: string;
   readonly columns: readonly string[];
@@ -44,10 +47,10 @@ const statementOf = ({ columns, recorded, found }: Comparison): string => {
     `case when ${side}."isThere" then json_build_object(${columns.map((column) => `'${column}', ${side}.${column}::text`).join(', ')}) end`;
   return `
     with differing as (
-      select key::text as key, key as rank, ${texts('r')} as recorded, ${texts('f')} as found,
+      select ${ROW_KEY}::text as key, ${ROW_KEY} as rank, ${texts('r')} as recorded, ${texts('f')} as found,
         case when f."isThere" is null then 'missing' when r."isThere" is null then 'extra' else 'different' end as kind
       from (select *, true as "isThere" from (${recorded}) r1) r
-      full join (select *, true as "isThere" from (${found}) f1) f using (key)
+      full join (select *, true as "isThere" from (${found}) f1) f using (${ROW_KEY})
       where r."isThere" is null or f."isThere" is null or ${tuple('r')} is distinct from ${tuple('f')}
     )
     select key, recorded, found, kind, total

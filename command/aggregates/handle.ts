@@ -27,12 +27,13 @@ export const aggregateHandlers = (dependencies: Dependencies): Readonly<Record<s
 /** Reads back what an item that was added is told apart by, so that a repetition is answered as the first time was. */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
   const { list } = command;
-  if (list === undefined || command.kind !== 'addItem') return {};
+  // A command says the key itself, also of an item that was there already.
+  if (list === undefined || list.key !== undefined || command.kind !== 'addItem') return {};
   const added = new Set(command.events.map(({ type }) => type));
   return {
     async reveal({ id, version }) {
       for await (const [event] of log.read(streamOf(kind, id), version))
-        return event && added.has(event.type) ? { itemId: event.data[list.id.name] as number | string } : {};
+        return event && added.has(event.type) ? { itemId: event.data[list.id.name] as number } : {};
       return {};
     },
   };

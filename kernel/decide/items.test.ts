@@ -72,6 +72,13 @@ test('ranks that got too long are all made short again', () => {
     .yields(['itemMoved', { itemId: 1, rank: 'a0' }], ['itemMoved', { itemId: 3, rank: 'a1' }], ['itemMoved', { itemId: 2, rank: 'a2' }]);
 });
 
+test.each(['a0', undefined])('what has the rank %s, as another has, is in the order of its number, until all get one', (rank) => {
+  const same = (itemId: number) => ['itemAdded', { itemId, ...train, rank }] as const;
+  given(claim, drafted, same(1), same(2), same(3))
+    .when('moveItem', { itemId: 3, before: 2 })
+    .yields(['itemMoved', { itemId: 1, rank: 'a0' }], ['itemMoved', { itemId: 3, rank: 'a1' }], ['itemMoved', { itemId: 2, rank: 'a2' }]);
+});
+
 test('what is removed again is gone already, and what never was there is not found', () => {
   given(claim, ...two)
     .when('removeItem', { itemId: 1 })

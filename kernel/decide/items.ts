@@ -140,8 +140,8 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const others = items.filter((each) => each !== item);
         const index = indexAmong(others, form.before);
         if (items.indexOf(item) === index) return [];
-        const { rank } = rankAt(others, index);
-        if (rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, rank }];
+        const { rank } = areRanked(others.slice(Math.max(0, index - 1), index + 1)) ? rankAt(others, index) : {};
+        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, rank }];
         const ranks = spread(items.length);
         return others.toSpliced(index, 0, item).map((each, place) => ({ [id.name]: each.id, rank: ranks[place] }));
       };
@@ -155,6 +155,10 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       };
   }
 };
+
+/** Ranks that others wrote may be missing, or the same. */
+const areRanked = (neighbours: readonly Item[]): boolean =>
+  neighbours.every(({ rank }, index) => rank !== undefined && (index === 0 || rank > (neighbours[index - 1]?.rank ?? '')));
 
 const rankAt = (items: readonly Item[], index: number): { readonly rank: string } => ({
   rank: between(items[index - 1]?.rank, items[index]?.rank),

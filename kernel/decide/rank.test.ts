@@ -27,6 +27,15 @@ test('what is put first or last again and again stays short', () => {
   expect(Math.max(first.length, last.length)).toBeLessThanOrEqual(4);
 });
 
+test('between what is in no order there is nothing', () => {
+  for (const [after, before] of [
+    ['a0V', 'a0V'],
+    ['a0', 'a0'],
+    ['a0W', 'a0V'],
+  ] as const)
+    expect(() => between(after, before), `${after} ${before}`).toThrow('no rank is between');
+});
+
 test('one that is put between the same two again and again gets long, and many are short', () => {
   let [low, high] = ['a0', 'a1'];
   for (let count = 0; count < 300; count += 1) {

@@ -59,11 +59,13 @@ const stepped = (whole: string, step: 1 | -1): string => {
 
 /** Of what follows whole numbers; nothing above is the end of all. */
 const midpoint = (low: string, high: string | undefined): string => {
-  for (let index = 0, above = high, rank = ''; ; index += 1) {
+  const lengthMax = Math.max(low.length, high?.length ?? 0);
+  for (let index = 0, above = high, rank = ''; index <= lengthMax; index += 1) {
     const from = DIGITS.indexOf(low.charAt(index) || LOWEST);
     const to = above === undefined ? DIGITS.length : DIGITS.indexOf(above.charAt(index) || LOWEST);
     if (to - from > 1) return rank + DIGITS.charAt(Math.floor((from + to) / 2));
     rank += DIGITS.charAt(from);
     if (from < to) above = undefined;
   }
+  throw new Error(`no rank is between ${low} and ${high}, which are in no order`);
 };

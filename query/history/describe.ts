@@ -40,6 +40,8 @@ type Describing = {
 type Effect = {
   readonly isWhole: boolean;
   readonly values: ReadonlyMap<string, unknown>;
+  /** Of items that were not there before. */
+  readonly added: readonly string[];
   readonly isErased: boolean;
   readonly data: JsonObject;
 };
@@ -96,11 +98,13 @@ const effectOf = ({ table, shown, definition }: Meant, event: DecodedEvent, { is
   const known = { ...event, data } as DecodedEvent;
   const { kind: what, row } = table.project(known);
   const own = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(shown, row);
-  const ofItems = isSkipped ? [] : table.items.flatMap((items) => itemValues(items, items.changes(known)));
+  const changed = isSkipped ? [] : table.items.map((items) => ({ items, change: items.changes(known) }));
+  const ofItems = changed.flatMap(({ items, change }) => itemValues(items, change));
+  const added = changed.flatMap(({ items, change }) => (change?.kind === 'put' ? itemValues(items, change).map(([name]) => name) : []));
   const values = ofItems.length === 0 ? own : new Map([...own, ...ofItems]);
   // Erased fields are null, also where the event could never have had that.
   const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
-  return { isWhole: what === 'put', values, isErased, data };
+  return { isWhole: what === 'put', values, added, isErased, data };
 };
 
 /** Of an item, by the name of the list and what tells it apart: `items.3.amount`. Of one that is gone, all is nothing. */
@@ -134,6 +138,7 @@ class RowBefore {
   /** Reads backwards until each column that an event changes is known; the event that made the row says all of them. */
   async find(effect: Effect | undefined): Promise<void> {
     if (effect === undefined || effect.isWhole) return;
+    for (const column of effect.added) this.values.set(column, null);
     const isMissing = () => [...effect.values.keys()].some((column) => !this.values.has(column));
     while (this.#below > 1 && isMissing()) {
       const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);

@@ -70,10 +70,11 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const shownColumns = shownColumnsOf(options.domain);
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
     const stream = streamName(kind, id);
+    const table = demandTable(tables, kind);
     const metered = createMeter(charge).metered(eventLog);
     const reached = (await readReached(pool, eventLog)) ?? 0;
     const source = { eventLog: metered, stream, upTo: Math.min(upTo, reached) as Position };
-    const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, kind, id));
+    const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, table, id));
     if (end === 0) throw new Rejection(notFound(kind));
     const stretch: Stretch = { below: Math.min(below ?? end + 1, end + 1), above, isUpward, limit };
     const { changes, ...found } = await findEntries(
@@ -82,7 +83,6 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     );
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
-    const table = demandTable(tables, kind);
     const columns = shownColumns.get(kind) ?? new Map();
     for await (const described of describe({ catalogue, shown: columns, table, source, codec, skipped, departedAmong }, changes))
       entries.push(

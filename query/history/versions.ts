@@ -1,7 +1,8 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { Kind } from '../as-of/aggregates.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import { runPrepared } from '../statement.ts';
 
 /** A stream, as far as the read model has come, of which nobody is told sooner. */
@@ -47,7 +48,7 @@ export const lastVersion = async (source: StreamSource, known: number): Promise<
 };
 
 /** The version that the read model knows of; 0 of what is not there. */
-export const knownVersion = async (pool: Pool, kind: Kind, id: number): Promise<number> => {
-  const [row] = await runPrepared<{ version: number }>(pool, `select version from read_model.${kind}s where id = $1::bigint`, [id]);
+export const knownVersion = async (pool: Pool, { name }: Pick<ProjectedTable, 'name'>, id: number): Promise<number> => {
+  const [row] = await runPrepared<{ version: number }>(pool, `select version from ${LIVE_SCHEMA}.${name} where id = $1::bigint`, [id]);
   return row?.version ?? 0;
 };

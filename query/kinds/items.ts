@@ -98,14 +98,14 @@ const pageOf = async ({ pool, selection, path }: Paged, aggregateId: number, { l
   const { order, id, idType, of } = selection;
   const identity = listIdentity({ path });
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-  const gap = text === undefined ? undefined : parseItemCursor(identity, text, idType);
-  const parameters = new Parameters();
   const isSame = order === id;
+  const gap = text === undefined ? undefined : parseItemCursor(identity, text, { idType, isRanked: !isSame });
+  const parameters = new Parameters();
   const conditions = [`${of} = ${parameters.add(aggregateId)}::bigint`];
   if (gap !== undefined) {
     const beyond = isBackward ? '<' : '>';
     const place = `${parameters.add(gap.id)}::${idType}`;
-    conditions.push(isSame ? `${id} ${beyond} ${place}` : `(${order}, ${id}) ${beyond} (${parameters.add(gap.place)}, ${place})`);
+    conditions.push(isSame ? `${id} ${beyond} ${place}` : `(${order}, ${id}) ${beyond} (${parameters.add(gap.rank)}, ${place})`);
   }
   const way = isBackward ? 'desc' : 'asc';
   const sorted = isSame ? `${id} ${way}` : `${order} ${way}, ${id} ${way}`;
@@ -118,7 +118,7 @@ const pageOf = async ({ pool, selection, path }: Paged, aggregateId: number, { l
   const rows = isBackward ? nearest.toReversed() : nearest;
   const hasMore = found.length > limit;
   const gapAt = (row: Row | undefined): ItemGap | undefined =>
-    row === undefined ? gap : { place: String(row[order.slice(2)]), id: row[id.slice(2)] as number | string };
+    row === undefined ? gap : { ...(!isSame && { rank: String(row[order.slice(2)]) }), id: row[id.slice(2)] as number | string };
   const href = (place: object): string => {
     const given = { ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }), ...place } as Record<string, string>;
     return Object.keys(given).length === 0 ? path : `${path}?${new URLSearchParams(given)}`;

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
@@ -17,10 +18,15 @@ import { readFailureOf } from '../statement.ts';
 import { type OrderRow, readOrders, readParked } from './lists.ts';
 import { representConsequence, representOrder, representParked, representStanding, representTimer } from './representation.ts';
 
-type OperationsDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'> };
+type OperationsDependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+};
 
 /** What operators see: from the database alone, so that it is the same whichever process is asked. */
 export const operationsReads = ({
+  domain,
   pool,
   eventLog,
 }: OperationsDependencies): Reads<
@@ -48,7 +54,7 @@ export const operationsReads = ({
       kindOfKey: 'number',
       read: (stretch) => readParked(pool, stretch).catch(tellFailure),
       keyOf: ({ position }) => position,
-      represent: (row) => representParked(row, { identity: eventLog.identity, mayOrder: mayOrder(caller) }),
+      represent: (row) => representParked(row, { domain, identity: eventLog.identity, mayOrder: mayOrder(caller) }),
     });
   },
 
@@ -59,7 +65,7 @@ export const operationsReads = ({
       kindOfKey: 'string',
       read: (stretch) => readConsequences(pool, stretch).catch(tellFailure),
       keyOf: ({ key }) => key,
-      represent: representConsequence,
+      represent: (row) => representConsequence(domain, row),
     });
   },
 
@@ -70,7 +76,7 @@ export const operationsReads = ({
       kindOfKey: 'string',
       read: (stretch) => readTimers(pool, stretch).catch(tellFailure),
       keyOf: ({ key }) => key,
-      represent: representTimer,
+      represent: (row) => representTimer(domain, row),
     });
   },
 

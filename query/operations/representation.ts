@@ -1,17 +1,20 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { Standing } from '#shared/operations/standing.ts';
 import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import type { OperationsStatus, Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
+import { pathOf } from '../as-of/aggregates.ts';
 import type { OrderRow } from './lists.ts';
 
-type Shown = { readonly identity: LogIdentity; readonly mayOrder: boolean };
+type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayOrder: boolean };
 
 export const representStanding = (
   { head, readModel, followers, consequences, webhooks }: Standing,
-  { identity, mayOrder, at }: Shown & { readonly at: Date },
+  { identity, mayOrder, at }: Omit<Shown, 'domain'> & { readonly at: Date },
 ): OperationsStatus => {
   const cursorAt = (position: Position) => formatCursor(identity, position);
   const { position, rebuild, ...rest } = readModel;
@@ -39,11 +42,14 @@ export const representStanding = (
   };
 };
 
-export const representParked = ({ stream, version, type, position, reason, since }: Listed, { identity, mayOrder }: Shown): ParkedItem => {
+export const representParked = (
+  { stream, version, type, position, reason, since }: Listed,
+  { domain, identity, mayOrder }: Shown,
+): ParkedItem => {
   return {
     ...{ stream, version, type, cursor: formatCursor(identity, position), reason, since: since.toISOString() },
     _links: {
-      ...itemLinks(stream),
+      ...itemLinks(domain, stream),
       ...(mayOrder && {
         retry: { href: `/operations/parked/${stream}/retry`, method: 'POST' },
         release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
@@ -52,25 +58,27 @@ export const representParked = ({ stream, version, type, position, reason, since
   };
 };
 
-export const representConsequence = (parked: ParkedTask): ParkedConsequence => {
+export const representConsequence = (domain: Domain, parked: ParkedTask): ParkedConsequence => {
   const { task, name, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt } = parked;
   return {
     ...{ task, ...(name !== null && { name }), stream, cause: causeId, reason, attempts, since: parkedAt.toISOString() },
     nextAt: skippedAt === null ? nextAt.toISOString() : null,
     skippedAt: skippedAt?.toISOString() ?? null,
-    _links: itemLinks(stream),
+    _links: itemLinks(domain, stream),
   };
 };
 
-export const representTimer = ({ stream, name, causeId, dueAt, leftSeconds }: Timer): RunningTimer => ({
+export const representTimer = (domain: Domain, { stream, name, causeId, dueAt, leftSeconds }: Timer): RunningTimer => ({
   ...{ stream, name, cause: causeId, dueAt: dueAt?.toISOString() ?? null, leftSeconds },
-  _links: itemLinks(stream),
+  _links: itemLinks(domain, stream),
 });
 
-/** The collections are named by what is in them. */
-const itemLinks = (stream: string): Readonly<Record<string, { href: string }>> => {
-  const [, kind, id = ''] = /^([a-zA-Z0-9]+)-(\d+)$/.exec(stream) ?? [];
-  return kind === undefined ? {} : { item: { href: `/${kind}s/${id}` }, history: { href: `/${kind}s/${id}/history` } };
+/** Of what is read by REST. */
+const itemLinks = (domain: Domain, stream: string): Readonly<Record<string, { href: string }>> => {
+  const { table, id = 0 } = tablesOf(domain).rowOf(stream as StreamName) ?? {};
+  if (table === undefined) return {};
+  const item = pathOf(domain, table.kind, id);
+  return { item: { href: item }, history: { href: `${item}/history` } };
 };
 
 export const representOrder = (order: OrderRow): Order => {

@@ -160,6 +160,9 @@ test('a key tells items apart, by whatever it is', async () => {
   const again = await ask('POST', `${claim}/approvers`, { token: eve.token, body: { approverId: bert.userId } });
   expect([again.status, (again.body as { code: string }).code]).toEqual([409, 'claim_approver_exists']);
   for (const word of ['urgent', 'Abroad']) await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word } });
+  // Added again as it is, it is there already, wherever others are.
+  const there = await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word: 'urgent' } });
+  expect([there.written, there.headers.get('location')]).toEqual([expect.objectContaining({ word: 'urgent' }), `${claim}/labels/urgent`]);
   expect((await read(`${claim}/labels`)).body).toMatchObject([{ word: 'Abroad' }, { word: 'urgent' }]);
   expect((await read(`${claim}/labels/urgent`)).body).toMatchObject({ word: 'urgent', colour: null });
   await session.write('DELETE', `${claim}/labels/urgent`, { token: eve.token });

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { line } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/registry.ts';
+import { representTimer } from './representation.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const libraries = assemble(base, [
+  base.aggregate('wingOfLibrary', {
+    names: { plural: 'libraryWings' },
+    fields: { title: line(9) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  }),
+]);
+const linksOf = (stream: string) =>
+  representTimer(libraries, { stream, name: 'remind', causeId: 'one', dueAt: null, leftSeconds: 1 } as never)._links;
+
+test('what something is about is found where its aggregates are, and what is not read by REST is not linked', () => {
+  expect(linksOf('wingOfLibrary-3')).toEqual({ item: { href: '/library-wings/3' }, history: { href: '/library-wings/3/history' } });
+  expect(linksOf('webhook-3')).toEqual({ item: { href: '/webhooks/3' }, history: { href: '/webhooks/3/history' } });
+  expect(linksOf('email-3')).toEqual({});
+});
