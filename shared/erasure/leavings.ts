@@ -46,7 +46,7 @@ export const countLeft = async ({ domain, pool, tables }: Erased, userId: UserId
   const versions = [...(await countInReadModels({ pool, tables }, userId))].map(([part, left]) => ({ part, left }));
   const ending = endingWith(domain).map((naming) => ({ part: naming.says, text: countOfNaming(naming) }));
   const endings = ending.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
-  const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId).catch(noneIfNeverThere) }));
+  const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
   const verifications = countInVerifications({ pool, tables }, userId).then((left) => ({ part: 'verifications', left }));
   return Promise.all([...versions, verifications, ...endings, ...parts]);
 };
@@ -61,13 +61,13 @@ export const countKept = async ({ domain, pool }: Omit<Erased, 'tables'>, userId
 
 const countOfNaming = ({ kind, where }: Naming): string => `select count(*) from ${LIVE_SCHEMA}.${kind.table} t where ${where}`;
 
-const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(text, [userId]);
-  return Number(rows[0]?.count ?? 0);
-};
-
 /** A role that was never there has left nothing. */
-const noneIfNeverThere = (error: unknown): number => {
-  if (isUndefinedTable(error)) return 0;
-  throw error;
+const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {
+  try {
+    const { rows } = await pool.query<{ count: number }>(text, [userId]);
+    return Number(rows[0]?.count ?? 0);
+  } catch (error) {
+    if (isUndefinedTable(error)) return 0;
+    throw error;
+  }
 };
