@@ -96,7 +96,10 @@ test('a child that cannot be ended is parked, holds up nothing, and is ended onc
   await erase(unrelated);
   await untilParked(1);
   expect(await annals('parked')).toMatchObject({ exit: 0, output: expect.stringMatching(/end +comment-4001 .*has all of its ids/) });
-  await side.pool.query(`update process_manager.parked set parked_at = parked_at - interval '1 hour'`);
+  // It is not retried by itself in the meantime.
+  await side.pool.query(
+    `update process_manager.parked set parked_at = parked_at - interval '1 hour', next_at = clock_timestamp() + interval '4 minutes'`,
+  );
   expect(await shownMetrics()).toMatch(/^annals_process_manager_parked 1\nannals_process_manager_parked_oldest_seconds 36\d\d\b/m);
   await side.eventLog.append('comment-4001' as StreamName, FIRST, [added({ articleId, commentId: 4_001, authorId: unrelated })]);
   expect(await annals('retry', 'comment-4001')).toMatchObject({ exit: 0 });
