@@ -9,16 +9,12 @@ import { policyOf } from '#shared/policy.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import type { ProcessContext } from '#shared/run.ts';
-import { startAudit } from './audit/service.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { isPagePath } from './auth/pages/page-paths.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
-import { startProjectionOrders } from './projector/carry-out-orders.ts';
-import { startConfiguredPublisher } from './projector/publish.ts';
-import { startProjector } from './projector/service.ts';
-import { startSampling } from './projector/take-samples.ts';
+import { startProjection } from './projector/role.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
@@ -31,11 +27,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   );
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const { config, log } = context;
-  context.resources.use(await startProjector({ ...foundation, bell, log }));
-  context.resources.use(await startProjectionOrders({ ...foundation, log }));
-  context.resources.use(await startSampling({ ...foundation, log }));
-  context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
-  context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
+  await startProjection(context, foundation, bell);
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const query = context.resources.use(

@@ -1,6 +1,6 @@
-import { openFoundation } from '#shared/foundation.ts';
+import { type Foundation, openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import type { ProcessContext } from '#shared/run.ts';
 import { startAudit } from '../audit/service.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
@@ -12,11 +12,19 @@ import { startSampling } from './take-samples.ts';
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
-  const { config, log } = context;
-  context.resources.use(await startProjector({ ...foundation, bell, log }));
-  context.resources.use(await startProjectionOrders({ ...foundation, log }));
-  context.resources.use(await startSampling({ ...foundation, log }));
-  context.resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
-  context.resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
+  await startProjection(context, foundation, bell);
   await serveClients(context, foundation, { routes: [], links: [] });
+};
+
+/** All that the role does, in whichever process. */
+export const startProjection = async (
+  { config, log, resources }: ProcessContext,
+  foundation: Foundation,
+  bell: ReadModelBell,
+): Promise<void> => {
+  resources.use(await startProjector({ ...foundation, bell, log }));
+  resources.use(await startProjectionOrders({ ...foundation, log }));
+  resources.use(await startSampling({ ...foundation, log }));
+  resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
+  resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
 };
