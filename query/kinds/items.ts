@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
@@ -18,8 +19,9 @@ import type { Reader } from '../read-routes.ts';
 import { type Row, type Source, sourcesOf } from '../sources.ts';
 import { Parameters, runShared } from '../statement.ts';
 import type { FindItem } from './find.ts';
+import { possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
-import { possibleOf, representationOf } from './representation.ts';
+import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
 
 /** The reads of the items of one list. Whoever may read an aggregate may read all of them. */

@@ -1,0 +1,186 @@
+import { resolve } from '#kernel/conditions/expression.ts';
+import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { editOf } from '#kernel/decide/forms.ts';
+import { kebab, snake } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { type Caller, type MayDo, may, mayOf, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import { isReadAsParent, resourceUnder } from '../rights.ts';
+import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
+import { type ItemRow, parentIn, resourceIn, roomOf } from './rows.ts';
+
+type Links = Readonly<Record<string, Link>>;
+export type CreationUnder = (parent?: ItemRow, resource?: Resource) => Link | undefined;
+
+/** What is asked of an item, and the links that it gets. */
+type Linking = { readonly row: ItemRow; readonly resource: Resource; readonly links: Record<string, Link> };
+type AddLinks = (linking: Linking) => void;
+/** Nothing for those who never get the links. */
+type LinksFor = (caller: Caller) => AddLinks | undefined;
+
+/** What can be done with items of one kind, and where they lead: compiled once, and looked up once for a caller. */
+export const linksOf = (domain: Domain, source: Source) => {
+  const { kind, members } = source;
+  const parts: readonly LinksFor[] = [
+    ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
+    ...childLinks(domain, source),
+    ...Object.values(kind.lists).map((list) => itemsLink(kind, list)),
+    ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
+    ...uploadLinks(source),
+  ];
+  return (caller: Caller) => {
+    const hasHistory = may(caller, 'events.read', NOTHING);
+    const added = parts.flatMap((part) => part(caller) ?? []);
+    return (row: ItemRow, resource: Resource): Links => {
+      const self = `/${kind.path}/${row.id}`;
+      const links: Record<string, Link> = { self: { href: self } };
+      if (hasHistory) links.history = { href: `${self}/history` };
+      const linking = { row, resource, links };
+      for (const add of added) add(linking);
+      return links;
+    };
+  };
+};
+
+const NOTHING: Resource = {};
+
+/** What is gone, or is no more than a name, has no address. */
+const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor => {
+  const { name, column, target } = member;
+  const other = target && sourcesOf(domain).of(target.name);
+  if (!target || !other) return () => undefined;
+  const isParent = name === source.parent?.name;
+  const [rel, label] = [kebab(name), target.label === undefined ? undefined : `${name}.${snake(target.label)}`];
+  return (caller) => {
+    const isReadable = mayOf(caller, other.right);
+    return ({ row, links }) => {
+      const id = row[column];
+      const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
+      if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } })) links[rel] = { href: `/${target.path}/${id}` };
+    };
+  };
+};
+
+const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
+  source.children.flatMap(({ kind }): readonly LinksFor[] => {
+    const child = sourcesOf(domain).of(kind.name);
+    if (!child) return [];
+    const { right, parent } = child;
+    const creation = parent ? creationBy(domain, child) : undefined;
+    const [isAsParent, rel] = [isReadAsParent(child), kebab(kind.name)];
+    return [
+      (caller) => {
+        const [isReadable, hasAny, create] = [mayOf(caller, right), reachOf(caller, right).size > 0, creation?.(caller)];
+        return ({ row, resource, links }) => {
+          const isListed = isAsParent ? isReadable(resourceUnder(source, resource)) : hasAny;
+          if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
+          const link = create?.(row, resource);
+          if (link) links[rel] = link;
+        };
+      },
+    ];
+  });
+
+/** Whether a caller may, and what the command demands is true; nothing for those who never may. */
+export const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+  const right = operationOf(kind, name) as Operation;
+  const holds: Holds | undefined = when === undefined ? undefined : holdsOf(resolve(domain, kind, when));
+  return (caller) => {
+    if (reachOf(caller, right).size === 0) return undefined;
+    const [isAllowed, userId] = [mayOf(caller, right), userIdOf(caller)];
+    if (holds === undefined) return isAllowed;
+    return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) && isAllowed(resource);
+  };
+};
+
+const itemsLink =
+  ({ path }: Kind, list: ListInfo): LinksFor =>
+  () =>
+  ({ row, links }) => {
+    links[kebab(list.name)] = { href: `/${path}/${row.id}/${kebab(list.name)}` };
+  };
+
+/** An item can be added where there is room; what can be done with one is told by it. */
+const additionLink = (domain: Domain, source: Source, command: CommandInfo, list: ListInfo): LinksFor => {
+  const possible = possibleOf(domain, source, command);
+  const rel = kebab(command.name);
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (isPossible === undefined) return undefined;
+    return ({ row, resource, links }) => {
+      if (row[roomOf(list)] !== false && isPossible(resource))
+        links[rel] = { href: `/${source.kind.path}/${row.id}/${kebab(list.name)}`, method: 'POST' };
+    };
+  };
+};
+
+/** An action is there if the caller may take it, and it would change something. */
+const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksFor => {
+  const { kind, members } = source;
+  if (command.kind === 'create') return () => undefined;
+  if (command.list !== undefined) return command.kind === 'addItem' ? additionLink(domain, source, command, command.list) : () => undefined;
+  const possible = possibleOf(domain, source, command);
+  const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
+  // What was erased with its person cannot be written anew.
+  const needed = command.form.flatMap((name) => {
+    const def = kind.fields[name];
+    return def?.personal && !def.optional ? [columnOf(name)] : [];
+  });
+  const [event, ...others] = command.events;
+  const sets = others.length > 0 || !event ? [] : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const changes = command.form.length > 0 ? [] : sets.map(([name, value]) => [columnOf(name), value] as const);
+  const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
+  const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (isPossible === undefined) return undefined;
+    return ({ row, resource, links }) => {
+      if (!needed.every((column) => row[column] !== null)) return;
+      if (changes.length > 0 && !changes.some(([column, value]) => row[column] !== value)) return;
+      if (!isPossible(resource)) return;
+      links[rel] = { href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`, method };
+    };
+  };
+};
+
+const uploadLinks = ({ kind, members }: Source): readonly LinksFor[] => {
+  const edit = editOf(kind);
+  if (!edit) return [];
+  const right = operationOf(kind, edit.name) as Operation;
+  return members
+    .filter(({ def }) => def.publicFile)
+    .map(({ name, column }): LinksFor => {
+      const rel = kebab(name);
+      return (caller) => {
+        const isAllowed = mayOf(caller, right);
+        return ({ row, resource, links }) => {
+          if (!isAllowed(resource)) return;
+          const href = `/${kind.path}/${row.id}/${rel}`;
+          links[rel] = { href, method: 'PUT' };
+          if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };
+        };
+      };
+    });
+};
+
+/** What is about to be is the caller’s own. */
+export const creationBy = (domain: Domain, source: Source): ((caller: Caller) => CreationUnder) => {
+  const { kind, owner, parent } = source;
+  const command = Object.values(kind.commands).find((each) => each.kind === 'create' && !each.internal);
+  if (!command) return () => () => undefined;
+  const possible = possibleOf(domain, source, command);
+  const above = parent?.target && sourcesOf(domain).of(parent.target.name);
+  return (caller) => {
+    const isPossible = possible(caller);
+    if (caller.kind !== 'user' || isPossible === undefined) return () => undefined;
+    return (row?: Row, resource?: Resource) => {
+      const fields: Record<string, unknown> = {};
+      if (owner) fields[owner.name] = caller.userId;
+      if (parent) fields[parent.name] = row?.id;
+      const there = above && row ? resourceUnder(above, resource ?? resourceIn(above, row)) : {};
+      if (!isPossible({ ...there, fields })) return undefined;
+      return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };
+    };
+  };
+};
