@@ -10,7 +10,7 @@ const LISTED_MAX = 1_000_000;
 
 export const timers: Command = {
   name: 'timers',
-  summary: 'Lists the timers of aggregates that have not run out yet: when they do, or how much time is left to those that stand still.',
+  summary: 'Lists the timers of aggregates that have not run out yet: when they do, or how much time remains to paused ones.',
   positionals: ['[stream]'],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['timers', 'timers claim-42', 'timers --json'],

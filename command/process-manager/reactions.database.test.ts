@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one command side that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';

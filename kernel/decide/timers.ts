@@ -7,7 +7,7 @@ import { ABSENT, type AggregateState } from './evolve.ts';
 /** An event of an aggregate, when it happened, and what it left behind. */
 export type Moment = { readonly id: EventId; readonly type: string; readonly atMs: number; readonly state: AggregateState };
 
-/** Where a timer is: it runs out at a time, or stands still with some time left. */
+/** Where a timer is: it runs out at a time, or is paused with some time left. */
 export type Standing = { readonly name: string; readonly cause: EventId } & ({ readonly dueMs: number } | { readonly leftMs: number });
 
 /** What must be true of the aggregate when it runs out, and when the command is given. */

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what is refused of lists, with the sentence of each.
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { type Field, type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';

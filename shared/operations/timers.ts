@@ -8,15 +8,15 @@ export type RunningTimer = {
   readonly name: string;
   /** The event that started it. */
   readonly causeId: EventId;
-  /** Null if it stands still. */
+  /** Null while it is paused. */
   readonly dueAt: Date | null;
-  /** Of one that stands still. */
+  /** Of a paused one. */
   readonly leftSeconds: number | null;
 };
 
 export type ListedTimer = RunningTimer & { readonly key: string };
 
-/** In the order of time, those that stand still last, and none like another. */
+/** In the order of time, paused ones last, and none like another. */
 const KEY = `coalesce(to_char(due_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), 'paused') || ' ' || stream || ' ' || name collate "C"`;
 
 /** The next first; of one aggregate only, if it is named. */

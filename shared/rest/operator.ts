@@ -117,8 +117,8 @@ const RunningTimer = z
     stream: z.string().meta({ description: 'Of the aggregate.', examples: ['claim-8001'] }),
     name: z.string().meta({ description: 'As the domain declares it.', examples: ['remind'] }),
     cause: z.uuid().meta({ description: 'The id of the event that started it.' }),
-    dueAt: timestamp.nullable().meta({ description: 'When it runs out; null if it stands still.' }),
-    leftSeconds: z.number().min(0).nullable().meta({ description: 'What is left to it as long as it stands still.' }),
+    dueAt: timestamp.nullable().meta({ description: 'When it runs out; null while it is paused.' }),
+    leftSeconds: z.number().min(0).nullable().meta({ description: 'The time that remains, while it is paused.' }),
     _links: Links,
   })
   .meta({ id: 'RunningTimer' });
@@ -208,7 +208,7 @@ export const OPERATOR_OPERATIONS = {
     query: z.strictObject(PAGE),
     answer: {
       status: 200,
-      description: 'A page of timers, the next first, those that stand still last.',
+      description: 'A page of timers, the next first, paused ones last.',
       kind: 'list',
       schema: RunningTimer,
     },

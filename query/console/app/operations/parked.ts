@@ -83,7 +83,7 @@ const Timers = () => {
         {
           label: 'Runs out',
           cell: ({ dueAt, leftSeconds }: RunningTimer) =>
-            dueAt === null ? `${spanText(leftSeconds ?? 0)} left: it stands still` : html`<${Time} at=${dueAt} clock />`,
+            dueAt === null ? `${spanText(leftSeconds ?? 0)} left, paused` : html`<${Time} at=${dueAt} clock />`,
         },
       ]}
     />`;
