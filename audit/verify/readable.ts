@@ -3,7 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import type { Comparison } from './compare.ts';
+import { type Comparison, ROW_KEY } from './compare.ts';
 import type { Proving } from './proving.ts';
 
 export const isPersonal = (tables: Tables, table: string, column: string): boolean =>
@@ -34,12 +34,12 @@ export const readLeaving = async (
 export const readableOf = (tables: Tables, comparison: Comparison, leaving: readonly UserId[]): Comparison => {
   const table = tables.named(comparison.table);
   if (!table?.person || leaving.length === 0) return comparison;
-  const person = table.person === 'id' ? 'key' : table.person;
+  const person = table.person === 'id' ? ROW_KEY : table.person;
   const shown = comparison.columns.map((column) =>
     table.personal.includes(column)
       ? `case when ${person} not in (select unnest('{${leaving.join()}}'::bigint[])) then ${column} end as ${column}`
       : column,
   );
-  const readable = (side: string): string => `select key, ${shown.join(', ')} from (${side}) side`;
+  const readable = (side: string): string => `select ${ROW_KEY}, ${shown.join(', ')} from (${side}) side`;
   return { ...comparison, recorded: readable(comparison.recorded), found: readable(comparison.found) };
 };
