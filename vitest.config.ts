@@ -35,7 +35,7 @@ const DATABASES = [
 ];
 /** Of these, with rebuilds, what depends most on whose a session is. */
 const POOLED =
-  '{test/contracts/delivery-queue,test/e2e/audit,test/e2e/start-database,test/e2e/webhooks,projector/rebuild.database}.test.ts';
+  '{test/contracts/delivery-queue,test/e2e/audit,test/e2e/start-database,test/e2e/webhooks,shared/projection/rebuild.database}.test.ts';
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/tutorial.test.ts';
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
@@ -45,7 +45,7 @@ const TOOLS = 'test/{receivers,compose,helm,verify-export}.test.ts';
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-const REBUILDS = 'projector/{rebuild,rebuild-live}.database.test.ts';
+const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 
 /** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
 const LONG = [
@@ -69,7 +69,7 @@ const LONG = [
   'query/changes/feed-walks.database.test.ts',
   'audit/{chain/verify-chain,watch/watch}.database.test.ts',
   'command/uploads/upload-failures.database.test.ts',
-  'projector/any-batches.database.test.ts',
+  'shared/projection/any-batches.database.test.ts',
   'query/graphql/subscriptions/shared-renderings.database.test.ts',
   'command/rest/preconditions.database.test.ts',
 ];

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
+import { createReadModel } from '#shared/projection/schema.ts';
 import { publishing } from '../domain/publishing.ts';
-import { createReadModel } from '../projector/service.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
 

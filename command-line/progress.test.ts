@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
-import type { Progress } from '../projector/catch-up.ts';
+import type { Progress } from '#shared/projection/catch-up.ts';
 import { duration, progressText, showProgress } from './progress.ts';
 
 const never = new AbortController().signal;

@@ -1,4 +1,4 @@
-import type { Progress } from '../projector/catch-up.ts';
+import type { Progress } from '#shared/projection/catch-up.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How often people are told: on a terminal, in one line; elsewhere, in a line each time. */

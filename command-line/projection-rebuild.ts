@@ -1,8 +1,8 @@
+import { Stopped } from '#shared/projection/catch-up.ts';
+import { isOfThisRelease } from '#shared/projection/definition.ts';
+import { rebuild } from '#shared/projection/rebuild.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { Stopped } from '../projector/catch-up.ts';
-import { isOfThisRelease } from '../projector/definition.ts';
-import { rebuild } from '../projector/rebuild.ts';
 import type { Command } from './command.ts';
 import { duration, number, showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';

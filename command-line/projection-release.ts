@@ -1,8 +1,8 @@
 import type { StreamName } from '#shared/brands.ts';
+import { release } from '#shared/projection/release.ts';
+import { notParked } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { release } from '../projector/release.ts';
-import { notParked } from '../projector/retry.ts';
 import type { Command } from './command.ts';
 import { parkedLine, withProjection } from './projection.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,7 +1,7 @@
 import type { StreamName } from '#shared/brands.ts';
+import { type Mending, retry } from '#shared/projection/retry.ts';
 import { listParked } from '#shared/read-model/parked.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { type Mending, retry } from '../projector/retry.ts';
 import type { Command, Given } from './command.ts';
 import { parkedLine, withProjection } from './projection.ts';
 import type { Terminal } from './terminal.ts';

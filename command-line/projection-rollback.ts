@@ -1,4 +1,4 @@
-import { rollback } from '../projector/rollback.ts';
+import { rollback } from '#shared/projection/rollback.ts';
 import type { Command } from './command.ts';
 import { showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';

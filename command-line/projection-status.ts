@@ -1,4 +1,4 @@
-import { type ProjectionStatus, readStatus } from '../projector/status.ts';
+import { type ProjectionStatus, readStatus } from '#shared/projection/status.ts';
 import type { Command } from './command.ts';
 import { megabytes, number } from './progress.ts';
 import { withProjection } from './projection.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { digestOf } from '../projector/digest.ts';
+import { digestOf } from '#shared/projection/digest.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import {
   addComment,

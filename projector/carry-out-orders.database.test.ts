@@ -5,12 +5,12 @@ import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { askFor, type NewOrder } from '#shared/operations/ask.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import { findOrder, finishOrder, LostOrder, takeOrder } from '#shared/operations/orders.ts';
+import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
-import { retry } from './retry.ts';
 
 let world: CommandWorld;
 let side: CommandSide;

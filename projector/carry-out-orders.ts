@@ -8,11 +8,11 @@ import { startCarryingOut } from '#shared/operations/carry-out.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/orders.ts';
 import { tellFingerprint } from '#shared/operations/standing.ts';
+import { readDefinition } from '#shared/projection/definition.ts';
+import { release } from '#shared/projection/release.ts';
+import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { readDefinition } from './definition.ts';
-import { release } from './release.ts';
-import { type Mending, type RecordMended, retry } from './retry.ts';
 
 type OrderDependencies = {
   readonly domain: Domain;

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/metrics.ts';
+import { digestOf } from '#shared/projection/digest.ts';
+import { rebuild } from '#shared/projection/rebuild.ts';
+import { readStatus } from '#shared/projection/status.ts';
 import { createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
-import { digestOf } from './digest.ts';
-import { rebuild } from './rebuild.ts';
 import { startProjector } from './service.ts';
-import { readStatus } from './status.ts';
 
 test('on tables of another release the projector says what to do, and goes on by itself once that was done', async () => {
   await using world = await createCommandWorld();

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArticleId, UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { digestOf } from '#shared/projection/digest.ts';
+import { holdNames } from '#shared/projection/schema.ts';
 import {
   addComment,
   as,
@@ -14,8 +16,6 @@ import {
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
-import { digestOf } from './digest.ts';
-import { holdNames } from './service.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let world: CommandWorld;

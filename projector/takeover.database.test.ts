@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { digestOf } from '#shared/projection/digest.ts';
 import {
   addComment,
   type CommandSide,
@@ -11,7 +12,6 @@ import {
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { type RoleProcess, startRole } from '../test/engines/role-process.ts';
-import { digestOf } from './digest.ts';
 
 /** The lease's time, and what a machine that is busy with other tests may add. */
 const TAKEOVER_MAX_MS = 8_000;

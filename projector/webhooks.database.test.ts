@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId, WebhookId } from '#shared/brands.ts';
+import { digestOf } from '#shared/projection/digest.ts';
 import { as, by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
 import { TOLD_SCOPES } from '../test/engines/policy.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
-import { digestOf } from './digest.ts';
 
 let world: CommandWorld;
 let side: CommandSide;

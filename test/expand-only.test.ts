@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { listMigrations } from '#shared/database/own-names.ts';
+import { readDefinition } from '#shared/projection/definition.ts';
 import { tablesOf as tablesOfDomain } from '#shared/read-model/tables.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { readDefinition } from '../projector/definition.ts';
 import { disturbances, tablesOf } from './expand-only.ts';
 import { PREVIOUS_RELEASE } from './previous-release.ts';
 

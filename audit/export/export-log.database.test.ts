@@ -7,7 +7,7 @@ import type { Position } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { hashOf } from '#shared/events/canonical.ts';
-import { Stopped } from '../../projector/catch-up.ts';
+import { Stopped } from '#shared/projection/catch-up.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { createDatabase } from '../../test/engines/database.ts';

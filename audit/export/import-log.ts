@@ -9,7 +9,7 @@ import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { type Progress, Stopped } from '../../projector/catch-up.ts';
+import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 import { writeQuiet } from '../../webhook-dispatcher/ledger/quiet.ts';
 import type { Order } from './append-in-order.ts';

@@ -7,7 +7,7 @@ import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-key
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
-import { readKeptDigest } from '../../projector/kept-digest.ts';
+import { readKeptDigest } from '#shared/projection/kept-digest.ts';
 import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
 import { ChainBehind, reconcile } from './reconcile.ts';
 

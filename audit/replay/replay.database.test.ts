@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
+import type { Progress } from '#shared/projection/catch-up.ts';
+import { digestOf } from '#shared/projection/digest.ts';
 import { listScratch } from '#shared/read-model/scratch-schemas.ts';
-import type { Progress } from '../../projector/catch-up.ts';
-import { digestOf } from '../../projector/digest.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';

@@ -2,11 +2,11 @@ import type { Position } from '#shared/brands.ts';
 import { eraseIn } from '#shared/erasure/copies.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
+import { read, Stopped, type Work } from '#shared/projection/catch-up.ts';
+import { readDefinition } from '#shared/projection/definition.ts';
+import { addIndexes, writeInParts } from '#shared/projection/fill.ts';
+import { useReadModel } from '#shared/projection/schema.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
-import { read, Stopped, type Work } from '../../projector/catch-up.ts';
-import { readDefinition } from '../../projector/definition.ts';
-import { addIndexes, writeInParts } from '../../projector/fill.ts';
-import { useReadModel } from '../../projector/service.ts';
 import { makeScratch } from '../scratch.ts';
 
 export type Replayed = {

@@ -1,10 +1,10 @@
 import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { readDefinition } from '#shared/projection/definition.ts';
+import { computeDigest, computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
+import type { Mending } from '#shared/projection/retry.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { readDefinition } from '../../projector/definition.ts';
-import { computeDigest, computeDigestOn, readKeptDigest } from '../../projector/kept-digest.ts';
-import type { Mending } from '../../projector/retry.ts';
 import type { Findings } from './findings.ts';
 
 /** A signed head that says what the read model was, so that it can be told of a past of which no rows are left. */

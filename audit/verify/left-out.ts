@@ -2,10 +2,10 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { decodeAround } from '../../projector/decode.ts';
-import { park, unpark } from '../../projector/parked.ts';
-import { useReadModel } from '../../projector/service.ts';
-import { takeIn } from '../../projector/take-in.ts';
+import { decodeAround } from '#shared/projection/decode.ts';
+import { park, unpark } from '#shared/projection/parked.ts';
+import { useReadModel } from '#shared/projection/schema.ts';
+import { takeIn } from '#shared/projection/take-in.ts';
 import type { Proving } from './proving.ts';
 
 type Skip = { readonly stream: StreamName; readonly version: Version; readonly reason: string };

@@ -1,11 +1,11 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { writeInParts } from '#shared/projection/fill.ts';
+import { useReadModel } from '#shared/projection/schema.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { writeInParts } from '../../projector/fill.ts';
-import { useReadModel } from '../../projector/service.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
 import type { Findings } from './findings.ts';
 import type { Fold } from './fold.ts';

@@ -2,10 +2,10 @@ import type { Position } from '#shared/brands.ts';
 import { LogHole } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { followAhead } from '#shared/follower/follow-ahead.ts';
+import { Stopped } from '#shared/projection/catch-up.ts';
+import { decodeAround } from '#shared/projection/decode.ts';
+import { joined, type Prepared, type Projection, partOf, prepare } from '#shared/projection/prepared.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
-import { Stopped } from '../../projector/catch-up.ts';
-import { decodeAround } from '../../projector/decode.ts';
-import { joined, type Prepared, type Projection, partOf, prepare } from '../../projector/prepared.ts';
 
 /** Events that follow each other, with all that can be told of them without a database. */
 export type Page = {

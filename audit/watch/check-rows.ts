@@ -4,11 +4,11 @@ import type { Difference } from '#shared/audit/watch.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { decodeAround } from '#shared/projection/decode.ts';
+import type { Projection } from '#shared/projection/prepared.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
-import { decodeAround } from '../../projector/decode.ts';
-import type { Projection } from '../../projector/prepared.ts';
 import { foldingOf } from '../verify/deciders.ts';
 import { expectedItems, expectedRow } from './expected-row.ts';
 

@@ -5,7 +5,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { rebuild } from '../../projector/rebuild.ts';
+import { rebuild } from '#shared/projection/rebuild.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';

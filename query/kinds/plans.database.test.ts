@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createReadModel } from '../../projector/service.ts';
+import { createReadModel } from '#shared/projection/schema.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { release } from '../../projector/release.ts';
+import { release } from '#shared/projection/release.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../engines/projection.ts';

@@ -4,9 +4,10 @@ import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { digestOf } from '../../projector/digest.ts';
-import { project } from '../../projector/project.ts';
-import { createReadModel, startProjector, useReadModel } from '../../projector/service.ts';
+import { digestOf } from '#shared/projection/digest.ts';
+import { project } from '#shared/projection/project.ts';
+import { createReadModel, useReadModel } from '#shared/projection/schema.ts';
+import { startProjector } from '../../projector/service.ts';
 import type { CommandSide } from './command-side.ts';
 import { until } from './until.ts';
 

@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createReadModel } from '../../projector/service.ts';
+import { createReadModel } from '#shared/projection/schema.ts';
 import { createPlanner, type Planner } from '../../query/graphql/planner/planner.ts';
 import { searchesOn } from '../../query/searches.ts';
 import { createDatabase } from '../engines/database.ts';

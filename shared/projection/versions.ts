@@ -9,7 +9,7 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from './definition.ts';
-import { createTables } from './service.ts';
+import { createTables } from './schema.ts';
 
 /** Where a version waits for its name, or for its end. */
 const ASIDE_SCHEMA = 'read_model_aside';

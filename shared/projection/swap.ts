@@ -6,7 +6,7 @@ import { read, Stopped, type Work } from './catch-up.ts';
 import { park } from './parked.ts';
 import { projectPrepared } from './project.ts';
 import { type Mending, takeInAgain, whileProjectorStands } from './retry.ts';
-import { useReadModel } from './service.ts';
+import { useReadModel } from './schema.ts';
 import { exchange, type Held, hold } from './versions.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { digestOf } from './digest.ts';
 
 let database: TestDatabase;

@@ -7,15 +7,15 @@ import type { Command } from '#shared/commands/command.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { verify } from '../audit/verify/verify.ts';
-import { checkRow } from '../audit/watch/check-rows.ts';
-import { by, type CommandSide, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
-import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
-import { expenses } from '../test/toy/expenses.ts';
+import { verify } from '../../audit/verify/verify.ts';
+import { checkRow } from '../../audit/watch/check-rows.ts';
+import { by, type CommandSide, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import { replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { until } from '../../test/engines/until.ts';
+import { expenses } from '../../test/toy/expenses.ts';
 import { digestOf } from './digest.ts';
 import { project } from './project.ts';
-import { createReadModel, useReadModel } from './service.ts';
+import { createReadModel, useReadModel } from './schema.ts';
 
 /** The lists of an aggregate in its read model: however they came there, they are what the deciders say. */
 const resources = new AsyncDisposableStack();

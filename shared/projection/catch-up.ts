@@ -8,7 +8,7 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { joined, type Prepared, partOf, prepare } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 import type { Mending } from './retry.ts';
-import { useReadModel } from './service.ts';
+import { useReadModel } from './schema.ts';
 import type { Held } from './versions.ts';
 
 /** What a version of the read model is brought up to date from, and who wants to know how far it is. */

@@ -11,9 +11,9 @@ import {
   createCommandWorld,
   draftArticle,
   registerUser,
-} from '../test/engines/command-side.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
-import { appendRaw, replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+} from '../../test/engines/command-side.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
 import { release } from './release.ts';
 import { retry } from './retry.ts';

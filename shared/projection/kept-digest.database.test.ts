@@ -5,18 +5,18 @@ import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { as, by, registerUser, system } from '../test/engines/command-side.ts';
-import { inTheDatabase } from '../test/engines/log-engines.ts';
-import { appendRaw, untilProjected } from '../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
-import { tables } from '../test/engines/tables.ts';
-import { until } from '../test/engines/until.ts';
+import { as, by, registerUser, system } from '../../test/engines/command-side.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { tables } from '../../test/engines/tables.ts';
+import { until } from '../../test/engines/until.ts';
 import { computeDigest, type Digests, readKeptDigest } from './kept-digest.ts';
 import { project } from './project.ts';
 import { rebuild } from './rebuild.ts';
 import { retry } from './retry.ts';
 import { rollback } from './rollback.ts';
-import { createReadModel, useReadModel } from './service.ts';
+import { createReadModel, useReadModel } from './schema.ts';
 
 let world: RebuildWorld;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { comeNear, demandLive, read, Stopped, type Work } from './catch-up.ts';
 import { readDefinition } from './definition.ts';
 import { addIndexes, inBackground, writeInParts } from './fill.ts';
 import { keepDigest } from './kept-digest.ts';
-import { useReadModel } from './service.ts';
+import { useReadModel } from './schema.ts';
 import { swapIn } from './swap.ts';
 import { beginNext, dropAside, dropNext, type Held, hold, lockVersions } from './versions.ts';
 

@@ -9,7 +9,7 @@ import { StartRefused } from '#shared/start-refused.ts';
 import { unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
-import { holdNames, useReadModel } from './service.ts';
+import { holdNames, useReadModel } from './schema.ts';
 
 export type Mending = Projection & { readonly pool: Pool; readonly eventLog: EventLog };
 

@@ -10,12 +10,12 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
-import { tables } from '../test/engines/tables.ts';
+import { migrateProjector } from '../../projector/migrate.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { tables } from '../../test/engines/tables.ts';
 import { digestOf } from './digest.ts';
-import { migrateProjector } from './migrate.ts';
 import { project } from './project.ts';
-import { createReadModel, useReadModel } from './service.ts';
+import { createReadModel, useReadModel } from './schema.ts';
 
 const codec = createCodec({ keys: memoryKeyStore(), domain: publishing });
 let database: TestDatabase;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
-import { appendRaw, untilProjected } from '../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
-import { tables } from '../test/engines/tables.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { tables } from '../../test/engines/tables.ts';
 import type { Progress } from './catch-up.ts';
 import { digestOf } from './digest.ts';
 import { rebuild } from './rebuild.ts';
 import { retry } from './retry.ts';
 import { rollback } from './rollback.ts';
-import { createReadModel } from './service.ts';
+import { createReadModel } from './schema.ts';
 import { readStatus } from './status.ts';
 import { lockVersions } from './versions.ts';
 

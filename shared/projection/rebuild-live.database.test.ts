@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { addComment, as, by, type CommandSide, draftArticle } from '../test/engines/command-side.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
-import { untilProjected } from '../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
-import { until } from '../test/engines/until.ts';
+import { addComment, as, by, type CommandSide, draftArticle } from '../../test/engines/command-side.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { untilProjected } from '../../test/engines/projection.ts';
+import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { until } from '../../test/engines/until.ts';
 import { rebuild } from './rebuild.ts';
 import { rollback } from './rollback.ts';
 

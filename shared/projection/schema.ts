@@ -1,0 +1,59 @@
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import type { Tables } from '#shared/read-model/tables.ts';
+import { type Definition, readDefinition } from './definition.ts';
+import { keepDigest, PROJECTING } from './kept-digest.ts';
+
+/**
+ * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL lets go of the rows of a
+ * transaction before other connections hear of a name that it changed, and of this only afterwards: without it, what is written in
+ * between would go into the tables that were swapped out.
+ */
+export const holdNames = async (connection: Connection): Promise<void> => {
+  await connection.query(`select pg_advisory_xact_lock(${NAMES})`);
+};
+
+const NAMES = `hashtext('annals names of the read model')`;
+
+/** All at once, because it is done for every commit. */
+export const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
+  obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as fingerprint`;
+
+/** Until the end of the transaction, tables without a schema are those of this read model. */
+export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {
+  await connection.query(`select set_config('search_path', $1, true), ${PROJECTING}`, [schema]);
+};
+
+/** Makes the tables of a read model where they are not there yet; several processes may come at once. */
+export const createReadModel = (pool: Pool, tables: Tables, schema: string): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    await connection.query(`select pg_advisory_xact_lock(hashtext('annals ' || $1))`, [schema]);
+    const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
+    if (rows[0]?.found) return;
+    const definition = await readDefinition(tables);
+    await createTables(connection, schema, definition);
+    for (const index of definition.indexes) await connection.query(index);
+    await keepDigest(connection, tables);
+    if (schema === LIVE_SCHEMA) await beginAnew(connection);
+  });
+
+/** Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work finds its checkpoint moved. */
+const beginAnew = async (connection: Connection): Promise<void> => {
+  const { rows } = await connection.query<{ found: boolean }>(`select to_regclass('public.follower_checkpoint') is not null as found`);
+  if (!rows[0]?.found) return;
+  await connection.query('update public.follower_checkpoint set position = $2 where follower = $1', [PROJECTOR, START]);
+};
+
+/** Makes the tables alone, in a transaction in which they are from then on those that are used. */
+export const createTables = async (
+  connection: Connection,
+  schema: string,
+  { tables, fingerprint }: Pick<Definition, 'tables' | 'fingerprint'>,
+): Promise<void> => {
+  await connection.query(`create schema ${schema}`);
+  await connection.query(`comment on schema ${schema} is '${fingerprint}'`);
+  await useReadModel(connection, schema);
+  await connection.query(tables);
+};
