@@ -4,6 +4,8 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { importLog } from '../audit/export/import-log.ts';
 import { demandSigner, openExport } from '../audit/export/read-export.ts';
 import { demandStopped } from '../audit/export/switch-log.ts';
+import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
+import { writeQuiet } from '../webhook-dispatcher/ledger/quiet.ts';
 import type { Command } from './command.ts';
 import { openInstallation } from './installation.ts';
 import { explainStop } from './log-copy.ts';
@@ -40,6 +42,10 @@ export const logImport: Command = {
     const { appended, count, head } = await importLog(
       {
         ...{ pool, target, masterKey: await openMasterKey(config), withoutKeys: flags.has('without-keys'), signal: terminal.signal },
+        async keepQuiet(upTo) {
+          await migrateLedger(pool);
+          await writeQuiet(pool, target.identity, upTo);
+        },
         order: isPostgres(config.eventLogUrl ?? databaseUrl) ? 'batches' : 'one by one',
         onProgress: (step, progress) => (step === 'check' ? checking : filling).onProgress(progress),
       },

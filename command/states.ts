@@ -3,6 +3,7 @@ import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import { type EventLog, FIRST, type NewEvent, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import { weigh } from '#shared/weigh.ts';
 import type { Decider } from './decider.ts';
 
 /** What it takes to fold a stream: a decider without its decisions. */
@@ -26,8 +27,6 @@ export const unwritten = <State>(initial: State): Known<State> => ({
 
 /** What the kept states may weigh together; an article's body counts by its length. */
 const WEIGHT_MAX = 64 * 1_048_576;
-const WEIGHT_OF_EACH = 300;
-const WEIGHT_OF_ITEM = 64;
 
 /** The states of aggregates, folded from the log and kept for a while: the log's expected version guards against an old one. */
 export type States = {
@@ -101,14 +100,4 @@ const readOn = async <State, Event extends AnnalsEvent>(
     }
   }
   return isThere ? known : undefined;
-};
-
-/** What holding a state takes, in characters. */
-export const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state);
-
-const lengthOf = (value: unknown): number => {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  const ofEach = Array.isArray(value) ? WEIGHT_OF_ITEM : 0;
-  return Object.values(value).reduce((sum: number, each) => sum + (typeof each === 'object' ? ofEach : 0) + lengthOf(each), 0);
 };

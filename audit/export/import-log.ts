@@ -1,5 +1,5 @@
 import type { ChainPlace } from '#shared/audit/chain-at.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
@@ -8,10 +8,8 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { selectWithoutKey } from '#shared/keys/postgres/statements.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
-import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
-import { writeQuiet } from '../../webhook-dispatcher/ledger/quiet.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog, Present } from './fill-log.ts';
 import { takeInPersons } from './persons.ts';
@@ -25,6 +23,8 @@ export type Importing = {
   /** Persons whose keys are neither in the export nor here are taken in as erased. */
   readonly withoutKeys: boolean;
   readonly signal: AbortSignal;
+  /** Tells no webhook of the log up to there. */
+  keepQuiet(upTo: Position | 'everything'): Promise<void>;
   onProgress(step: 'check' | 'import', progress: Progress): void;
 };
 
@@ -37,9 +37,8 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   await demandKeys(opened, masterKey);
   await using _keys = await openPostgresKeyStore({ pool, masterKey }).catch(explainKeys);
   await takeInKeys(importing, opened, subjects);
-  await migrateLedger(pool);
   // From the first event on, and until it is known where they end.
-  await writeQuiet(pool, target.identity, 'everything');
+  await importing.keepQuiet('everything');
   const filled = await fillLog(
     {
       ...{ target, order: importing.order, signal, before },
@@ -51,7 +50,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
     throw new StartRefused(
       'What was imported is not what the export holds: something else writes to this log. Begin anew with an empty one.',
     );
-  await writeQuiet(pool, target.identity, await target.head());
+  await importing.keepQuiet(await target.head());
   return filled;
 };
 

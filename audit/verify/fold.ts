@@ -2,9 +2,9 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { Prepared } from '#shared/projection/prepared.ts';
 import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
-import { weigh } from '../../command/states.ts';
-import type { Prepared } from '../../projector/prepared.ts';
+import { weigh } from '#shared/weigh.ts';
 import { foldingOf } from './deciders.ts';
 import { addDeparted, loadStates, saveStates } from './fold-tables.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { weigh } from './states.ts';
+import { weigh } from './weigh.ts';
 
 test('a thousand items weigh something, however little is written in them', () => {
   const weightOf = (items: number) => weigh({ status: 'present', fields: { items: Array.from({ length: items }, (_, id) => ({ id })) } });
