@@ -1,5 +1,5 @@
-import { publishing } from '#domain/publishing.ts';
+import { served } from './served.ts';
 import { operate } from './start.ts';
 
 /** The operator's command line: `npm run annals -- help`. */
-await operate(publishing);
+await operate(served);

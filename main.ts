@@ -1,4 +1,4 @@
-import { publishing } from '#domain/publishing.ts';
+import { served } from './served.ts';
 import { start } from './start.ts';
 
-await start(publishing);
+await start(served);

@@ -1,3 +1,4 @@
+import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
 
@@ -12,25 +13,29 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
 
+/** A domain, and what `annals demo` makes of it if it has one. */
+export type Served = { readonly domain: Domain; readonly demo?: LoadDemo };
+
 /**
  * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of an operator (`audit verify`).
  * A `main.ts` that calls it is all that an installation of another domain needs.
  */
-export const start = async (domain: Domain, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+export const start = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
   const [first = '', ...others] = args;
+  const { domain } = served;
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
   if (role !== undefined) return runRole(role, { domain, role: first, args: others });
   if (first === '' || first.startsWith('-')) return runRole(() => import('./all-roles.ts'), { domain, roles: Object.keys(ROLES), args });
-  return operate(domain, args);
+  return operate(served, args);
 };
 
 const runRole = async (load: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
   run(async (context) => (await load()).startRole(context), options);
 
 /** The command line of operators alone. */
-export const operate = async (domain: Domain, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+export const operate = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
-  using terminal = openTerminal(domain);
+  using terminal = openTerminal(served);
   process.exitCode = await runCommandLine(args, terminal);
 };

@@ -130,7 +130,7 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
   if (found === undefined) throw unknown(args);
   const { command, rest } = found;
   try {
-    await command.run(readArguments(command, rest), terminal);
+    await command.run(readArguments(inWords(command, terminal.domain), rest), terminal);
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`${error.message} (more: npm run annals -- help ${command.name})`);
     throw error;
@@ -147,19 +147,24 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 };
 
 const helpAbout = (words: readonly string[], domain: Domain): string => {
-  if (words.length === 0 || words[0] === 'help') return helpOnCommands(COMMANDS);
+  const all = COMMANDS.map((command) => inWords(command, domain));
+  if (words.length === 0 || words[0] === 'help') return helpOnCommands(all);
   const found = find(words);
   if (found !== undefined) return helpOn(inWords(found.command, domain));
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
+  const group = all.filter(({ name }) => name.startsWith(`${words[0]} `));
   if (group.length > 0 && words.length === 1) return helpOnCommands(group);
   throw unknown(words);
 };
 
-/** Its examples are about what there is here. */
-const inWords = ({ options, examples, ...command }: Command, domain: Domain): Command => ({
+/** Its texts, and the names of its options, are about what there is here. */
+const inWords = ({ summary, options, examples, ...command }: Command, domain: Domain): Command => ({
   ...command,
+  summary: inWordsOf(domain, summary),
   options: Object.fromEntries(
-    Object.entries(options).map(([name, option]) => [name, { ...option, description: inWordsOf(domain, option.description) }]),
+    Object.entries(options).map(([name, option]) => [
+      inWordsOf(domain, name),
+      { ...option, description: inWordsOf(domain, option.description) },
+    ]),
   ),
   examples: examples.map((example) => inWordsOf(domain, example)),
 });

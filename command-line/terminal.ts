@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 
 /** Where a command writes, what it reads its settings from, when it has to end, and the domain of the installation. */
 export type Terminal = {
   readonly domain: Domain;
+  /** Absent where the domain has none. */
+  readonly demo?: LoadDemo;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe is gone. */
   readonly signal: AbortSignal;
@@ -20,7 +23,7 @@ export type Terminal = {
 /** Of a terminal that does not tell. */
 const COLUMNS = 80;
 
-export const openTerminal = (domain: Domain): Terminal & Disposable => {
+export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo'>): Terminal & Disposable => {
   const ending = new AbortController();
   const end = () => ending.abort();
   const { stdout, stderr } = process;
@@ -29,7 +32,7 @@ export const openTerminal = (domain: Domain): Terminal & Disposable => {
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   return {
-    domain,
+    ...served,
     environment: process.env,
     signal: ending.signal,
     write: async (line) => {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { ArticleId } from '#shared/brands.ts';
 import {
   allEvents,
   as,
@@ -11,6 +10,7 @@ import {
   mortal,
   registerUser,
 } from '../test/engines/command-side.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#shared/brands.ts';
 import {
   addComment,
   as,
@@ -11,6 +11,7 @@ import {
   system,
 } from '../test/engines/command-side.ts';
 import { POLICY } from '../test/engines/policy.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let one: CommandSide;

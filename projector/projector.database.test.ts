@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { holdNames } from '#shared/projection/schema.ts';
@@ -16,6 +16,7 @@ import {
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../test/engines/until.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let world: CommandWorld;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId } from '#shared/brands.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: ReadWorld;
 let author: Asker;

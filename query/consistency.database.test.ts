@@ -1,7 +1,7 @@
 import express from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
@@ -10,6 +10,7 @@ import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
 import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { until } from '../test/engines/until.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 import { serveRoutes } from '../test/serve.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId } from '#shared/brands.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { SCOPES } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import { until } from '../test/engines/until.ts';
+import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: ReadWorld;
 let author: Asker;

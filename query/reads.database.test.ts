@@ -1,12 +1,12 @@
 // Over 200 lines, because all look at the one world that is made at the beginning.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId, CommentId } from '#shared/brands.ts';
 import { admit, scopeOf } from '#shared/policy.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { OPERATIONS } from '../test/engines/operations.ts';
 import { POLICY, SCOPES } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import { until } from '../test/engines/until.ts';
+import type { ArticleId, CommentId } from '../test/publishing-ids.ts';
 
 let world: ReadWorld;
 const askers: Record<string, Asker | null> = {};

@@ -1,6 +1,6 @@
 /** Types that differ for the compiler though they look alike at run time, so that a version is never passed as a position. */
 declare const brand: unique symbol;
-type Branded<Value, Name extends string> = Value & { readonly [brand]: Name };
+export type Branded<Value, Name extends string> = Value & { readonly [brand]: Name };
 
 /** The name of a stream: its kind, a dash, and what tells it from others of the kind, such as `article-42`. */
 export type StreamName = Branded<string, 'StreamName'>;
@@ -18,6 +18,4 @@ export type EventId = Branded<string, 'EventId'>;
 export type LogIdentity = Branded<string, 'LogIdentity'>;
 
 export type UserId = Branded<number, 'UserId'>;
-export type ArticleId = Branded<number, 'ArticleId'>;
-export type CommentId = Branded<number, 'CommentId'>;
 export type WebhookId = Branded<number, 'WebhookId'>;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import * as values from '#kernel/declare/values.ts';
-import type { ArticleId, CommentId, LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { AnnalsEvent, EventOf, EventType } from '#shared/events/catalogue.ts';
 import { DISABLED_REASONS } from '#shared/events/webhook.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { ArticleId, CommentId } from './publishing-ids.ts';
 
 /** For tests that read events of publishing by name. */
 type Article = { readonly articleId: ArticleId; readonly authorId: UserId };

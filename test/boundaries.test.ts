@@ -51,9 +51,18 @@ test('I/O that a pure file reaches by way of another is found', () => {
   expect(violations).toEqual(['shared/events/x.ts reaches node:net by shared/y.ts: events, commands, and deciders do no I/O.']);
 });
 
+test('the demo is reached by no declaration', () => {
+  const sources = [
+    ['domain/x.ts', `import { y } from './demo/y.ts';`] as const,
+    ['domain/demo/y.ts', `import net from 'node:net';`] as const,
+  ];
+  expect(check(...sources)).toEqual(['domain/x.ts reaches node:net by domain/demo/y.ts: events, commands, and deciders do no I/O.']);
+});
+
 test.each([
   ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
+  ['I/O in the demo of the domain', 'domain/demo/x.ts', `import net from 'node:net';`],
   ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
   ['a role in the audit', 'audit/x.ts', `import { x } from '../projector/x.ts';`],
   ['the audit where a role is started', 'projector/role.ts', `import { x } from '../audit/service.ts';`],

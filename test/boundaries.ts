@@ -32,6 +32,8 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
 const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
+/** What `annals demo` runs calls the interfaces of the running system and draws pictures. */
+const DEMO = 'domain/demo/';
 const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fast-check', 'node:assert/strict']);
 const DECIDER = /^export const \w+: Decider</m;
 
@@ -78,7 +80,8 @@ const packageOf = (specifier: string): string =>
     .join('/');
 
 const isPure = (path: string, sources: Sources): boolean =>
-  PURE_FOLDERS.some((folder) => path.startsWith(folder)) || (folderOf(path) === 'command' && DECIDER.test(sources.get(path) ?? ''));
+  (PURE_FOLDERS.some((folder) => path.startsWith(folder)) && !path.startsWith(DEMO)) ||
+  (folderOf(path) === 'command' && DECIDER.test(sources.get(path) ?? ''));
 
 /** What a pure file reaches at run time, directly or by way of others, may do no I/O either. */
 const impurities = (start: string, sources: Sources): string[] => {

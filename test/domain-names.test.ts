@@ -14,12 +14,9 @@ const PRODUCTION = [
 const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])[] = [
   [/\.(?:ts|sql)$/, /\bcomment on (?:schema|table|column)\b/, 'SQL’s own word.'],
   [/^shared\/audit\/export\/line\.ts$/, /examples:/, 'Examples in `/openapi.json`, of a schema that no domain makes.'],
-  [/^command-line\/demo\//, /./, 'The data of `demo` are of publishing.'],
   [/^auth\/accounts\/migrations\/000[12]-/, /check \(role in/, 'Migrations are history; a later one takes the check away.'],
   [/^webhook-dispatcher\/ledger\/000[13]-/, /./, 'Migrations are history.'],
   [/^shared\/events\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks, and a sentence of a refusal.'],
-  [/^command\/webhooks\/webhook-setting\.ts$/, /articles?/, 'Tests alone use it.'],
-  [/^shared\/brands\.ts$/, /ArticleId|CommentId/, 'Tests alone use them.'],
 ];
 
 const read = (paths: readonly string[]) => new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
+import type { ArticleId } from '../../test/publishing-ids.ts';
 import { checkRow } from './check-rows.ts';
 
 let world: RebuildWorld;

@@ -1,32 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
+import type { Send, Sent } from '#kernel/demo/demo.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 
 /** The running system, by the interface that everybody has. */
 export type AnnalsByHttp = {
-  /** Answers what was answered, which is a success or a status that was expected; else it is told and the end. */
-  send(method: string, path: string, request?: Sent): Promise<Answer>;
+  readonly send: Send;
   /** Also when the user wants an end. */
-  sendAtEnd(method: string, path: string, request?: Sent): Promise<Answer>;
-};
-
-type Sent = {
-  readonly body?: object;
-  /** A picture, instead of a body. */
-  readonly picture?: Buffer;
-  /** Makes a POST safe to send again. */
-  readonly key?: string;
-  /** Changes this version alone. */
-  readonly ifVersion?: number;
-  /** Statuses of refusals that are as good. */
-  readonly expected?: readonly number[];
-};
-
-type Answer = {
-  readonly status: number;
-  readonly body: unknown;
-  /** Where a list goes on. */
-  readonly next: string | undefined;
+  readonly sendAtEnd: Send;
 };
 
 type Options = {
@@ -53,7 +34,7 @@ export const openAnnalsByHttp = async ({ url, requestToken, signal }: Options): 
     return `Bearer ${await token}`;
   };
   const sendUntil =
-    (stopping: AbortSignal): AnnalsByHttp['send'] =>
+    (stopping: AbortSignal): Send =>
     async (method, path, request = {}) => {
       for (let attempt = 1; ; attempt += 1) {
         stopping.throwIfAborted();

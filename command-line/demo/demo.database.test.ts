@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
+import { planDemo } from '#domain/demo/plan.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
@@ -7,8 +7,8 @@ import { openPeople } from '../../test/engines/installation-people.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
 import { until } from '../../test/engines/until.ts';
+import { served } from '../../served.ts';
 import { runCommandLine } from '../program.ts';
-import { planDemo } from './plan.ts';
 
 const FILLS_MS = scaled(240_000);
 const ARTICLES = 24;
@@ -111,7 +111,7 @@ test('what was cut off is gone on with, and ends as if it had not been', { timeo
   const cut = new AbortController();
   const complaints: string[] = [];
   const exit = await runCommandLine(['demo', ...access(), '--seed', '2', '--articles', '6', '--traffic', '0s'], {
-    domain: publishing,
+    ...served,
     environment: { NODE_ENV: 'test', ...installation.settings },
     signal: cut.signal,
     write: async () => {},

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { writeFirstMinute } from '#shared/first-minute-file.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { helpdesk } from '../../test/toy/helpdesk.ts';
+import { runCommandLine } from '../program.ts';
 
 const NOBODY = 'http://127.0.0.1:1';
 
@@ -52,4 +54,19 @@ test.each([
   ['--seed', 'x', '--seed must be a whole number from 1'],
 ])('%s %s is refused', async (option, value, complaint) => {
   expect(await callLine({}, ['demo', option, value])).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+});
+
+test('a domain without a demo says so, and names what there is of it', async () => {
+  const said: string[] = [];
+  const terminal = {
+    domain: helpdesk,
+    environment: {},
+    signal: new AbortController().signal,
+    write: async (line: string) => void said.push(line),
+    complain: (line: string) => void said.push(line),
+  };
+  expect(await runCommandLine(['demo', '--tickets', '3'], terminal)).toBe(1);
+  expect(said.splice(0)).toEqual([expect.stringMatching(/^helpdesk has no demo: write one .* and give it to start\(\) in main\.ts/)]);
+  expect(await runCommandLine(['help', 'demo'], terminal)).toBe(0);
+  expect(said.join('\n')).toContain('How many tickets (40).');
 });

@@ -1,3 +1,5 @@
+import type { Demo } from '#kernel/demo/demo.ts';
+import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { loadConfig } from '#shared/config.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
@@ -5,18 +7,17 @@ import type { Terminal } from '../terminal.ts';
 import { ACCESS_OPTIONS, readTokenRequest, requestToken } from '../token.ts';
 import { UsageError } from '../usage-error.ts';
 import { openAnnalsByHttp } from './annals-by-http.ts';
-import { type Demo, fill, goOn } from './fill.ts';
+import { type Filling, fill, goOn } from './fill.ts';
 import { isMade } from './make-integrations.ts';
-import { planDemo } from './plan.ts';
 
 const SEED = 1;
 const SEED_MAX = 999_999;
-const ARTICLES = 40;
-const ARTICLES_MAX = 2_000;
+const ITEMS = 40;
+const ITEMS_MAX = 2_000;
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'Fills the running system with people, articles, comments and webhooks, so that there is something to look at.',
+  summary: 'Fills the running system with people, {path} and webhooks, so that there is something to look at.',
   positionals: [],
   options: {
     seed: {
@@ -24,7 +25,7 @@ export const demo: Command = {
       placeholder: '<number>',
       description: `Which demo: the same number makes the same, another one more (${SEED}).`,
     },
-    articles: { type: 'string', placeholder: '<number>', description: `How many articles (${ARTICLES}).` },
+    '{path}': { type: 'string', placeholder: '<number>', description: `How many {path} (${ITEMS}).` },
     traffic: {
       type: 'string',
       placeholder: '<duration>',
@@ -33,12 +34,13 @@ export const demo: Command = {
     ...ACCESS_OPTIONS,
     yes: { type: 'boolean', description: 'Also in a production, or on another machine.' },
   },
-  examples: ['demo', 'demo --articles 200 --traffic 10m', 'demo --seed 2 --traffic 0s'],
+  examples: ['demo', 'demo --{path} 200 --traffic 10m', 'demo --seed 2 --traffic 0s'],
   async run(given, terminal) {
-    const demo = await prepare(given, terminal);
+    const filling = await prepare(given, terminal);
     const { signal, complain } = terminal;
     try {
-      await ((await isMade(demo.annals, demo.plan.seed)) ? goOn(demo) : fill(demo));
+      const { annals, seed, planned } = filling;
+      await ((await isMade(annals.send, seed, planned)) ? goOn(filling) : fill(filling));
     } catch (error) {
       if (!signal.aborted || error instanceof StartRefused) throw error;
       terminal.rewrite?.('');
@@ -47,11 +49,12 @@ export const demo: Command = {
   },
 };
 
-const prepare = async (given: Given, terminal: Terminal): Promise<Demo> => {
+const prepare = async (given: Given, terminal: Terminal): Promise<Filling> => {
   const seed = numberOf(given, 'seed', { minimum: 1, maximum: SEED_MAX }) ?? SEED;
-  const articles = numberOf(given, 'articles', { minimum: 1, maximum: ARTICLES_MAX }) ?? ARTICLES;
+  const count = numberOf(given, exampleKind(terminal.domain).path, { minimum: 1, maximum: ITEMS_MAX }) ?? ITEMS;
   const durationGiven = given.values.get('traffic')?.at(-1);
   const trafficMs = durationGiven === undefined ? undefined : millisecondsOf(durationGiven);
+  const { demo } = await loadDemo(terminal);
   const { environment, publicUrl } = loadConfig(terminal.environment);
   if (environment === 'production' && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
   const request = await readTokenRequest(given, terminal);
@@ -59,7 +62,13 @@ const prepare = async (given: Given, terminal: Terminal): Promise<Demo> => {
   const annals = await openAnnalsByHttp({ url: request.url, requestToken: () => requestToken(request), signal: terminal.signal });
   // Where a browser finds it, which may not be where this program does, such as inside a network of containers.
   const shownUrl = environment === 'production' ? publicUrl : request.url;
-  return { annals, shownUrl, terminal, plan: planDemo(seed, articles), trafficMs };
+  return { annals, shownUrl, terminal, seed, planned: demo(seed, count), trafficMs };
+};
+
+const loadDemo = ({ demo, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
+  if (demo === undefined)
+    throw new StartRefused(`${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`);
+  return demo();
 };
 
 const IN_PRODUCTION =

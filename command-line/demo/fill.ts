@@ -1,17 +1,20 @@
+import type { PlannedDemo } from '#kernel/demo/demo.ts';
+import { exampleKind } from '#kernel/registry/example-kind.ts';
+import { spaced } from '#kernel/registry/names.ts';
 import type { Terminal } from '../terminal.ts';
 import type { AnnalsByHttp } from './annals-by-http.ts';
 import { giveFirstPassword } from './make-administrator.ts';
-import { makeContent } from './make-content.ts';
 import { makeClients, makeWebhooks } from './make-integrations.ts';
-import type { DemoPlan } from './plan.ts';
+import { makeItems } from './make-items.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { keepTraffic } from './traffic.ts';
 
-export type Demo = {
+export type Filling = {
   readonly annals: AnnalsByHttp;
   readonly shownUrl: string;
   readonly terminal: Terminal;
-  readonly plan: DemoPlan;
+  readonly seed: number;
+  readonly planned: PlannedDemo;
   /** Undefined where nobody has said how long. */
   readonly trafficMs: number | undefined;
 };
@@ -19,33 +22,34 @@ export type Demo = {
 const TRAFFIC_MS = 20_000;
 
 /** Makes the demo, tells what it is and how to look at it, and has a little going on. */
-export const fill = async (demo: Demo): Promise<void> => {
-  const { annals, terminal, plan } = demo;
-  await using receiver = await startReceiver();
-  await using webhooks = await makeWebhooks(annals, plan.seed, receiver.url);
-  await makeContent({ annals, plan, tell: tellerOf(terminal) });
-  const password = await giveFirstPassword(terminal, plan.people[0]?.email ?? '');
-  await makeClients(annals, plan.seed);
+export const fill = async (filling: Filling): Promise<void> => {
+  const { annals, terminal, seed, planned } = filling;
+  const { send } = annals;
+  await using receiver = await startReceiver(planned.webhooks);
+  await using webhooks = await makeWebhooks({ annals, seed, webhooks: planned.webhooks }, receiver.url);
+  await makeItems({ send, seed, planned, kind: exampleKind(terminal.domain), tell: tellerOf(terminal) });
+  const password = await giveFirstPassword(terminal, planned.people[0]?.email ?? '');
+  await makeClients(send, seed, planned.clients);
   terminal.rewrite?.('');
-  await terminal.write(summary(demo, webhooks !== undefined, password));
-  await withTraffic(demo, receiver, TRAFFIC_MS);
+  await terminal.write(summary(filling, webhooks !== undefined, password));
+  await withTraffic(filling, receiver, TRAFFIC_MS);
   await receiver.settled(terminal.signal);
 };
 
 /** It is there already: nothing is made twice, but people may go on. */
-export const goOn = async (demo: Demo): Promise<void> => {
-  const { annals, terminal, plan } = demo;
+export const goOn = async (filling: Filling): Promise<void> => {
+  const { annals, terminal, seed, planned } = filling;
   await terminal.write(
-    `Demo ${plan.seed} is there already, and nothing was made twice. Another --seed makes more; --traffic 10m lets its people go on.\n\n${howToLook(demo, undefined)}`,
+    `Demo ${seed} is there already, and nothing was made twice. Another --seed makes more; --traffic 10m lets its people go on.\n\n${howToLook(filling, undefined)}`,
   );
-  if (!demo.trafficMs) return;
-  await using receiver = await startReceiver();
-  await using _webhooks = await makeWebhooks(annals, plan.seed, receiver.url);
-  await withTraffic(demo, receiver, 0);
+  if (!filling.trafficMs) return;
+  await using receiver = await startReceiver(planned.webhooks);
+  await using _webhooks = await makeWebhooks({ annals, seed, webhooks: planned.webhooks }, receiver.url);
+  await withTraffic(filling, receiver, 0);
   await receiver.settled(terminal.signal);
 };
 
-const withTraffic = async ({ annals, terminal, plan, trafficMs }: Demo, receiver: Receiver, elseMs: number): Promise<void> => {
+const withTraffic = async ({ annals, terminal, planned, trafficMs }: Filling, receiver: Receiver, elseMs: number): Promise<void> => {
   const durationMs = trafficMs ?? elseMs;
   if (durationMs === 0) return;
   const { signal, rewrite, complain } = terminal;
@@ -55,7 +59,7 @@ const withTraffic = async ({ annals, terminal, plan, trafficMs }: Demo, receiver
     made = steps;
     rewrite?.(`${steps} things done, ${Math.ceil(leftMs / 1_000)} s left`);
   };
-  await keepTraffic({ annals, plan, durationMs, signal, onStep });
+  await keepTraffic({ send: annals.send, planned, durationMs, signal, onStep });
   rewrite?.('');
   complain(`${made} things were done. The receiver of the webhooks at ${receiver.url} ends, so they are disabled.`);
 };
@@ -69,24 +73,24 @@ const tellerOf = ({ rewrite, complain }: Terminal) => {
   };
 };
 
-const summary = (demo: Demo, hasWebhooks: boolean, password: string | undefined): string => {
-  const { seed, people, articles } = demo.plan;
-  const count = (fate: string): number => articles.filter((article) => article.fate === fate).length;
-  const comments = articles.flatMap((article) => article.comments);
-  const moderated = comments.filter(({ isModerated }) => isModerated).length;
+const summary = (filling: Filling, hasWebhooks: boolean, password: string | undefined): string => {
+  const { seed, planned } = filling;
+  const { people, clients, webhooks } = planned;
+  const left = people.filter(({ later }) => later === 'deleted').length;
+  const gone = webhooks.filter(({ receiver }) => receiver === 'gone').length;
   return [
     `Demo ${seed} is there:`,
-    `  ${people.length} people, one of whom has left since`,
-    `  ${articles.length} articles: ${count('published')} published, ${count('draft')} drafts, ${count('unpublished')} unpublished, ${count('deleted')} deleted`,
-    `  ${comments.length} comments, ${moderated} of them taken away by an editor`,
-    `  2 clients, ${hasWebhooks ? '3 webhooks, one of which says that it is gone' : 'and no webhook, because none may lead to this machine here'}`,
+    `  ${people.length} people, ${left} of whom left since`,
+    ...planned.summary.map((line) => `  ${line}`),
+    `  ${clients.length} clients, ${hasWebhooks ? `${webhooks.length} webhooks, ${gone} of which answered that it is gone` : 'and no webhook, because none may lead to this machine here'}`,
     '',
-    howToLook(demo, password),
+    howToLook(filling, password),
   ].join('\n');
 };
 
-const howToLook = ({ shownUrl, plan }: Demo, password: string | undefined): string => {
-  const email = plan.people[0]?.email ?? '';
+const howToLook = ({ shownUrl, planned, terminal }: Filling, password: string | undefined): string => {
+  const email = planned.people[0]?.email ?? '';
+  const { path, plural } = exampleKind(terminal.domain);
   // The name under which browsers keep what they signed in to.
   const url = shownUrl.replace('//127.0.0.1', '//localhost').replace(/\/+$/, '');
   const signIn =
@@ -100,7 +104,7 @@ const howToLook = ({ shownUrl, plan }: Demo, password: string | undefined): stri
     `  ${url}/console            how everything flows, and what happens`,
     `  ${url}/console/webhooks   what was sent, what failed, and what was tried again`,
     `  ${url}/account            their own account`,
-    `  ${url}/articles           the articles, by REST; ${url}/docs tells the rest`,
+    `  ${url}/${path.padEnd('console/webhooks'.length)}   the ${spaced(plural)}, by REST; ${url}/docs tells the rest`,
     `  ${url}/graphql            and by GraphQL`,
   ].join('\n');
 };

@@ -1,60 +1,38 @@
 import * as z from 'zod';
+import type { DemoClient, DemoWebhook, PlannedDemo, Send } from '#kernel/demo/demo.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { AnnalsByHttp } from './annals-by-http.ts';
 
-/** The last that is made: where it is, the whole demo is. */
-const lastClient = (seed: number): string => `demo-${seed}-reading-list`;
+const idOf = (seed: number, { clientId }: DemoClient): string => `demo-${seed}-${clientId}`;
 
-export const isMade = async ({ send }: AnnalsByHttp, seed: number): Promise<boolean> =>
-  (await send('GET', `/clients/${lastClient(seed)}`, { expected: [404] })).status !== 404;
+/** The last client is made after everything else. */
+export const isMade = async (send: Send, seed: number, { clients }: PlannedDemo): Promise<boolean> =>
+  (await send('GET', `/clients/${idOf(seed, clients.at(-1) ?? clients[0])}`, { expected: [404] })).status !== 404;
 
 const CONFLICT = 409;
 
 /** Programs as others would register them. */
-export const makeClients = async ({ send }: AnnalsByHttp, seed: number): Promise<void> => {
-  const service = {
-    clientId: `demo-${seed}-search-index`,
-    name: 'Search index',
-    grantTypes: ['client_credentials'],
-    tokenEndpointAuthMethod: 'client_secret_basic',
-    scopes: ['read:articles', 'read:events'],
-    defaultScopes: ['read:articles', 'read:events'],
-    serviceAccountRole: 'reader',
-  };
-  const application = {
-    clientId: lastClient(seed),
-    name: 'Reading List',
-    grantTypes: ['authorization_code', 'refresh_token'],
-    redirectUris: ['http://localhost:3000/callback'],
-    scopes: ['openid', 'profile', 'read:articles', 'write:comments'],
-    defaultScopes: ['openid', 'read:articles'],
-  };
-  for (const body of [service, application]) await send('POST', '/clients', { body, expected: [CONFLICT] });
+export const makeClients = async (send: Send, seed: number, clients: readonly DemoClient[]): Promise<void> => {
+  for (const client of clients) await send('POST', '/clients', { body: { ...client, clientId: idOf(seed, client) }, expected: [CONFLICT] });
 };
-
-type Hook = { readonly description: string; readonly path: string; readonly eventTypes: readonly string[]; readonly payload: string };
-
-const HOOKS: readonly Hook[] = [
-  { description: 'Search index', path: '/search-index', eventTypes: ['article.*'], payload: 'full' },
-  { description: 'Newsletter', path: '/newsletter', eventTypes: ['article.published', 'comment.added'], payload: 'thin' },
-  { description: 'Old mailing list', path: '/old-list', eventTypes: ['article.published'], payload: 'thin' },
-];
 
 const Registered = z.array(z.object({ id: z.number(), description: z.string().nullable(), disabledReason: z.string().optional() }));
 const Made = z.object({ id: z.number() });
 const UnfitUrl = z.object({ errors: z.tuple([z.object({ pointer: z.literal('/url') })]) });
 const UNFIT = 422;
 
+type Registering = { readonly annals: AnnalsByHttp; readonly seed: number; readonly webhooks: readonly DemoWebhook[] };
+
 /**
  * Leads the webhooks of the demo to a receiver, registering those that are not there yet; at the end they are disabled, so that nothing is sent to where
  * nobody listens any more. Undefined where none may lead to this machine.
  */
-export const makeWebhooks = async (annals: AnnalsByHttp, seed: number, receiverUrl: string): Promise<AsyncDisposable | undefined> => {
+export const makeWebhooks = async ({ annals, seed, webhooks }: Registering, receiverUrl: string): Promise<AsyncDisposable | undefined> => {
   const { send } = annals;
   const listed = Registered.parse((await send('GET', '/webhooks?limit=100')).body);
   const ids: number[] = [];
-  for (const { path, ...hook } of HOOKS) {
-    const content = { ...hook, description: `Demo ${seed}: ${hook.description}`, url: receiverUrl + path };
+  for (const { path, receiver: _, ...webhook } of webhooks) {
+    const content = { ...webhook, description: `Demo ${seed}: ${webhook.description}`, url: receiverUrl + path };
     const known = listed.find(({ description }) => description === content.description);
     // What has said that it is gone stays so.
     if (known?.disabledReason === 'gone') continue;

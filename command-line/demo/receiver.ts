@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { DemoWebhook } from '#kernel/demo/demo.ts';
 import { until } from './until.ts';
 
 /** Where the webhooks of a demo lead, as long as it runs. */
@@ -16,16 +17,17 @@ const SETTLES_MS = 10_000;
 const REFUSES_EVERY = 7;
 const HOST = '127.0.0.1';
 
-/** Takes all at `/search-index`, most at `/newsletter`, and at `/old-list` says that it is gone. */
-export const startReceiver = async (): Promise<Receiver> => {
+/** Serves all of them at their paths. */
+export const startReceiver = async (webhooks: readonly DemoWebhook[]): Promise<Receiver> => {
+  const kinds = new Map(webhooks.map(({ path, receiver }) => [path, receiver]));
   const refused = new Set<string>();
   let heard = 0;
   const answerOf = (path: string, id: string): { status: number; text: string } => {
-    if (path === '/old-list') return { status: 410, text: 'This list has moved to the newsletter.' };
+    if (kinds.get(path) === 'gone') return { status: 410, text: 'This receiver has moved.' };
     heard += 1;
-    if (path === '/newsletter' && !refused.delete(id) && heard % REFUSES_EVERY === 0) {
+    if (kinds.get(path) === 'flaky' && !refused.delete(id) && heard % REFUSES_EVERY === 0) {
       refused.add(id);
-      return { status: 500, text: 'The mail server did not answer.' };
+      return { status: 500, text: 'The database did not answer.' };
     }
     return { status: 200, text: 'Thank you.' };
   };

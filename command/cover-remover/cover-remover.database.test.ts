@@ -2,11 +2,11 @@ import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { ArticleId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
+import type { ArticleId } from '../../test/publishing-ids.ts';
 import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
 
 let world: ReadWorld;

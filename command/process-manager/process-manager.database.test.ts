@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommentId, EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import {
@@ -13,6 +13,7 @@ import {
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
+import type { CommentId } from '../../test/publishing-ids.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;

@@ -1,6 +1,5 @@
 import { describe, test } from 'vitest';
 import { given } from '../../test/given.ts';
-import { type WebhookCommand, type WebhookEvent, webhook } from './webhook.ts';
 import {
   askTest,
   at,
@@ -19,7 +18,8 @@ import {
   replayed,
   requestId,
   webhookId,
-} from './webhook-setting.ts';
+} from '../../test/webhook-setting.ts';
+import { type WebhookCommand, type WebhookEvent, webhook } from './webhook.ts';
 
 describe('disabling', () => {
   test('by its owner, who misses nothing', () =>

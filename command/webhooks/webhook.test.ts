@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ArticleId } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
-import { type WebhookCommand, type WebhookEvent, webhook, webhookStream } from './webhook.ts';
+import type { ArticleId } from '../../test/publishing-ids.ts';
 import {
   askTest,
   at,
@@ -27,7 +26,8 @@ import {
   rotate,
   rotated,
   webhookId,
-} from './webhook-setting.ts';
+} from '../../test/webhook-setting.ts';
+import { type WebhookCommand, type WebhookEvent, webhook, webhookStream } from './webhook.ts';
 
 test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CommentId, WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, system } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../test/engines/until.ts';
+import type { CommentId } from '../../test/publishing-ids.ts';
 
 let world: ReadWorld;
 let author: Asker;

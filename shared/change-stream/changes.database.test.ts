@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleId, CommentId, EventId, Position, StreamName, UserId } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -10,6 +10,7 @@ import { context } from '../../test/codec-setting.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
+import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
 
 let reading: ChangeReading;
 beforeAll(async () => {

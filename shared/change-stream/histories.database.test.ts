@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ArticleId, CommentId, Position, StreamName, UserId } from '#shared/brands.ts';
+import type { Position, StreamName, UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { scaled } from '../../test/engines/load.ts';
+import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
 import type { Change } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ArticleId, CommentId, StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { ADA, newId, registered, SECRETS, setUp } from '../../test/codec-setting.ts';
+import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
 import { hashOf } from './canonical.ts';
 import type { AnnalsEvent } from './catalogue.ts';
 import { MalformedEvent } from './errors.ts';

@@ -1,5 +1,6 @@
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import type { Manner } from './receivers.ts';
 import { away, refusing, resetting, seldomRefusing, slow, steady, stubborn } from './receivers.ts';
 import { type Happened, mayHear, type Viewer } from './should-hear.ts';

@@ -1,6 +1,7 @@
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import { type Followed, follow } from '../engines/event-source.ts';
 import { streamOf } from '../engines/graphql-stream.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import type { FollowedRoles } from './followed-roles.ts';
 import { type Follower, startFollower } from './follower.ts';
 import { type Happened, mayHear, type Viewer } from './should-hear.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
   type CommandContext,
@@ -19,6 +19,7 @@ import { createDatabase } from '../engines/database.ts';
 import { scaled } from '../engines/load.ts';
 import { startRole } from '../engines/role-process.ts';
 import { until } from '../engines/until.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { type CommandContext, type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -16,6 +16,7 @@ import { replayed } from '../engines/projection.ts';
 import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import { until } from '../engines/until.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));

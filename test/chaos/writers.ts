@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ArticleId, CommentId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { as, by } from '../engines/command-side.ts';
+import type { ArticleId, CommentId } from '../publishing-ids.ts';
 
 const WRITERS = 3;
 /** Between one command of a writer and the next, so that whoever follows has to wait for some and not for others. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ArticleId, CommentId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -7,6 +6,7 @@ import { mayKnow } from '#shared/visibility/may-know.ts';
 import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import { until } from '../engines/until.ts';
+import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
 
 const anonymous: Caller = { kind: 'anonymous', policy: POLICY };

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ArticleId, UserId } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import { scaled } from '../engines/load.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import { type ChangeEngine, type ChangeWorld, heardSoFar, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
 import { describeInterruptions } from './change-stream-interruptions.ts';
 import { describeKnowledge } from './change-stream-knowledge.ts';

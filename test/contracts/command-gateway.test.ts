@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { ArticleId, Version, WebhookId } from '#shared/brands.ts';
+import type { Version, WebhookId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -16,6 +16,7 @@ import { internalRoutes } from '../../command/internal-routes.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import { until } from '../engines/until.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 
 /** Longer than a look at the names lasts, so that one begins meanwhile. */
 const LOOKED_UP_MS = 2_300;

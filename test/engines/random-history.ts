@@ -1,6 +1,7 @@
-import type { ArticleId, CommentId, UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import { by, system } from './command-side.ts';
 import type { Asker, ReadWorld } from './read-world.ts';
 

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
-import type { ArticleId, UserId } from '#shared/brands.ts';
+
+import type { UserId } from '#shared/brands.ts';
 import type { Work } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
+
+import type { ArticleId } from '../publishing-ids.ts';
 import { addComment, as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
 import type { StartLog } from './log-engines.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';

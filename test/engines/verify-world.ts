@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { Report } from '#shared/audit/verification-report.ts';
-import type { ArticleId, UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#shared/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/metrics.ts';
 import { startAudit } from '../../audit/service.ts';
 import type { Verification } from '../../audit/verify/plan.ts';
 import { verify } from '../../audit/verify/verify.ts';
+import type { ArticleId } from '../publishing-ids.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import type { StartLog } from './log-engines.ts';

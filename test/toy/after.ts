@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { after } from './grown.ts';
 
-await start(after);
+await start({ domain: after });

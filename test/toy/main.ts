@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { helpdesk } from './helpdesk.ts';
 
-await start(helpdesk);
+await start({ domain: helpdesk });

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { Random } from './random.ts';
+import type { Random } from '#kernel/demo/random.ts';
 
 const WIDTH = 640;
 const HEIGHT = 360;

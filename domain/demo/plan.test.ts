@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { randomFrom } from '#kernel/demo/random.ts';
 import { commandsOf } from '#shared/commands/command.ts';
 import { coverPicture } from './cover-picture.ts';
 import { planDemo } from './plan.ts';
-import { randomFrom } from './random.ts';
 
 const Command = commandsOf(publishing);
 

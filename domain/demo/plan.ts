@@ -1,15 +1,8 @@
+import type { DemoPerson } from '#kernel/demo/demo.ts';
+import { type Random, randomFrom } from '#kernel/demo/random.ts';
 import { EDITORS, type Name, READERS, WRITERS } from './people.ts';
-import { type Random, randomFrom } from './random.ts';
 import { NUISANCES, REMARKS, SEQUELS } from './remarks.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';
-
-export type PlannedPerson = {
-  readonly name: string;
-  readonly email: string;
-  readonly role: 'admin' | 'author' | 'reader';
-  /** What becomes of them when all is written. */
-  readonly later?: { readonly name: string } | { readonly role: 'author' } | 'deleted';
-};
 
 export type PlannedComment = {
   /** A place among the people, as all authors are. */
@@ -34,27 +27,25 @@ export type PlannedArticle = {
 };
 
 /** All that a demo makes. The same seed and number of articles mean the same. */
-export type DemoPlan = {
-  readonly seed: number;
-  /** The first is the administrator who can sign in. */
-  readonly people: readonly PlannedPerson[];
+type MagazinePlan = {
+  readonly people: readonly DemoPerson[];
   readonly articles: readonly PlannedArticle[];
 };
 
 const WRITERS_COUNT = 6;
 const READERS_COUNT = 9;
 
-export const planDemo = (seed: number, articlesCount: number): DemoPlan => {
+export const planDemo = (seed: number, articlesCount: number): MagazinePlan => {
   const random = randomFrom(seed);
   const people = planPeople(random, seed);
   const subjects = random.shuffled(SUBJECTS);
   const articles = Array.from({ length: articlesCount }, (_, index) => planArticle(random, subjects, index));
-  return { seed, people, articles };
+  return { people, articles };
 };
 
-const planPeople = (random: Random, seed: number): PlannedPerson[] => {
+const planPeople = (random: Random, seed: number): DemoPerson[] => {
   const mailOf = ({ mailbox }: Name): string => `${mailbox}${seed === 1 ? '' : `.${seed}`}@example.com`;
-  const person = (each: Name, role: PlannedPerson['role']): PlannedPerson => ({ name: each.name, email: mailOf(each), role });
+  const person = (each: Name, role: 'admin' | 'author' | 'reader'): DemoPerson => ({ name: each.name, email: mailOf(each), role });
   const [editor] = random.shuffled(EDITORS).map((each) => person(each, 'admin'));
   const writers = random
     .shuffled(WRITERS)

@@ -1,5 +1,5 @@
 import type { LogIdentity, Position, UserId, WebhookId } from '#shared/brands.ts';
-import type { WebhookCommand, WebhookEvent } from './webhook.ts';
+import type { WebhookCommand, WebhookEvent } from '../command/webhooks/webhook.ts';
 
 /** For tests of the decider: one webhook, what happens to it, and what is asked of it. */
 export const webhookId = 6 as WebhookId;
