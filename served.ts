@@ -1,5 +1,7 @@
-import { publishing } from '#domain/publishing.ts';
 import type { Served } from './start.ts';
 
 /** What this installation serves. */
-export const served: Served = { domain: publishing, demo: () => import('#domain/demo/demo.ts') };
+export const served: Served = {
+  domain: async () => (await import('#domain/publishing.ts')).publishing,
+  demo: () => import('#domain/demo/demo.ts'),
+};

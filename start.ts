@@ -1,6 +1,7 @@
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ProcessContext, run } from '#shared/run.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 
 type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
 
@@ -13,8 +14,8 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
 
-/** A domain, and what `annals demo` makes of it if it has one. */
-export type Served = { readonly domain: Domain; readonly demo?: LoadDemo };
+/** What an installation serves. The domain is loaded here, because a declaration may be refused: then its sentence is all that is printed. */
+export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
 
 /**
  * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of an operator (`audit verify`).
@@ -22,20 +23,31 @@ export type Served = { readonly domain: Domain; readonly demo?: LoadDemo };
  */
 export const start = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
   const [first = '', ...others] = args;
-  const { domain } = served;
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
-  if (role !== undefined) return runRole(role, { domain, role: first, args: others });
-  if (first === '' || first.startsWith('-')) return runRole(() => import('./all-roles.ts'), { domain, roles: Object.keys(ROLES), args });
+  if (role !== undefined) return runRole(role, { domain: await load(served), role: first, args: others });
+  if (first === '' || first.startsWith('-'))
+    return runRole(() => import('./all-roles.ts'), { domain: await load(served), roles: Object.keys(ROLES), args });
   return operate(served, args);
 };
 
-const runRole = async (load: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
-  run(async (context) => (await load()).startRole(context), options);
+const runRole = async (role: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
+  run(async (context) => (await role()).startRole(context), options);
 
 /** The command line of operators alone. */
 export const operate = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+  const domain = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
-  using terminal = openTerminal(served);
+  using terminal = openTerminal({ ...served, domain });
   process.exitCode = await runCommandLine(args, terminal);
+};
+
+const load = async ({ domain }: Served): Promise<Domain> => {
+  try {
+    return await domain();
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(error.exitCode);
+  }
 };

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { runCommandLine } from '../command-line/program.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
-import { served } from '../served.ts';
 import { startRole } from '../test/engines/role-process.ts';
 
 /**
@@ -28,7 +28,8 @@ const fillAndGoOn = (environment: Readonly<Record<string, string>>, signal: Abor
     if (email !== undefined && password !== undefined) resolve({ email, password });
   };
   const ended = runCommandLine(['demo', '--traffic', `${MINUTES + 5}m`], {
-    ...served,
+    domain: publishing,
+    demo: () => import('#domain/demo/demo.ts'),
     environment,
     signal,
     write,

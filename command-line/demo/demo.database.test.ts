@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
+import { publishing } from '#domain/publishing.ts';
 import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
@@ -7,7 +8,6 @@ import { openPeople } from '../../test/engines/installation-people.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
 import { until } from '../../test/engines/until.ts';
-import { served } from '../../served.ts';
 import { runCommandLine } from '../program.ts';
 
 const FILLS_MS = scaled(240_000);
@@ -111,7 +111,8 @@ test('what was cut off is gone on with, and ends as if it had not been', { timeo
   const cut = new AbortController();
   const complaints: string[] = [];
   const exit = await runCommandLine(['demo', ...access(), '--seed', '2', '--articles', '6', '--traffic', '0s'], {
-    ...served,
+    domain: publishing,
+    demo: () => import('#domain/demo/demo.ts'),
     environment: { NODE_ENV: 'test', ...installation.settings },
     signal: cut.signal,
     write: async () => {},

@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 
@@ -49,7 +50,10 @@ export const resolve = (domain: Domain, kind: Kind, condition: unknown): Express
 const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
   if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
-  if (!(fact in kind.facts)) throw new Error(`${kind.name} has no fact ${fact}`);
+  if (!(fact in kind.facts))
+    throw new StartRefused(
+      `${kind.name} has no fact ${fact}: a condition asks for one of ${Object.keys(kind.facts).join(', ') || 'none'}.`,
+    );
   return resolve(domain, kind, kind.facts[fact]);
 };
 

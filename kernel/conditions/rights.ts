@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { always, at, type Expression, never, resolve } from './expression.ts';
@@ -76,8 +77,12 @@ const rightAlong = (domain: Domain, kinds: readonly [Kind, ...Kind[]], name: str
   const [kind, ...before] = kinds;
   const row = rowOf(kind, name);
   if (typeof row.as !== 'string') return resolve(domain, kind, cellOf(row, role));
-  if (row.anyone !== undefined) throw new Error(`${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\``);
-  if (before.includes(kind)) throw new Error(`${kind.name}: the right ${name} is as that of ${row.as}, which leads back to itself`);
+  if (row.anyone !== undefined)
+    throw new StartRefused(`${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\`: take one of them away.`);
+  if (before.includes(kind))
+    throw new StartRefused(
+      `${kind.name}: the right ${name} is as that of ${row.as}, which leads back to itself: say there whose right it is.`,
+    );
   const own = row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
   if (own !== undefined) return resolve(domain, kind, own);
   const def = kind.fields[row.as];

@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
 
@@ -89,7 +90,9 @@ const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
   const personal = end.carries.find((name) => kind.fields[name]?.personal !== undefined);
   // Nothing could be recorded of somebody whose key is gone, and it would never end.
   if (personal !== undefined)
-    throw new Error(`${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it`);
+    throw new StartRefused(
+      `${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it: leave it out of the event.`,
+    );
   return end;
 };
 

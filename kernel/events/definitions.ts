@@ -1,5 +1,6 @@
 import { defineEvent, type EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
@@ -33,7 +34,10 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
   const persons = new Set(
     [...fields.map((name) => kind.fields[name]), ...ofItem.map(([, def]) => def)].map((def) => def?.personal?.of ?? kind.owner),
   );
-  if (persons.size > 1) throw new Error(`${event.type}: one event holds personal fields of one person`);
+  if (persons.size > 1)
+    throw new StartRefused(
+      `${event.type}: one event holds personal fields of ${[...persons].join(' and ')}: let all of them be of one person.`,
+    );
   const [person] = persons;
   if (fields.length + ofItem.length === 0) return null;
   const subject = person === undefined ? `${kind.name}Id` : wire(person, kind.fields[person]);

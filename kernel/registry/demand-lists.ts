@@ -1,4 +1,5 @@
 import type { ZodNumber } from 'zod';
+import { StartRefused } from '#shared/start-refused.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -9,7 +10,7 @@ import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.
 export const demandLists = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const [wrong] = [...kinds.flatMap(wrongIn), ...askingIn(domain)];
-  if (wrong !== undefined) throw new Error(wrong);
+  if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
 /** All of a list are in memory when something is decided on one of them. */

@@ -1,4 +1,5 @@
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, column, targetOf, wire } from './names.ts';
 import type { Kind } from './registry.ts';
@@ -6,7 +7,7 @@ import type { Kind } from './registry.ts';
 /** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
 export const demandNames = (kinds: readonly Kind[]): void => {
   const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
-  if (wrong !== undefined) throw new Error(`${wrong}: give it another name.`);
+  if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
 };
 
 /** Nobody, the kernel's own, and what closes the sign-up. */
@@ -14,7 +15,7 @@ const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
 
 export const demandRoles = (roles: readonly string[]): void => {
   const wrong = roles.find((role) => NO_ROLES.has(role));
-  if (wrong !== undefined) throw new Error(`the role ${wrong} is the kernel's: give it another name.`);
+  if (wrong !== undefined) throw new StartRefused(`the role ${wrong} is the kernel's: give it another name.`);
 };
 
 const KIND = /^[a-z][a-zA-Z0-9]{0,39}$/;

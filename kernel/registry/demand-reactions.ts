@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
 import { typeOfCommand } from '../decide/decide.ts';
 import { commandSchema } from '../decide/forms.ts';
@@ -13,7 +14,9 @@ export const demandReactions = (domain: Domain): void => {
   }
   const circle = circleIn(kinds.flatMap((kind) => stepsOf(domain, kind)));
   if (circle !== undefined)
-    throw new Error(`${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; take one of these reactions away.`);
+    throw new StartRefused(
+      `${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; take one of these reactions away.`,
+    );
 };
 
 /** An event that a reaction makes of another one. */
@@ -23,11 +26,13 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
   Object.entries(kind.reactions).flatMap(([path, reactions]) => {
     const def = kind.fields[path];
     const target = def?.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
-    if (target === undefined) throw new Error(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
+    if (target === undefined)
+      throw new StartRefused(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
     return Object.entries(reactions).flatMap(([event, { run, when }]) => {
       const place = `${kind.name}: the reaction to ${target.name}.${event} by ${path}`;
       const from = target.events[event];
-      if (from === undefined) throw new Error(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
+      if (from === undefined)
+        throw new StartRefused(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
       demandAskable(domain, kind, when, place);
       return demandRunnable(kind, kind.commands[run], `${place} runs ${run}`).events.map((to) => ({ place, from, to }));
     });
@@ -35,36 +40,36 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
 
 /** Of a command that data gives, which fills in no form. */
 const demandRunnable = (kind: Kind, command: CommandInfo | undefined, place: string): CommandInfo => {
-  if (command === undefined) throw new Error(`${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`);
+  if (command === undefined) throw new StartRefused(`${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`);
   const isFilled = commandSchema(kind, command).safeParse({ type: typeOfCommand(kind, command.name), [`${kind.name}Id`]: 1 }).success;
   if (command.kind === 'create' || command.kind === 'edit' || !isFilled)
-    throw new Error(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
+    throw new StartRefused(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
   return command;
 };
 
 const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
   if (condition === undefined || callersIn(resolve(domain, kind, condition)).length === 0) return;
-  throw new Error(`${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`);
+  throw new StartRefused(`${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`);
 };
 
 const demandReact = ({ name, react, events }: Kind): void => {
   const unknown = Object.keys(react).find((event) => events[event] === undefined);
   if (unknown !== undefined)
-    throw new Error(`${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`);
+    throw new StartRefused(`${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`);
 };
 
 const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
 
 const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...timer }: TimerInfo): void => {
   const place = `${kind.name}: the timer ${name}`;
-  if (!TIMER.test(name)) throw new Error(`${place} is not of the form ${TIMER.source}: give it another name.`);
+  if (!TIMER.test(name)) throw new StartRefused(`${place} is not of the form ${TIMER.source}: give it another name.`);
   const events = Object.values(kind.events);
   if (!events.some(({ type }) => type === after))
-    throw new Error(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
+    throw new StartRefused(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
   demandRunnable(kind, kind.commands[run], `${place} runs ${run}`);
   for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
-    throw new Error(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);
+    throw new StartRefused(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);
 };
 
 const listed = (names: readonly string[]): string => names.join(', ');

@@ -4,6 +4,7 @@ import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { date, type Fields, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { assemble } from './registry.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -106,4 +107,20 @@ test('of what is not known no negation is true', () => {
   const check = checkOf(resolve(tried, kinds.claim, { open: false }), { domain: tried, kind: kinds.claim, path: [] });
   expect(check({ claimStatus: 'shut' }, null)).toBe(true);
   expect(check({}, null)).toBe(false);
+});
+
+test('personal fields of several persons are refused, because an aggregate has one seal', () => {
+  const visit = aggregate('visit', {
+    owner: 'clerk',
+    parent: 'client',
+    fields: { clerk: ref(user), client: ref(user), remark: line(9).personal(), complaint: line(9).personal({ of: 'client' }) },
+    events: { made: { creates: ['remark'] }, complained: { changes: ['complaint'] } },
+    commands: { make: { emits: 'made' }, complain: { emits: 'complained' } },
+    rights: { read: { anyone: true } },
+  });
+  expect(() => assemble(base, [visit])).toThrow(
+    new StartRefused(
+      'visit: its personal fields belong to several persons, clerk and client: let all be of one, or declare an aggregate for the others.',
+    ),
+  );
 });

@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
@@ -5,15 +6,18 @@ import type { Kind } from './registry.ts';
 export const demandSupported = (kinds: readonly Kind[]): void => {
   const names = kinds.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`There are two aggregates ${twice}: give one of them another name.`);
+  if (twice !== undefined) throw new StartRefused(`There are two aggregates ${twice}: give one of them another name.`);
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
-    if (missing !== undefined) throw new Error(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+    if (missing !== undefined) throw new StartRefused(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
     const [unowned] = kind.name === 'user' ? [] : unownedIn(kind);
     if (unowned !== undefined)
-      throw new Error(`${kind.name}: the personal field ${unowned} must belong to a user whom it always names as its owner or its parent.`);
+      throw new StartRefused(
+        `${kind.name}: the personal field ${unowned} must belong to a user whom it always names as its owner or its parent.`,
+      );
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
-    if (unfilled !== undefined) throw new Error(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
+    if (unfilled !== undefined)
+      throw new StartRefused(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
   }
 };
 

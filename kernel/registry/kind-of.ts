@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { isNot, type RejectionCode } from '#shared/rejection.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
@@ -77,9 +78,11 @@ const derivedOf = (
     const list = lists[listed];
     const def = field === undefined ? undefined : list?.fields[field];
     if (taken.includes(name))
-      throw new Error(`${aggregate}: ${name} follows from a list, and is called like a field: give it another name`);
+      throw new StartRefused(`${aggregate}: ${name} follows from a list, and is called like a field: give it another name.`);
     if (list === undefined || (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined)))
-      throw new Error(`${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal`);
+      throw new StartRefused(
+        `${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal: name one.`,
+      );
     return { name, list, field };
   });
 
@@ -120,7 +123,7 @@ const ONLY_OF_FIELDS = {
 const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
   for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
     if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
-      throw new Error(`${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`);
+      throw new StartRefused(`${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`);
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
   const keyed = all.filter(([field]) => field === key).map(([field, each]) => [field, ofPaths(each)] as const)[0];
@@ -169,7 +172,8 @@ const eventOf = ({ name: aggregate, lists }: Named, name: string, spec: Row): Ev
   const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
   const given = spec[effect];
   const content: readonly string[] = Array.isArray(given) ? given : [];
-  if (computes.length > 0 && !COMPUTING.has(effect)) throw new Error(`${aggregate}: the event ${name} ${effect}, and so computes nothing`);
+  if (computes.length > 0 && !COMPUTING.has(effect))
+    throw new StartRefused(`${aggregate}: the event ${name} ${effect}, and so computes nothing: leave \`computes\` out.`);
   return {
     name,
     type: `${aggregate}.${name}`,
@@ -195,10 +199,15 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     .map((event) => events[String(event)])
     .filter((event) => event !== undefined);
   const [first] = emitted;
-  if (!first) throw new Error(`${aggregate}: the command ${name} emits no event that is declared`);
+  if (!first)
+    throw new StartRefused(
+      `${aggregate}: the command ${name} emits no event that is declared: name one of ${Object.keys(events).join(', ')}.`,
+    );
   const computing = emitted.find(({ computes }) => computes.length > 0);
   if (computing !== undefined && spec.decide === undefined)
-    throw new Error(`${aggregate}: the command ${name} emits ${computing.name}, which computes values, and decides on none`);
+    throw new StartRefused(
+      `${aggregate}: the command ${name} emits ${computing.name}, which computes values, and decides on none: give it a \`decide\`.`,
+    );
   // A change that also sets a state is an action with a form: rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
   return {
@@ -233,7 +242,7 @@ const waitOf = (wait: string, place: string): number => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (second|minute|hour|day|week)s?$/.exec(wait) ?? [];
   const waitMs = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
   if (waitMs > 0 && waitMs <= WAIT_MAX_MS) return Math.ceil(waitMs);
-  throw new Error(`${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`);
+  throw new StartRefused(`${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`);
 };
 
 /** Each word of a choice is a fact. */
@@ -241,7 +250,10 @@ const wordsOf = (aggregate: string, fields: Defs): Row => {
   const facts: Record<string, unknown> = {};
   for (const [field, { values = [] }] of Object.entries(fields))
     for (const value of values) {
-      if (value in facts) throw new Error(`${aggregate}: two fields have the word ${value}, so that it is no fact; ask for the field`);
+      if (value in facts)
+        throw new StartRefused(
+          `${aggregate}: two fields have the word ${value}, so that it is no fact: give one of the words another name.`,
+        );
       facts[value] = { [field]: value };
     }
   return facts;

@@ -4,6 +4,9 @@ import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
+import { definitionsOf } from '../events/definitions.ts';
+import { aggregateOperations } from '../rest/operations.ts';
+import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
@@ -145,9 +148,12 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
 const demandCompiles = (domain: Domain): void => {
   visibilityOf(domain);
   membershipsOf(domain);
+  for (const kind of Object.values(domain.kinds)) tableOf(kind);
+  definitionsOf(domain);
+  aggregateOperations(domain);
 };
 
-/** The domain as a whole: what `start` takes. */
+/** The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the place and the way out. */
 export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);

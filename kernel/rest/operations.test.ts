@@ -114,7 +114,9 @@ test('the examples are what their schemas accept', () => {
 
 test('two operations of one path are refused by name', () => {
   const twice = aggregate('memo', { ...memos, names: { plural: 'reject' } });
-  expect(() => aggregateOperations(assemble(base, [claim, twice]))).toThrow('There are two operations');
+  expect(() => assemble(base, [claim, twice])).toThrow(
+    'memo: the operation POST /claims/{claimId}/reject is of claim already: give a command, a list or a plural another name.',
+  );
 });
 
 const memos = {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { atOfList, ItemAt } from '#shared/rest/at.ts';
 import { HISTORY } from '#shared/rest/history.ts';
 import { idParameter, PAGE, search, sortBy } from '#shared/rest/lists.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, oneOf, spaced } from '../registry/names.ts';
@@ -23,10 +24,21 @@ export const aggregateOperations = (domain: Domain): Readonly<Record<string, Agg
     ...filesOf(domain, kind, kinds),
   ]);
   const operations = [...ofUsers, ...ofKinds];
-  const names = operations.flatMap(([id, { method, path }]) => [id, `${method} ${path}`]);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`There are two operations ${twice}: give one of them another name.`);
+  demandOnce(operations);
   return Object.fromEntries(operations);
+};
+
+const demandOnce = (operations: readonly Named[]): void => {
+  const owners = new Map<string, Kind>();
+  for (const [id, { method, path, use }] of operations)
+    for (const name of [id, `${method} ${path}`]) {
+      const owner = owners.get(name);
+      if (owner !== undefined)
+        throw new StartRefused(
+          `${use.kind.name}: the operation ${name} is of ${owner.name} already: give a command, a list or a plural another name.`,
+        );
+      owners.set(name, use.kind);
+    }
 };
 
 const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {

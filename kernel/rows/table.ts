@@ -1,4 +1,5 @@
 import type { Table } from '#shared/read-model/change.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { column, targetOf } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
@@ -58,12 +59,15 @@ const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] => col
 /** All personal fields of an aggregate are one person's: an event is sealed under one key. */
 const personOf = (kind: Kind): string | null => {
   const persons = new Set(personalIn(kind).map(([, def]) => def.personal?.of ?? kind.owner));
-  const [person, ...others] = persons;
+  const [person] = persons;
   if (persons.size === 0) return null;
-  if (others.length > 0) throw new Error(`${kind.name}: its personal fields belong to several persons, and must belong to one`);
+  if (persons.size > 1)
+    throw new StartRefused(
+      `${kind.name}: its personal fields belong to several persons, ${[...persons].join(' and ')}: let all be of one, or declare an aggregate for the others.`,
+    );
   if (person === undefined && staysWhenEnded(kind)) return 'id';
   const def = person === undefined ? undefined : kind.fields[person];
   if (!def || targetOf(def) !== 'user')
-    throw new Error(`${kind.name}: its personal fields belong to no user; name the reference by \`of\``);
+    throw new StartRefused(`${kind.name}: its personal fields belong to no user: name the reference by \`of\`.`);
   return column(person ?? '', def);
 };

@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
 import type { Find, State } from '../conditions/holds.ts';
@@ -104,7 +105,7 @@ const differentIn = (kind: Kind, facts: readonly Fact[]): readonly Fact[] => {
   for (const fact of facts) {
     const other = byKey.get(fact.key) ?? fact;
     if (JSON.stringify(other) !== JSON.stringify(fact))
-      throw new Error(`${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name`);
+      throw new StartRefused(`${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name.`);
     byKey.set(fact.key, fact);
   }
   return [...byKey.values()];

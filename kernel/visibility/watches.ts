@@ -1,4 +1,5 @@
 import type { Actor } from '#shared/events/metadata.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
@@ -77,13 +78,13 @@ const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Wat
   const fields = new Set([...asked].filter((name) => name !== 'id' && !fixed.includes(name)));
   const personal = [...fields].find((name) => kind.fields[name]?.personal !== undefined);
   if (personal !== undefined)
-    throw new Error(
-      `${kind.name}: a right to read asks for ${personal}, which is personal, so that nobody could say who may know of events`,
+    throw new StartRefused(
+      `${kind.name}: a right to read asks for ${personal}, which is personal, so that nobody could say who may know of events: ask for another field.`,
     );
   const derived = kind.derived.find(({ name }) => fields.has(name));
   if (derived !== undefined)
-    throw new Error(
-      `${kind.name}: a right to read asks for ${derived.name}, which follows from its ${derived.list.name}, so that nobody could say who may know of events`,
+    throw new StartRefused(
+      `${kind.name}: a right to read asks for ${derived.name}, which follows from its ${derived.list.name}, so that nobody could say who may know of events: ask for another field.`,
     );
   return {
     fixed: fixed.map((name) => [name, wire(name, kind.fields[name])]),

@@ -1,5 +1,5 @@
+import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
-import { served } from '../../served.ts';
 
 export type Called = { readonly exit: number; readonly lines: readonly string[]; readonly complaint: string };
 
@@ -12,7 +12,8 @@ export const callLine = async (
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
-    ...served,
+    domain: publishing,
+    demo: () => import('#domain/demo/demo.ts'),
     environment: { NODE_ENV: 'test', ...settings },
     signal,
     write: async (line) => void lines.push(line),

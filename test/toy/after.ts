@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { after } from './grown.ts';
 
-await start({ domain: after });
+await start({ domain: async () => after });

@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { before } from './grown.ts';
 
-await start({ domain: before });
+await start({ domain: async () => before });

@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { expenses } from './expenses.ts';
 
-await start({ domain: expenses });
+await start({ domain: async () => expenses });

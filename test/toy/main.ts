@@ -1,4 +1,4 @@
 import { start } from '../../start.ts';
 import { helpdesk } from './helpdesk.ts';
 
-await start({ domain: helpdesk });
+await start({ domain: async () => helpdesk });

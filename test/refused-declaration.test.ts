@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { runAnnals } from './annals-process.ts';
+
+test.each([{ args: [] }, { args: ['--help'] }, { args: ['query'] }, { args: ['audit', 'verify'] }])(
+  'a declaration that contradicts itself is one sentence, with $args',
+  async ({ args }) => {
+    expect(await runAnnals(['test/toy/contradicting-main.ts', ...args])).toEqual({
+      exit: 1,
+      output: 'page: the table sheets is of sheet already: give it another name.\n',
+    });
+  },
+);
