@@ -46,7 +46,7 @@ type Common<Content, Sets, Carried> = {
 } & Versions;
 export type Versions = {
   readonly version?: number;
-  /** From an earlier version to the next. */
+  /** From an earlier version to the next; pure. Personal fields may be missing, because they were erased or nothing opens them. */
   readonly upcast?: {
     readonly [version: number]: (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   };

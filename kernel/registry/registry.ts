@@ -12,6 +12,7 @@ import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandSupported } from './demand-supported.ts';
+import { demandVersions } from './demand-versions.ts';
 import { kindOf } from './kind-of.ts';
 
 /** The declaration as interpreters read it: every name derived once, every reference resolved. */
@@ -158,6 +159,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
+  demandVersions(kinds);
   demandNames(kinds);
   const domain = {
     name: base.name,

@@ -36,3 +36,13 @@ test('refuses what a later release wrote', () => {
 test('refuses a version without an upcaster', () => {
   expect(() => upcast({ ...definition, upcasters: {} }, 1, {})).toThrow('no upcaster from version 1');
 });
+
+test('an upcaster that fails is the fault of the event, told without what it held', () => {
+  const trims = {
+    ...definition,
+    upcasters: { ...definition.upcasters, 1: ({ label }: { label?: string }) => ({ tags: [JSON.parse(label as string)] }) },
+  };
+  expect(() => upcast(trims as never, 1, { label: 'secret' })).toThrow(
+    new RangeError('the upcast of article.drafted of version 1 ended in SyntaxError'),
+  );
+});

@@ -4,7 +4,7 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { operate, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { restSessionOver } from '../engines/rest-session.ts';
 import { until } from '../engines/until.ts';
@@ -26,13 +26,20 @@ test('events of before fields were added are read with null or the default, and 
     const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
     const hook = { url: sink.url, eventTypes: ['*'], ordered: true };
     const { written: webhook } = await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
+    const visit = { visitor: 'Vera', minutes: 90 };
+    const book = async ({ token }: Person) => (await session.write('POST', '/visits', { token, body: visit })).written.id;
+    const visits = { kept: await book(carla), erased: await book(bert) };
+    await session.write('PATCH', `/visits/${visits.kept}`, { token: carla.token, body: { minutes: 150 } });
     await session.write('DELETE', `/users/${bert.userId}`, { token: people.administrator.token });
-    return { admin: installation.admin, carla, webhook: webhook.id, ticket: written.id };
+    return { admin: installation.admin, carla, webhook: webhook.id, ticket: written.id, visits };
   })();
-  const { admin, carla, webhook, ticket } = first;
+  const { admin, carla, webhook, ticket, visits } = first;
 
   await using installation = await startInstallation({ settings, admin, of: { domain: after, main: 'test/toy/after.ts' } });
+  const status = async () => JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;
+  expect(await status()).toMatchObject({ isOfThisRelease: false });
   await operate(['projection', 'rebuild'], installation.settings, after);
+  expect(await status()).toMatchObject({ isOfThisRelease: true });
   await operate(['client', 'grant-scopes', '--all'], installation.settings, after);
   const people = await openPeople(installation, undefined, after);
   const { token } = people.administrator;
@@ -55,6 +62,24 @@ test('events of before fields were added are read with null or the default, and 
     { subject: `ticket-${ticket}`, data: { subject: 'It burns', ...added } },
   ]);
 
+  const visitAt = async (path: string) => (await session.read(`/visits/${path}`, { token })).body;
+  expect(await visitAt(`${visits.kept}`)).toMatchObject({ guest: 'Vera', hours: 3 });
+  expect(await visitAt(`${visits.erased}`)).toMatchObject({ guest: null, hours: 2 });
+  expect(await visitAt(`${visits.kept}?at=v1`)).toMatchObject({ guest: 'Vera', hours: 2 });
+  expect(await visitAt(`${visits.erased}?at=v1`)).toMatchObject({ guest: null, hours: 2 });
+  const query = `{ visit(id: "${visits.kept}") { guest hours } former: visit(id: "${visits.kept}", at: "v1") { hours } }`;
+  expect(await graphqlClientOf(installation)(query, { token })).toMatchObject({
+    data: { visit: { guest: 'Vera', hours: 3 }, former: { hours: 2 } },
+  });
+  const { body: visited } = await session.read<History>(`/visits/${visits.kept}/history`, { token });
+  expect(visited[0]).toMatchObject({ type: 'visit.prolonged', changes: [{ field: 'hours', from: 2, to: 3 }] });
+  const { body: booked } = await session.read<readonly object[]>('/events?types=visit.*', { token });
+  expect(booked).toMatchObject([
+    { type: 'visit.booked', data: { guest: 'Vera', hours: 2 } },
+    { type: 'visit.booked', data: { guest: null, hours: 2 } },
+    { type: 'visit.prolonged', data: { hours: 3 } },
+  ]);
+
   const { body: shown } = await session.read(`/webhooks/${webhook}`, { token });
   expect(shown).toMatchObject({ withheld: [{ eventType: '*', scope: 'read:notes' }] });
   await session.write('POST', '/notes', { token, body: { text: 'Not told' } });
@@ -67,5 +92,9 @@ test('events of before fields were added are read with null or the default, and 
   expect(history[0]).toMatchObject({ type: 'ticket.changed', changes: [{ field: 'place', from: null, to: 'Cellar' }] });
   const told = () => sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
   expect(await until(told, (types) => types.includes('ticket.changed'))).not.toContain('note.written');
+  // Decided on what was upcast: the same changes nothing.
+  await session.write('PATCH', `/visits/${visits.kept}`, { token: carla.token, type: merge, body: { hours: 3 } });
+  const { body: latest } = await session.read<History>(`/visits/${visits.kept}/history`, { token });
+  expect(latest).toEqual(visited);
   expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
 });

@@ -2,7 +2,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/registry.ts';
 
-/** A domain of one release, and of the next, which knows more of its users and of its tickets, and has notes. */
+/** A domain of one release, and of the next, which knows more of its users and of its tickets, has notes, and counts visits in hours. */
 const first = domain({ name: 'desk', roles: ['customer'] });
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
 
@@ -14,7 +14,21 @@ export const before = assemble(first, [
     commands: { open: { emits: 'opened' }, change: { emits: 'changed' } },
     rights,
   }),
+  first.aggregate('visit', {
+    owner: 'host',
+    fields: { host: ref(first.user), visitor: line(20).personal(), minutes: integer(1, 6_000) },
+    events: { booked: { creates: ['visitor', 'minutes'] }, prolonged: { changes: ['minutes'] } },
+    commands: { book: { emits: 'booked' }, prolong: { emits: 'prolonged' } },
+    rights,
+  }),
 ]);
+
+/** Of version 1 the personal field, which had another name, is missing once it was erased. */
+const inHours = ({ minutes, visitor, ...data }: Readonly<Record<string, unknown>>) => ({
+  ...data,
+  ...(minutes !== undefined && { hours: Math.ceil(Number(minutes) / 60) }),
+  ...(visitor !== undefined && { guest: visitor }),
+});
 
 const next = domain({
   name: 'desk',
@@ -33,6 +47,16 @@ export const after = assemble(next, [
     },
     events: { opened: { creates: ['subject', 'urgency', 'place'] }, changed: { changes: ['subject', 'urgency', 'place'] } },
     commands: { open: { emits: 'opened' }, change: { emits: 'changed' } },
+    rights,
+  }),
+  next.aggregate('visit', {
+    owner: 'host',
+    fields: { host: ref(next.user), guest: line(20).personal(), hours: integer(1, 100) },
+    events: {
+      booked: { creates: ['guest', 'hours'], version: 2, upcast: { 1: inHours } },
+      prolonged: { changes: ['hours'], version: 2, upcast: { 1: inHours } },
+    },
+    commands: { book: { emits: 'booked' }, prolong: { emits: 'prolonged' } },
     rights,
   }),
   next.aggregate('note', {
