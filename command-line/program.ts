@@ -14,6 +14,7 @@ import { clientGrantScopes } from './client-grant-scopes.ts';
 import { type Command, readArguments } from './command.ts';
 import { demo } from './demo/demo.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
+import { domainDescribe } from './domain/describe.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
 import { erasureLostKeys } from './erasure-lost-keys.ts';
@@ -72,6 +73,7 @@ const COMMANDS: readonly Command[] = [
   erasureReport,
   erasureApply,
   erasureLostKeys,
+  domainDescribe,
   graphqlSchema,
   documentsLoad,
   documentsList,

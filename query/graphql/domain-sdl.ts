@@ -156,7 +156,7 @@ const connectionOf = (source: Source, more: string): string => {
   return `${listsOf(kind)}Connection(${PAGE}, ${filter}${orderArgument(source)}${more}): ${kind.type}Connection!`;
 };
 
-const queriesOf = (source: Source): readonly Line[] => {
+export const queriesOf = (source: Source): readonly Line[] => {
   const { kind, parent, filters } = source;
   const lists = listsOf(kind);
   const asOf = filters.some(({ by }) => by === 'words') ? `${AS_OF}: by creation, and without words to look for.` : `${AS_OF}.`;

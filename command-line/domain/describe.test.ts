@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { budgets } from '../../test/toy/budgets.ts';
+import { expenses } from '../../test/toy/expenses.ts';
+import { helpdesk } from '../../test/toy/helpdesk.ts';
+import { requests } from '../../test/toy/requests.ts';
+import { runCommandLine } from '../program.ts';
+
+const call = async (domain: Domain, ...args: readonly string[]) => {
+  const lines: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(['domain', 'describe', ...args], {
+    domain,
+    environment: {},
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+test('tells what follows from the declaration of an aggregate', async () => {
+  const { exit, output } = await call(helpdesk, 'ticket');
+  expect(exit).toBe(0);
+  const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
+  for (const line of [
+    'streams ticket-<id>, owned by requester',
+    'details: text, personal',
+    'status: states, open | solved, at first "open"',
+    'POST /tickets write:tickets createTicket',
+    'POST /tickets/{ticketId}/solve solve:tickets solveTicket',
+    'details: String!',
+    'mutation solveTicket(id: ID!, ifVersion: Int): Ticket!',
+    'ticket.solved v1 sets ticketId, requesterId; status = solved',
+    'ticket.opened v1 creates ticketId, requesterId, subject, details, tags; sealed: details',
+    'read:tickets Anonymous may read it if its status is solved.',
+    'read:tickets Customer may read it if its status is solved, or if the caller is its requester.',
+    'read:tickets Agent and admin may read it.',
+    'write:tickets Customer may change it if the caller is its requester, and only while its status is open.',
+    'solve:tickets Agent and admin may solve it.',
+    'id bigint primary key',
+    'create index tickets_by_requester on tickets (requester_id, status, created_at desc, id desc)',
+    'to requester deleted: withdraw if its status is open',
+    'details: under the key of requesterId, in ticket.opened, ticket.changed, tickets.details; then “[deleted]”',
+  ])
+    expect(lines).toContain(line);
+  expect(output).not.toContain('user.registered');
+});
+
+test('tells of lists, timers, and what code does', async () => {
+  const claim = (await call(expenses, 'claim')).output;
+  expect(claim).toContain('items: list of at most 5, each with itemId, category, amount, note');
+  expect(claim).toContain('total: integer, at first 0, follows from its items');
+  expect(claim).toMatch(/claim\.itemAdded +v1 +adds items +claimId, employeeId, itemId, category, amount, note, rank; sealed: note/);
+  expect(claim).toContain('primary key (claim_id, id)');
+  expect(claim).toContain('items.note: under the key of employeeId, in claim.itemAdded, claim.itemChanged, claim_items.note');
+  const { output } = await call(requests, 'request');
+  expect(output).toContain(
+    'breach: breach, 40 hours after request.asked, unless its status is solved, paused as long as its status is waiting',
+  );
+  expect((await call(budgets)).output).toContain('to approved: code');
+});
+
+test('tells of the whole domain, also as JSON', async () => {
+  const { output } = await call(helpdesk);
+  expect(output).toMatch(/^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up becomes customer\n {2}scopes: read:users/);
+  const { output: json } = await call(helpdesk, '--json');
+  const { domain, aggregates } = JSON.parse(json);
+  expect([domain, aggregates.map(({ name }: { name: string }) => name)]).toEqual(['helpdesk', ['user', 'ticket']]);
+  expect(aggregates[1].rights).toContainEqual({
+    right: 'ticket.solve',
+    scope: 'solve:tickets',
+    says: 'Agent and admin may solve it.',
+  });
+});
+
+test('an aggregate that is not there is refused', async () => {
+  expect(await call(helpdesk, 'tickte')).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining('there is no aggregate “tickte”; did you mean “ticket”?'),
+  });
+  expect(await call(helpdesk, 'invoice')).toMatchObject({ exit: 64, complaint: expect.stringContaining('there are user, ticket') });
+});

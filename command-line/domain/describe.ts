@@ -1,0 +1,27 @@
+import type { Command } from '../command.ts';
+import { nearest } from '../nearest.ts';
+import { UsageError } from '../usage-error.ts';
+import { describeDomain } from './description.ts';
+import { textOf } from './description-text.ts';
+
+export const domainDescribe: Command = {
+  name: 'domain describe',
+  summary: 'Tells what follows from the declaration of the domain: paths, events, tables, rights, personal fields.',
+  positionals: ['[aggregate]'],
+  options: { json: { type: 'boolean', description: 'Prints it as JSON, for tools.' } },
+  examples: ['domain describe', 'domain describe {kind}', 'domain describe --json'],
+  run: ({ positionals: [name], flags }, terminal) => {
+    const { kinds } = terminal.domain;
+    const only = name === undefined ? undefined : kinds[name];
+    if (name !== undefined && only === undefined) throw unknown(name, Object.keys(kinds));
+    const description = describeDomain(terminal.domain, only);
+    return terminal.write(flags.has('json') ? JSON.stringify(description, null, 2) : textOf(description));
+  },
+};
+
+const unknown = (name: string, names: readonly string[]): UsageError => {
+  const meant = nearest(name, names);
+  return new UsageError(
+    `there is no aggregate “${name}”; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean “${meant}”?`}`,
+  );
+};

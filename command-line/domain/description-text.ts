@@ -1,0 +1,97 @@
+import type { AggregateDescription, DomainDescription } from './description.ts';
+
+/** A description as people read it. */
+export const textOf = ({ domain, roles, signUp, scopes, aggregates }: DomainDescription): string =>
+  [
+    ...(aggregates.length === 1
+      ? []
+      : [[domain, ...indented([`roles: ${roles.join(', ')}; who signs up becomes ${signUp}`, `scopes: ${scopes.join(', ')}`])].join('\n')]),
+    ...aggregates.map(textOfAggregate),
+  ].join('\n\n');
+
+const textOfAggregate = (aggregate: AggregateDescription): string => {
+  const { name, says, streams, owner, parent, operations, graphql, rights } = aggregate;
+  const about = [
+    `streams ${streams}`,
+    ...(parent === undefined ? [] : [`under ${parent}`]),
+    ...(owner === undefined ? [] : [`owned by ${owner}`]),
+  ];
+  return [
+    says === undefined ? name : `${name}: ${says}`,
+    ...indented([
+      about.join(', '),
+      ...part('Fields', aggregate.fields.map(fieldLine)),
+      ...part('Operations', columnsOf(operations.map(({ method, path, scope = '', id }) => [method, path, scope, id]))),
+      ...part('GraphQL', [
+        `type ${graphql.type}`,
+        ...indented(graphql.fields),
+        ...graphql.queries.map((text) => `query ${text}`),
+        ...graphql.mutations.map((text) => `mutation ${text}`),
+        ...graphql.subscriptions.map((text) => `subscription ${text}`),
+      ]),
+      ...part('Events', columnsOf(aggregate.events.map(eventRow))),
+      ...part('Rights', columnsOf(rights.map(({ scope, says: sentence }) => [scope, sentence]))),
+      ...part(
+        'Tables',
+        aggregate.tables.flatMap(({ table, columns, indexes }) => [table, ...indented([...columns, ...indexes])]),
+      ),
+      ...part(
+        'Reactions',
+        aggregate.reactions.map(({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`),
+      ),
+      ...part('Timers', aggregate.timers.map(timerLine)),
+      ...part('Personal', aggregate.personal.map(personalLine)),
+    ]),
+  ].join('\n');
+};
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+const part = (title: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : [title, ...indented(lines)]);
+
+const GAP = 2;
+
+/** Each column as wide as its widest cell. */
+const columnsOf = (rows: readonly (readonly string[])[]): readonly string[] => {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)) + GAP);
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('')
+      .trimEnd(),
+  );
+};
+
+const fieldLine = (field: AggregateDescription['fields'][number]): string => {
+  if ('items' in field) return `${field.name}: list of at most ${field.max}, each with ${[field.id, ...field.items].join(', ')}`;
+  const { name, kind, target, values, initial } = field;
+  const more = [
+    ...(values === undefined ? [] : [values.join(' | ')]),
+    ...(field.optional ? ['optional'] : []),
+    ...(initial === undefined ? [] : [`at first ${JSON.stringify(initial)}`]),
+    ...(field.personal ? ['personal'] : []),
+    ...(field.derived ? ['follows from its items'] : []),
+  ];
+  return `${name}: ${target ?? kind}${more.length === 0 ? '' : `, ${more.join(', ')}`}`;
+};
+
+const eventRow = (event: AggregateDescription['events'][number]): readonly string[] => {
+  const { type, version, effect, list, sets, data, internal, upcastsFrom = [], sealed = [] } = event;
+  const more = [
+    ...(sets === undefined ? [] : Object.entries(sets).map(([field, value]) => `${field} = ${value}`)),
+    ...(sealed.length === 0 ? [] : [`sealed: ${sealed.join(', ')}`]),
+    ...(upcastsFrom.length === 0 ? [] : [`read from version ${upcastsFrom.join(', ')}`]),
+    ...(internal ? ['internal'] : []),
+  ];
+  return [type, `v${version}`, list === undefined ? effect : `${effect} ${list}`, [data.join(', '), ...more].join('; ')];
+};
+
+const timerLine = ({ name, after, wait, runs, ...only }: AggregateDescription['timers'][number]): string =>
+  [
+    `${name}: ${runs}, ${wait} after ${after}`,
+    ...('while' in only ? [`while ${only.while}`] : []),
+    ...('unless' in only ? [`unless ${only.unless}`] : []),
+    ...('pause' in only ? [`paused as long as ${only.pause}`] : []),
+  ].join(', ');
+
+const personalLine = ({ field, keyOf, events, columns, ...only }: AggregateDescription['personal'][number]): string =>
+  `${field}: under the key of ${keyOf}, in ${[...events, ...columns].join(', ')}${'erased' in only ? `; then “${only.erased}”` : ''}`;

@@ -1,0 +1,165 @@
+import { isObjectType } from 'graphql';
+import * as z from 'zod';
+import { conditionWords } from '#kernel/conditions/words.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { column, targetOf, wire } from '#kernel/registry/names.ts';
+import type { Domain, EventInfo, Kind, TimerInfo } from '#kernel/registry/registry.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { policyOf } from '#shared/policy.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { queriesOf } from '../../query/graphql/domain-sdl.ts';
+import { schemaOf } from '../../query/graphql/schema.ts';
+import { subscriptionsOf } from '../../query/graphql/sdl-changes.ts';
+import { mutationsOf } from '../../query/graphql/sdl-writes.ts';
+import { demandSource, sourcesOf } from '../../query/sources.ts';
+import { personalFieldsOf, rightSentencesOf } from './rights.ts';
+
+export type DomainDescription = ReturnType<typeof describeDomain>;
+export type AggregateDescription = ReturnType<typeof describeAggregate>;
+
+/** All that follows from a declaration, of all aggregates or of one; made without any database. */
+export const describeDomain = (domain: Domain, only?: Kind) => ({
+  domain: domain.name,
+  roles: domain.roles,
+  signUp: domain.signUp,
+  scopes: policyOf(domain).scopes,
+  aggregates: Object.values(domain.kinds)
+    .filter((kind) => only === undefined || kind === only)
+    .map((kind) => describeAggregate(domain, kind)),
+});
+
+const describeAggregate = (domain: Domain, kind: Kind) => ({
+  name: kind.name,
+  says: kind.says,
+  streams: `${kind.name}-<id>`,
+  owner: kind.owner,
+  parent: kind.parent,
+  fields: fieldsOf(kind),
+  operations: operationsTo(domain, kind),
+  graphql: graphqlOf(domain, kind),
+  events: Object.values(kind.events).map((event) => describeEvent(domain, event)),
+  rights: rightSentencesOf(domain, kind),
+  tables: tablesFor(domain, kind),
+  reactions: reactionsOf(domain, kind),
+  timers: Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer)),
+  personal: personalOf(domain, kind),
+});
+
+const fieldsOf = ({ fields, lists, derived }: Kind) => [
+  ...Object.entries(fields).map(([name, { kind, optional, initial, values, personal, ...def }]) => ({
+    name,
+    kind,
+    ...(kind === 'ref' && { target: targetOf({ kind, ...def } as FieldDef) }),
+    ...(values !== undefined && { values }),
+    ...(optional && { optional }),
+    ...(initial !== undefined && { initial }),
+    ...(personal !== undefined && { personal: true }),
+    ...(derived.some((each) => each.name === name) && { derived: true }),
+  })),
+  ...Object.values(lists).map(({ name, fields: ofItems, id, max }) => ({
+    name,
+    kind: 'list',
+    max,
+    id: id.name,
+    items: Object.keys(ofItems),
+  })),
+];
+
+const operationsTo = (domain: Domain, { name }: Kind) =>
+  Object.entries(operationsOf(domain)).flatMap(([id, { method, path, right, summary }]) =>
+    right?.startsWith(`${name}.`) ? [{ id, method, path, scope: policyOf(domain).rights.get(right)?.scope, summary }] : [],
+  );
+
+const graphqlOf = (domain: Domain, kind: Kind) => {
+  const source = demandSource(sourcesOf(domain), kind.name);
+  const type = schemaOf(domain).getType(kind.type);
+  const textsOf = (lines: readonly (readonly [string, string])[]) => lines.map(([, text]) => text);
+  return {
+    type: kind.type,
+    fields: isObjectType(type) ? Object.values(type.getFields()).map(({ name, type: of }) => `${name}: ${of}`) : [],
+    queries: textsOf(queriesOf(source)),
+    mutations: textsOf(mutationsOf(source)),
+    subscriptions: textsOf(subscriptionsOf(source)),
+  };
+};
+
+const describeEvent = (domain: Domain, { type, version, effect, list, sets, upcast, internal, says }: EventInfo) => {
+  const { schema, personal } = catalogueOf(domain).find(type) ?? {};
+  const { properties = {}, required = [] } = schema === undefined ? {} : z.toJSONSchema(schema);
+  return {
+    type,
+    version,
+    ...(internal && { internal }),
+    says,
+    effect,
+    ...(list !== undefined && { list: list.name }),
+    ...(Object.keys(sets).length > 0 && { sets }),
+    data: Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`)),
+    ...(Object.keys(upcast).length > 0 && { upcastsFrom: Object.keys(upcast).map(Number) }),
+    ...(personal && { sealed: personal.fields, keyOf: personal.subject }),
+  };
+};
+
+const tablesFor = (domain: Domain, { name }: Kind) =>
+  tablesOf(domain)
+    .withItems.filter(({ kind }) => kind === name)
+    .map(({ name: table, definition }) => ({
+      table,
+      columns: definition.table
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.trim().replace(/,$/, '')),
+      indexes: definition.indexes,
+    }));
+
+const reactionsOf = (domain: Domain, kind: Kind) => [
+  ...Object.entries(kind.reactions).flatMap(([reference, byEvent]) =>
+    Object.entries(byEvent).map(([event, { run, when }]) => ({
+      to: `${reference} ${event}`,
+      runs: run,
+      ...(when !== undefined && { if: conditionWords(domain, kind, when) }),
+    })),
+  ),
+  ...Object.keys(kind.react).map((event) => ({ to: event, runs: 'code' })),
+];
+
+const describeTimer = (domain: Domain, kind: Kind, { name, after, waitMs, run, while: during, unless, pause }: TimerInfo) => ({
+  name,
+  after,
+  wait: waitOf(waitMs),
+  runs: run,
+  ...(during !== undefined && { while: conditionWords(domain, kind, during) }),
+  ...(unless !== undefined && { unless: conditionWords(domain, kind, unless) }),
+  ...(pause !== undefined && { pause: conditionWords(domain, kind, pause) }),
+});
+
+const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 };
+
+/** In the largest unit of which it is a whole number. */
+const waitOf = (waitMs: number): string => {
+  const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? ['millisecond', 1];
+  const count = waitMs / unitMs;
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+/** Each personal field, with all the places where it lies. */
+const personalOf = (domain: Domain, kind: Kind) => {
+  const catalogue = catalogueOf(domain);
+  return personalFieldsOf(kind).map((path) => {
+    const [list, field] = path.includes('.') ? path.split('.') : [undefined, path];
+    const { fields, table } = (list === undefined ? kind : kind.lists[list]) ?? kind;
+    const def = fields[field ?? ''];
+    const holding = Object.values(kind.events).flatMap((event) => {
+      const sealed = event.list?.name === list ? catalogue.find(event.type)?.personal : undefined;
+      return sealed?.fields.includes(wire(field ?? '', def)) ? [{ type: event.type, keyOf: sealed.subject }] : [];
+    });
+    return {
+      field: path,
+      keyOf: holding[0]?.keyOf,
+      events: holding.map(({ type }) => type),
+      columns: [column(field ?? '', def), ...(def?.search === undefined ? [] : ['search'])].map((each) => `${table}.${each}`),
+      ...(def?.personal?.erased !== undefined && { erased: def.personal.erased }),
+    };
+  });
+};

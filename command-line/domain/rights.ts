@@ -1,0 +1,71 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { conditionWords, deedOf, wordsOf } from '#kernel/conditions/words.ts';
+import { capital } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { policyOf } from '#shared/policy.ts';
+
+/** Who has a right: by the roles that have it at all, the conditions of which any is enough. */
+export type RightReport = { readonly scope: string; readonly by: Readonly<Record<string, readonly string[]>> };
+
+/** Who may do what, by operation: those of the aggregates first, then those of the kernel. */
+export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightReport>> =>
+  Object.fromEntries(
+    [...policyOf(domain).rights].map(([operation, { scope, byRole }]) => {
+      const by = [...byRole].flatMap(([role, reach]) =>
+        reach.size === 0 ? [] : [[role, [...reach].map((each) => wordsOf(each))] as const],
+      );
+      return [operation, { scope, by: Object.fromEntries(by) }];
+    }),
+  );
+
+/** By which right each personal field is read: that of its own, or that of the aggregate. */
+export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.values(domain.kinds).flatMap((kind) => personalFieldsOf(kind).map((field) => [`${kind.name}.${field}`, readerOf(kind, field)])),
+  );
+
+/** Of items too, as `items.note`. */
+export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => [
+  ...Object.keys(fields).filter((name) => fields[name]?.personal),
+  ...Object.values(lists).flatMap(({ name, fields: ofItems }) =>
+    Object.keys(ofItems).flatMap((field) => (ofItems[field]?.personal ? [`${name}.${field}`] : [])),
+  ),
+];
+
+const readerOf = (kind: Kind, field: string): string => {
+  const [right = 'read'] =
+    Object.entries(kind.fieldRights).find(([, { reads }]) => ((reads ?? []) as readonly string[]).includes(field)) ?? [];
+  return operationOf(kind, right);
+};
+
+export type RightSentence = { readonly right: string; readonly scope: string; readonly says: string };
+
+/** The rights to an aggregate, a sentence each for those who have the same. */
+export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSentence[] => {
+  const names = [
+    'read',
+    ...Object.keys(kind.fieldRights),
+    ...Object.values(kind.commands).flatMap(({ name, internal }) => (internal ? [] : [name])),
+  ];
+  const report = rightsReportOf(domain);
+  return [...new Set(names)].flatMap((name) => {
+    const right = operationOf(kind, name);
+    const { scope = '', by = {} } = report[right] ?? {};
+    const only = guardOf(domain, kind, name);
+    const deed = deedOf(kind, name);
+    const groups = Map.groupBy(Object.entries(by), ([, conditions]) => conditions.join(', or if '));
+    if (groups.size === 0) return [{ right, scope, says: `Nobody may ${deed}.` }];
+    return [...groups].map(([conditions, having]) => {
+      const roles = capital(LIST.format(having.map(([role]) => role)));
+      return { right, scope, says: `${roles} may ${deed}${conditions === 'always' ? '' : ` if ${conditions}`}${only}.` };
+    });
+  });
+};
+
+const LIST = new Intl.ListFormat('en-GB');
+
+/** What a command asks of the aggregate, whoever gives it. */
+const guardOf = (domain: Domain, kind: Kind, name: string): string => {
+  const when = kind.commands[name]?.when;
+  return when === undefined ? '' : `, and only while ${conditionWords(domain, kind, when)}`;
+};

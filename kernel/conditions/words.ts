@@ -1,0 +1,79 @@
+import { oneOf, spaced } from '../registry/names.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import { type Expression, resolve } from './expression.ts';
+
+/** Of what a condition is asked: “its status”, and behind references “the status of its article”. */
+type Place = { readonly path: readonly string[] };
+
+/** A condition as people read it. */
+export const wordsOf = (expression: Expression, place: Place = { path: [] }): string => {
+  switch (expression.op) {
+    case 'const':
+      return expression.value ? 'always' : 'never';
+    case 'and':
+      return expression.of.map((each) => (each.op === 'or' ? `(${wordsOf(each, place)})` : wordsOf(each, place))).join(' and ');
+    case 'or':
+      return expression.of.map((each) => wordsOf(each, place)).join(', or ');
+    case 'not':
+      return negationOf(expression.of, place);
+    case 'is':
+      return `${thing(expression.field, place)} is ${shownAs(expression.value)}`;
+    case 'min':
+      return `${thing(expression.field, place)} is at least ${shownAs(expression.than)}`;
+    case 'max':
+      return `${thing(expression.field, place)} is at most ${shownAs(expression.than)}`;
+    case 'caller':
+      return `the caller is ${whom(expression.field, place)}`;
+    case 'at':
+      return behind(expression, place);
+    case 'some':
+      return `for one of ${thing(expression.list, place)}, ${wordsOf(expression.of)}`;
+  }
+};
+
+/** What must hold of the fields and references of an aggregate, as its author wrote it. */
+export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): string => wordsOf(resolve(domain, kind, condition));
+
+/** What no word stands for is negated as a whole. */
+const negationOf = (expression: Expression, place: Place): string => {
+  switch (expression.op) {
+    case 'is':
+      return `${thing(expression.field, place)} is not ${shownAs(expression.value)}`;
+    case 'caller':
+      return `the caller is not ${whom(expression.field, place)}`;
+    default:
+      return `not (${wordsOf(expression, place)})`;
+  }
+};
+
+const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, { path }: Place): string => {
+  if (of.op === 'const') return `${thing(field, { path })} is there`;
+  const words = wordsOf(of, { path: [...path, field] });
+  return of.op === 'or' ? `(${words})` : words;
+};
+
+const thing = (field: string, { path }: Place): string => {
+  const [last, ...before] = path.toReversed();
+  return last === undefined ? `its ${spaced(field)}` : `the ${spaced(field)} of ${thing(last, { path: before.toReversed() })}`;
+};
+
+const whom = (field: string, place: Place): string => {
+  if (field !== 'id') return thing(field, place);
+  const [last, ...before] = place.path.toReversed();
+  return last === undefined ? 'the user' : thing(last, { path: before.toReversed() });
+};
+
+const shownAs = (value: string | number | boolean | null): string => (value === null ? 'not set' : String(value));
+
+/** What a right allows, as a verb with its object: “read it”, “draft an article”. */
+export const deedOf = (kind: Kind, operation: string): string => {
+  const command = kind.commands[operation];
+  if (command?.kind === 'create') return `${spaced(operation)} ${oneOf(kind.name)}`;
+  const { reads, writes } = (kind.fieldRights[operation] ?? {}) as { reads?: readonly string[]; writes?: readonly string[] };
+  if (reads === undefined && writes === undefined) return `${spaced(operation)} it`;
+  const all = [reads && `read its ${listed(reads)}`, writes && `write its ${listed(writes)}`];
+  return all.filter((each) => each !== undefined).join(' and ');
+};
+
+const LIST = new Intl.ListFormat('en-GB');
+const listed = (names: readonly string[]): string => LIST.format(names.map(spaced));
