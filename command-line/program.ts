@@ -14,7 +14,9 @@ import { clientGrantScopes } from './client-grant-scopes.ts';
 import { type Command, readArguments } from './command.ts';
 import { demo } from './demo/demo.ts';
 import { documentsList, documentsLoad, documentsRemove } from './documents.ts';
+import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
+import { domainRecord } from './domain/record.ts';
 import { erasureApply } from './erasure-apply.ts';
 import { erasureList } from './erasure-list.ts';
 import { erasureLostKeys } from './erasure-lost-keys.ts';
@@ -74,6 +76,8 @@ const COMMANDS: readonly Command[] = [
   erasureApply,
   erasureLostKeys,
   domainDescribe,
+  domainCheck,
+  domainRecord,
   graphqlSchema,
   documentsLoad,
   documentsList,

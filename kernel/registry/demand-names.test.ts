@@ -129,7 +129,7 @@ test('two kinds whose names are told apart by nothing are refused', () => {
 test('a usual declaration is taken', () => expect(refused(kindOf('claim', { fields: { dueAt: line(9) } }))).toBe('nothing'));
 
 test('the types of GraphQL are those of the recorded schema', async () => {
-  const schema = await readFile(new URL('../../test/contract/recorded/graphql.graphql', import.meta.url), 'utf8');
+  const schema = await readFile(new URL('../../domain/contract/schema.graphql', import.meta.url), 'utf8');
   const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(([, name]) => name);
   const known = new Set([...TYPES_OF_THE_KERNEL, ...Object.values(publishing.kinds).flatMap(typesOf)]);
   expect(recorded.filter((name) => !known.has(name ?? ''))).toEqual([]);

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { differencesOf } from './differences.ts';
+import { differencesOf } from '../../command-line/domain/contract/differences.ts';
 
 export const FOLDER = new URL('recorded/', import.meta.url);
 const SHOWN_MAX = 40;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, test } from 'vitest';
+import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { PIXEL } from '../engines/pixel.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 import { expectRecorded } from './expect-recorded.ts';
-import { printedJson } from './printed-json.ts';
 
 let installation: Installation;
 let session: RestSession;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, test } from 'vitest';
+import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { restClientOf } from '../engines/rest-client.ts';
 import { expectRecorded } from './expect-recorded.ts';
-import { printedJson } from './printed-json.ts';
 
 let installation: Installation;
 beforeAll(async () => {

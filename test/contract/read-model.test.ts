@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, test } from 'vitest';
+import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { inDatabase } from '../engines/search-everywhere.ts';
 import { expectRecorded } from './expect-recorded.ts';
 import { USUAL } from './explain.ts';
-import { printedJson } from './printed-json.ts';
 
 let installation: Installation;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { parse } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { differencesOf } from './differences.ts';
+import { differencesOf } from '../../command-line/domain/contract/differences.ts';
+import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { expectRecorded, FOLDER } from './expect-recorded.ts';
-import { printedJson } from './printed-json.ts';
 
 test('each recorded file is that of a test, by its name', () => {
   const tests = new Set(readdirSync(new URL('.', import.meta.url)));

@@ -15,7 +15,10 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
     'Run it',
     ['deployment', 'kubernetes', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos'],
   ],
-  ['Understand and extend it', ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'conditions', 'reactions', 'dependencies']],
+  [
+    'Understand and extend it',
+    ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'evolve', 'conditions', 'reactions', 'dependencies'],
+  ],
 ];
 const REST_TITLE = 'More';
 

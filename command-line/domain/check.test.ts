@@ -1,0 +1,261 @@
+// One table of changes, with what is said of each: longer than a screen, because its lines are read beside each other.
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import type { Fields } from '#kernel/declare/fields.ts';
+import { choice, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { assemble, type Domain } from '#kernel/registry/registry.ts';
+import { helpdesk } from '../../test/toy/helpdesk.ts';
+import { runCommandLine } from '../program.ts';
+
+type Change = {
+  readonly roles?: readonly [string, ...string[]];
+  readonly fields?: Fields;
+  readonly events?: object;
+  readonly commands?: object;
+  readonly rights?: object;
+};
+
+/** A shop whose parcels are declared as before, but for what a test changes; what is undefined is left out. */
+const shop = ({ roles = ['buyer', 'seller'], ...change }: Change = {}): Domain => {
+  const base = domain({ name: 'shop', roles });
+  const without = (whole: object): object => Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+  const parcel = base.aggregate('parcel', {
+    owner: 'buyer',
+    fields: without({
+      buyer: ref(base.user),
+      thing: line(100),
+      note: line(100).optional().personal(),
+      pieces: integer(1, 99),
+      wrapping: choice('plain', 'gift').default('plain'),
+      status: states('open', 'sent'),
+      ...change.fields,
+    }),
+    events: without({
+      placed: { creates: ['thing', 'note', 'pieces', 'wrapping'] },
+      changed: { changes: ['thing', 'pieces'] },
+      sent: { sets: { status: 'sent' } },
+      withdrawn: { ends: true },
+      ...change.events,
+    }),
+    commands: without({
+      place: { emits: 'placed' },
+      change: { emits: 'changed' },
+      send: { emits: 'sent' },
+      withdraw: { emits: 'withdrawn' },
+      ...change.commands,
+    }),
+    rights: without({
+      read: { buyer: 'own', seller: true },
+      write: { buyer: 'own' },
+      send: { scope: 'send', seller: true },
+      ...change.rights,
+    }),
+  } as never);
+  return assemble(base as never, [parcel] as never);
+};
+
+const SHOP = shop();
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'annals-contract-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const call = async (domainNow: Domain, ...args: readonly string[]) => {
+  const lines: string[] = [];
+  const complaints: string[] = [];
+  const exit = await runCommandLine(['domain', ...args, '--contract', folder], {
+    domain: domainNow,
+    environment: {},
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+test('a contract that was recorded is met by the same declaration', async () => {
+  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('There is no contract in') });
+  expect(await call(SHOP, 'record')).toMatchObject({
+    exit: 0,
+    output: expect.stringMatching(/records \d+ types of events, \d+ operations, \d+ rights/),
+  });
+  expect((await readdir(folder)).sort()).toEqual(['events.json', 'operations.json', 'rights.json', 'schema.graphql']);
+  expect(await call(SHOP, 'check', '--exact')).toEqual({ exit: 0, output: `The domain is as ${folder} records it.`, complaint: '' });
+});
+
+const checked = async (change: Change, ...args: readonly string[]) => {
+  await call(SHOP, 'record');
+  return call(shop(change), 'check', ...args);
+};
+const carrying = {
+  sets: { status: 'sent' },
+  carries: ['thing'],
+  version: 2,
+  upcast: { 1: (data: object) => ({ thing: 'a thing', ...data }) },
+};
+const created = ['thing', 'note', 'pieces', 'wrapping'];
+
+describe('breaks', () => {
+  test.each<[string, Change, readonly string[]]>([
+    [
+      'an event that is gone',
+      { events: { withdrawn: undefined }, commands: { withdraw: undefined } },
+      ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'],
+    ],
+    ['an event that is internal', { events: { sent: { sets: { status: 'sent' }, internal: true } } }, ['event parcel.sent visibility']],
+    [
+      'a field of an event that is gone',
+      { events: { placed: { creates: ['thing', 'note', 'pieces'] } } },
+      ['event parcel.placed wrapping', 'body POST /parcels wrapping'],
+    ],
+    [
+      'a field that must be there now',
+      { fields: { size: integer(1, 9) }, events: { placed: { creates: [...created, 'size'] } } },
+      ['event parcel.placed size', 'body POST /parcels size', 'graphql ParcelInput.size'],
+    ],
+    [
+      'a field of another type',
+      { fields: { pieces: line(9) } },
+      ['event parcel.placed pieces', 'event parcel.changed pieces', 'answer GET /parcels/{parcelId} pieces', 'graphql Parcel.pieces'],
+    ],
+    ['a tighter limit', { fields: { thing: line(50) } }, ['event parcel.placed thing', 'body POST /parcels thing']],
+    [
+      'a word that is gone',
+      { fields: { wrapping: choice('plain', 'none').default('plain') } },
+      ['event parcel.placed wrapping', 'graphql ParcelWrapping.gift'],
+    ],
+    ['a field that may be null', { fields: { thing: line(100).optional() } }, ['answer GET /parcels thing', 'graphql Parcel.thing']],
+    [
+      'another effect',
+      { events: { changed: { sets: { status: 'open' } } } },
+      ['event parcel.changed effect', 'event parcel.changed thing'],
+    ],
+    ['another value', { events: { sent: { sets: { status: 'open' } } } }, ['event parcel.sent sets status']],
+    ['a personal field that is not any more', { fields: { note: line(100).optional() } }, ['event parcel.placed note personal']],
+    ['a personal field that was none', { fields: { thing: line(100).personal() } }, ['event parcel.placed thing personal']],
+    ['a scope that is gone', { rights: { send: { seller: true } } }, ['scope send:parcels']],
+    [
+      'a role that is gone',
+      { roles: ['buyer', 'vendor'], rights: { read: { buyer: 'own' }, send: { scope: 'send' } } },
+      ['event user.registered role', 'graphql Role.seller'],
+    ],
+    ['persons shown to more', { rights: { read: { signedIn: true } } }, ['personal parcel.note buyer']],
+  ])('%s', async (_, change, whats) => {
+    const { exit, output, complaint } = await checked(change);
+    expect(exit).toBe(1);
+    expect(complaint).toMatch(/changes? breaks? the contract in .*\n.* domain record --accept/);
+    const [breaking = ''] = output.split(/^(?:Mind|New)$/m);
+    const lines = breaking.split('\n').map((line) => line.trim());
+    for (const what of whats) expect(lines).toContain(what);
+    expect(breaking).toMatch(/^ {4}Instead: \S.*\.$/m);
+  });
+});
+
+describe('is told, and breaks nothing', () => {
+  test.each<[string, Change, readonly string[]]>([
+    [
+      'an event and a command',
+      { events: { kept: { sets: { status: 'open' } } }, commands: { keep: { emits: 'kept' } } },
+      ['New', 'event parcel.kept', 'operation POST /parcels/{parcelId}/keep', 'graphql Mutation.keepParcel', 'right parcel.keep'],
+    ],
+    [
+      'an optional field',
+      { fields: { colour: line(9).optional() }, events: { placed: { creates: [...created, 'colour'] } } },
+      ['event parcel.placed colour', 'colour is new and required. What was stored before reads as null.', 'graphql Parcel.colour'],
+    ],
+    ['a wider limit', { fields: { thing: line(200) } }, ['maxLength was 100 and is 200.'].map((each) => `thing ${each}`)],
+    ['a word more', { fields: { wrapping: choice('plain', 'gift', 'none').default('plain') } }, ['wrapping can be "none" now.']],
+    [
+      'a new version with its upcast',
+      { events: { sent: carrying } },
+      ['Its version is 2; what was stored before is upcast.', 'thing is new and required. That is version 2.'],
+    ],
+    [
+      'a narrower right',
+      { rights: { read: { buyer: 'own' } } },
+      ['Mind', 'right parcel.read seller', 'Narrower: seller may do it never, and might always.'],
+    ],
+    [
+      'a wider right',
+      { rights: { write: { buyer: 'own', seller: true } } },
+      ['New', 'right parcel.change seller', 'Wider: seller may do it always, and might never.'],
+    ],
+    ['another scope', { rights: { withdraw: { scope: 'send', buyer: 'own' } } }, ['Mind', 'right parcel.withdraw scope']],
+    [
+      'an event that does more',
+      { events: { sent: { sets: { status: 'sent', wrapping: 'gift' } } } },
+      ['Mind', 'event parcel.sent sets wrapping'],
+    ],
+    [
+      'a field that can be changed too',
+      { events: { changed: { changes: ['thing', 'pieces', 'wrapping'] } } },
+      ['event parcel.changed wrapping', 'Mind', 'body PUT /parcels/{parcelId} wrapping'],
+    ],
+  ])('%s', async (_, change, lines) => {
+    const { exit, output } = await checked(change);
+    expect(output).not.toContain('Breaks');
+    expect(exit).toBe(0);
+    const told = output.split('\n').map((line) => line.trim());
+    for (const line of lines) expect(told).toContain(line);
+    expect(output).toContain('Nothing breaks the contract');
+    expect((await call(shop(change), 'check', '--exact')).exit).toBe(1);
+    expect((await call(shop(change), 'record')).exit).toBe(0);
+    expect((await call(shop(change), 'check', '--exact')).exit).toBe(0);
+  });
+
+  test('what only people read', async () => {
+    const { exit, output } = await checked({ commands: { send: { emits: 'sent', says: 'Send it off' } } });
+    expect([exit, output]).toEqual([0, expect.stringContaining('schema.graphql')]);
+  });
+});
+
+test('an earlier version breaks what was recorded since', async () => {
+  await call(shop({ events: { sent: carrying } }), 'record');
+  const { exit, output } = await call(shop({ events: { sent: { sets: { status: 'sent' }, carries: ['thing'] } } }), 'check');
+  expect([exit, output]).toEqual([1, expect.stringContaining('Its version was 2 and is 1: what was recorded since cannot be read.')]);
+});
+
+const BROKEN: Change = { events: { withdrawn: undefined }, commands: { withdraw: undefined } };
+
+test('a break is recorded only where all of it is accepted, with the reason', async () => {
+  await call(SHOP, 'record');
+  const before = await readFile(join(folder, 'events.json'), 'utf8');
+  const refused = await call(shop(BROKEN), 'record', '--accept', 'event parcel.withdrawn', '--reason', 'Nobody withdraws');
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('Nothing was recorded') });
+  expect(await readFile(join(folder, 'events.json'), 'utf8')).toBe(before);
+  const accept = ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'].flatMap((what) => [
+    '--accept',
+    what,
+  ]);
+  expect(await call(shop(BROKEN), 'record', ...accept)).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining('--accept needs --reason'),
+  });
+  expect(await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws')).toMatchObject({ exit: 0 });
+  expect(await call(shop(BROKEN), 'check', '--exact')).toMatchObject({ exit: 0 });
+  const accepted = JSON.parse(await readFile(join(folder, 'accepted.json'), 'utf8'));
+  expect(accepted).toContainEqual({ what: 'event parcel.withdrawn', says: 'The type of event is gone.', reason: 'Nobody withdraws' });
+  expect(accepted).toHaveLength(3);
+});
+
+test('what breaks nothing cannot be accepted, and words are whole', async () => {
+  await call(SHOP, 'record');
+  const { exit, complaint } = await call(shop(BROKEN), 'record', '--accept', 'event parcel.with', '--reason', 'Because');
+  expect([exit, complaint]).toEqual([1, expect.stringContaining('Nothing that breaks the contract is called “event parcel.with”')]);
+});
+
+test('the contract of another domain, half of one, and one that was merged badly are refused', async () => {
+  await call(SHOP, 'record');
+  expect(await call(helpdesk, 'check')).toMatchObject({
+    exit: 1,
+    complaint: `${folder} has the contract of shop, and this is helpdesk: name a folder of its own with --contract.`,
+  });
+  await writeFile(join(folder, 'rights.json'), '<<<<<<< HEAD');
+  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json cannot be read') });
+  await rm(join(folder, 'rights.json'));
+  expect(await call(SHOP, 'record')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json is not there') });
+});

@@ -1,0 +1,79 @@
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Command, Given } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import { compareContracts } from './contract/compare.ts';
+import { type Contract, contractOf } from './contract/contract.ts';
+import { differencesOf } from './contract/differences.ts';
+import type { Finding } from './contract/finding.ts';
+import { filesOf, type Recorded, readRecorded } from './contract/recorded.ts';
+
+const FOLDER = 'domain/contract';
+
+export const CONTRACT_OPTION = {
+  type: 'string',
+  placeholder: '<folder>',
+  description: `Where the contract is recorded (${FOLDER} unless given).`,
+} as const;
+
+export const domainCheck: Command = {
+  name: 'domain check',
+  summary: 'Compares the declaration of the domain with the recorded contract, and ends with 1 if it breaks it.',
+  positionals: [],
+  options: {
+    contract: CONTRACT_OPTION,
+    exact: { type: 'boolean', description: 'Ends with 1 also if anything is not recorded yet.' },
+  },
+  examples: ['domain check', 'domain check --exact', 'domain check --contract examples/expenses/contract'],
+  async run(given, terminal) {
+    const { folder, recorded, now } = readBoth(given, terminal);
+    if (recorded === undefined) throw new StartRefused(`There is no contract in ${folder} yet: npm run annals -- domain record writes it.`);
+    const findings = compareContracts(recorded.contract, now);
+    await tell(terminal, findings);
+    const broken = findings.filter(({ weight }) => weight === 'breaks').length;
+    if (broken > 0) throw new StartRefused(refusalOf(broken, folder));
+    const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
+    for (const line of others.slice(0, SHOWN_MAX)) await terminal.write(line);
+    if (findings.length + others.length === 0) return terminal.write(`The domain is as ${folder} records it.`);
+    const outcome = `Nothing breaks the contract in ${folder}, but not all of it is recorded: npm run annals -- domain record takes it in.`;
+    if (given.flags.has('exact')) throw new StartRefused(outcome);
+    await terminal.write(outcome);
+  },
+};
+
+const SHOWN_MAX = 40;
+
+/** What was recorded, and what would be now. */
+export const readBoth = ({ values }: Given, { domain }: Terminal) => {
+  const [folder = FOLDER] = values.get('contract') ?? [];
+  const recorded = readRecorded(folder);
+  const name = recorded?.contract.rights.domain;
+  if (name !== undefined && name !== domain.name)
+    throw new StartRefused(`${folder} has the contract of ${name}, and this is ${domain.name}: name a folder of its own with --contract.`);
+  return { folder, recorded, now: contractOf(domain) };
+};
+
+export const refusalOf = (broken: number, folder: string): string =>
+  `${broken === 1 ? 'A change breaks' : `${broken} changes break`} the contract in ${folder}. Do what is said instead, or let it through with its reason:\n` +
+  `npm run annals -- domain record --accept '<what>' --reason '<why>'`;
+
+/** Texts, examples and the order of things, of which no client depends. */
+const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[] =>
+  Object.entries(filesOf(now)).flatMap(([file, text]) =>
+    files[file] === text ? [] : differencesOf(file, files[file] ?? '', text).map((line) => `${file}: ${line}`),
+  );
+
+const TITLES = { breaks: 'Breaks', warns: 'Mind', adds: 'New' } as const;
+
+/** The same change in several places is told once. */
+export const tell = async (terminal: Terminal, findings: readonly Finding[]): Promise<void> => {
+  for (const [weight, title] of Object.entries(TITLES)) {
+    const ofWeight = findings.filter((finding) => finding.weight === weight);
+    if (ofWeight.length === 0) continue;
+    await terminal.write(title);
+    for (const [says, same] of Map.groupBy(ofWeight, ({ says }) => says)) {
+      await terminal.write(`  ${says}`);
+      for (const { what } of same) await terminal.write(`    ${what}`);
+      for (const instead of new Set(same.flatMap(({ instead: each }) => each ?? []))) await terminal.write(`    Instead: ${instead}`);
+    }
+  }
+};

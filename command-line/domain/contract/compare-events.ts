@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '#shared/json.ts';
+import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
+import type { Contract, EventContract } from './contract.ts';
+import { adds, breaks, byName, type Finding, warns } from './finding.ts';
+
+const KEEP = 'Leave the event in the declaration: no command need emit it, but the log may hold it for ever.';
+const VERSION = 'Give the event the next `version`, and an `upcast` from the one before.';
+const ANOTHER = 'Declare an event of another name for what is meant now, and leave this one as it is.';
+
+/** What was stored must stay readable and mean the same; whoever follows events must still find what they read. */
+export const compareEvents = (before: Contract['events'], after: Contract['events']): readonly Finding[] => {
+  const { gone, came, both } = byName(before, after);
+  return [
+    ...gone.map((type) => breaks(`event ${type}`, 'The type of event is gone.', KEEP)),
+    ...both.flatMap(([type, was, is]) => [
+      ...versionChanges(type, was, is),
+      ...visibilityChanges(type, was, is),
+      ...meaningChanges(type, was, is),
+      ...dataChanges(type, was, is),
+    ]),
+    ...came.map((type) => adds(`event ${type}`, 'The type of event is new.')),
+  ];
+};
+
+const versionChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
+  const what = `event ${type} version`;
+  if (is.version < was.version)
+    return [breaks(what, `Its version was ${was.version} and is ${is.version}: what was recorded since cannot be read.`, VERSION)];
+  return is.version > was.version ? [adds(what, `Its version is ${is.version}; what was stored before is upcast.`)] : [];
+};
+
+const visibilityChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
+  if (was.visibility === is.visibility) return [];
+  const what = `event ${type} visibility`;
+  return is.visibility === 'internal'
+    ? [breaks(what, 'It is internal now, so that nobody hears of it any more.', 'Leave it without `internal`.')]
+    : [warns(what, 'It is told to clients now, also what was recorded before.')];
+};
+
+/** The log is read by what is declared now. */
+const meaningChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
+  const found: Finding[] = [];
+  if (!isDeepStrictEqual(was.stream, is.stream))
+    found.push(breaks(`event ${type} stream`, 'It belongs to streams of another kind.', ANOTHER));
+  if (was.does === undefined || is.does === undefined) return found;
+  const { sets: did = {}, ...effectBefore } = was.does as { sets?: JsonObject };
+  const { sets: does = {}, ...effectNow } = is.does as { sets?: JsonObject };
+  if (!isDeepStrictEqual(effectBefore, effectNow))
+    found.push(breaks(`event ${type} effect`, 'It does something else to its aggregate, also where it was recorded before.', ANOTHER));
+  for (const [field, value] of Object.entries(did))
+    if (!isDeepStrictEqual(value, does[field]))
+      found.push(breaks(`event ${type} sets ${field}`, `It set ${field} to ${show(value)}, and does not any more.`, ANOTHER));
+  for (const [field, value] of Object.entries(does))
+    if (!(field in did))
+      found.push(warns(`event ${type} sets ${field}`, `It sets ${field} to ${show(value)}, also where it was recorded before.`));
+  return found;
+};
+
+const dataChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
+  const hasNewVersion = is.version > was.version;
+  return [
+    ...sealChanges(type, was, is, hasNewVersion),
+    ...compareSchemas({ schema: was.schema }, { schema: is.schema }).map((change) => {
+      const [what, says] = [`event ${type} ${change.path}`.trim(), sentenceOf(change)];
+      if (hasNewVersion) return adds(what, `${says} That is version ${is.version}.`);
+      return weigh(what, says, change, is.absent);
+    }),
+  ];
+};
+
+const weigh = (what: string, says: string, { path, kind }: SchemaChange, absent: JsonObject = {}): Finding => {
+  switch (kind) {
+    case 'came':
+    case 'wider':
+      return adds(what, says);
+    case 'cameRequired':
+      return path in absent ? adds(what, `${says} What was stored before reads as ${show(absent[path])}.`) : breaks(what, says, VERSION);
+    case 'optional':
+    case 'nullable':
+      return warns(what, says);
+    default:
+      return breaks(what, says, VERSION);
+  }
+};
+
+/** What is sealed is sealed in the log for ever, and what is in clear is never erased. */
+const sealChanges = (type: string, was: EventContract, is: EventContract, hasNewVersion: boolean): readonly Finding[] => {
+  const [sealed, seals] = [was, is].map(({ personal }) => personal?.fields ?? []) as [readonly string[], readonly string[]];
+  const fields = (is.schema.properties ?? {}) as JsonObject;
+  const subjects = [was, is].map(({ personal }) => personal?.subject);
+  return [
+    ...(sealed.length > 0 && seals.length > 0 && subjects[0] !== subjects[1]
+      ? [breaks(`event ${type} key`, `It was sealed for ${subjects[0]} and is for ${subjects[1]}, which opens nothing of before.`, ANOTHER)]
+      : []),
+    ...sealed
+      .filter((field) => !seals.includes(field) && field in fields)
+      .map((field) =>
+        breaks(
+          `event ${type} ${field} personal`,
+          `${field} is recorded in clear now, so that no erasure reaches it.`,
+          `Leave ${field} personal.`,
+        ),
+      ),
+    ...seals
+      .filter((field) => !sealed.includes(field) && field in ((was.schema.properties ?? {}) as JsonObject))
+      .map((field) =>
+        hasNewVersion
+          ? warns(
+              `event ${type} ${field} personal`,
+              `${field} is personal now; what was recorded in clear stays so, and no erasure reaches it.`,
+            )
+          : breaks(`event ${type} ${field} personal`, `${field} is personal now, and what was recorded in clear is refused.`, VERSION),
+      ),
+  ];
+};
+
+const sentenceOf = ({ path, says }: SchemaChange): string => `${path === '' ? 'It' : path} ${says}.`;
+const show = (value: unknown): string => JSON.stringify(value);

@@ -1,0 +1,30 @@
+import { BreakingChangeType, buildSchema, DangerousChangeType, findSchemaChanges, type GraphQLSchema, SafeChangeType } from 'graphql';
+import { adds, breaks, type Finding, warns } from './finding.ts';
+
+const KEEP = 'Leave the old name and type in the declaration, and add the new one beside it.';
+
+/** What `findSchemaChanges` of graphql-js says of two schemas in SDL. */
+export const compareGraphql = (before: string, after: string): readonly Finding[] =>
+  findSchemaChanges(read(before), read(after)).flatMap(({ type, description }): readonly Finding[] => {
+    if (type === SafeChangeType.DESCRIPTION_CHANGED) return [];
+    const what = `graphql ${coordinateIn(description)}`;
+    if (type in BreakingChangeType) return [breaks(what, description, KEEP)];
+    // A client that lists all values may meet one that it does not know.
+    if (type === DangerousChangeType.ARG_DEFAULT_VALUE_CHANGE || type === DangerousChangeType.INPUT_FIELD_DEFAULT_VALUE_CHANGE)
+      return [warns(what, description)];
+    return [adds(what, description)];
+  });
+
+/** Recorded by this very program, and with directives of the specification of federation that are declared nowhere. */
+const read = (sdl: string): GraphQLSchema => buildSchema(sdl, { assumeValidSDL: true });
+
+/** The field, argument or type that a description begins with, as `Post.title` or `Query.posts(limit:)`. */
+const coordinateIn = (description: string): string => {
+  const words = description.split(' ').map((word) => word.replace(/\.$/, ''));
+  return (
+    words.find((word) => /^@?\w+[.(]\S/.test(word)) ?? words.find((word) => /^[A-Z]\w*$/.test(word) && !ABOUT.has(word)) ?? description
+  );
+};
+
+/** With which descriptions begin. */
+const ABOUT: ReadonlySet<string> = new Set(['Field', 'Argument', 'Enum', 'Directive', 'A', 'An', 'Standard', 'Repeatable']);

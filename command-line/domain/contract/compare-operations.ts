@@ -1,0 +1,83 @@
+import type { JsonObject } from '#shared/json.ts';
+import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
+import type { Contract, OperationContract } from './contract.ts';
+import { adds, breaks, byName, type Finding, warns } from './finding.ts';
+
+const KEEP = 'Leave the command in the declaration, and add the new one beside it.';
+const KEEP_FIELD = 'Leave the field as it is, and add the new one beside it.';
+
+type Named = Readonly<Record<string, JsonObject>>;
+
+/** What clients send must still be taken, and what they read must still be there. */
+export const compareOperations = (before: Contract['operations'], after: Contract['operations']): readonly Finding[] => {
+  const { gone, came, both } = byName(before.operations, after.operations);
+  const named = [before.schemas, after.schemas] as const;
+  return [
+    ...gone.map((name) => breaks(`operation ${name}`, 'The operation is gone.', KEEP)),
+    ...both.flatMap(([name, was, is]) => [
+      ...callChanges(name, was, is),
+      ...given(`query ${name}`, [was.query, is.query], named),
+      ...bodyChanges(name, [was, is], named),
+      ...answerChanges(name, [was, is], named),
+    ]),
+    ...came.map((name) => adds(`operation ${name}`, 'The operation is new.')),
+  ];
+};
+
+const callChanges = (name: string, was: OperationContract, is: OperationContract): readonly Finding[] => [
+  ...(was.id === is.id ? [] : [warns(`operation ${name}`, `Generated clients call it ${is.id}, and no longer ${was.id}.`)]),
+  ...(is.refusals ?? [])
+    .filter((code) => !was.refusals?.includes(code))
+    .map((code) => adds(`operation ${name} ${code}`, `It can be refused with ${code} now.`)),
+];
+
+type Pair<T> = readonly [was: T, is: T];
+
+const bodyChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pair<Named>): readonly Finding[] => {
+  const { gone, came, both } = byName(was.body ?? {}, is.body ?? {});
+  const isNew = was.body === undefined && is.body !== undefined;
+  return [
+    ...gone.map((type) => breaks(`body ${name} ${type}`, `It takes no ${type} any more.`, KEEP)),
+    ...(isNew ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)] : []),
+    ...both.flatMap(([, before, after]) => {
+      const found = given(`body ${name}`, [before, after], named);
+      return name.startsWith('PUT ') ? ofWhole(found) : found;
+    }),
+    ...(isNew ? [] : came.map((type) => adds(`body ${name} ${type}`, `It takes ${type} too.`))),
+  ];
+};
+
+const answerChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pair<Named>): readonly Finding[] => {
+  const what = `answer ${name}`;
+  const { status, kind } = was.answer;
+  if (status !== is.answer.status || kind !== is.answer.kind)
+    return [breaks(what, `It answered ${status} with ${kind}, and answers ${is.answer.status} with ${is.answer.kind}.`, KEEP)];
+  return changesOf([was.answer.schema, is.answer.schema], named).map((change) => {
+    const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
+    return ['gone', 'optional', 'nullable', 'other'].includes(change.kind) ? breaks(each, says, KEEP_FIELD) : adds(each, says);
+  });
+};
+
+/** What clients send. */
+const given = (what: string, pair: Pair<JsonObject | undefined>, named: Pair<Named>): readonly Finding[] =>
+  changesOf(pair, named).map((change) => {
+    const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
+    return ['came', 'wider', 'optional', 'nullable'].includes(change.kind) ? adds(each, says) : breaks(each, says, insteadOf(change));
+  });
+
+/** Whoever sends back the whole of what they got sends what can be changed now too; before, it was not heeded. */
+const ofWhole = (findings: readonly Finding[]): readonly Finding[] => {
+  const added = new Set(findings.flatMap(({ what, instead }) => (instead === OPTIONAL ? [what] : [])));
+  return findings.map((finding) => (added.has(finding.what) ? warns(finding.what, finding.says) : finding));
+};
+
+const OPTIONAL = 'Make it `optional()`, or give it a `default`.';
+
+const insteadOf = ({ kind }: SchemaChange): string => (kind === 'cameRequired' || kind === 'required' ? OPTIONAL : KEEP_FIELD);
+
+const NOTHING: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
+
+const changesOf = ([was = NOTHING, is = NOTHING]: Pair<JsonObject | undefined>, [before, after]: Pair<Named>): readonly SchemaChange[] =>
+  compareSchemas({ schema: was, named: before }, { schema: is, named: after });
+
+const sentenceOf = ({ path, says }: SchemaChange): string => `${path === '' ? 'It' : path} ${says}.`;

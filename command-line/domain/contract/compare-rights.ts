@@ -1,0 +1,67 @@
+import type { RightReport } from '../rights.ts';
+import type { Contract } from './contract.ts';
+import { adds, breaks, byName, type Finding, warns } from './finding.ts';
+
+type Rights = Contract['rights'];
+
+/** Tokens have scopes; a right that became narrower may be wanted, and one that shows more of persons must be. */
+export const compareRights = (before: Rights, after: Rights): readonly Finding[] => {
+  const { gone, came, both } = byName(before.rights, after.rights);
+  return [
+    ...before.scopes
+      .filter((scope) => !after.scopes.includes(scope))
+      .map((scope) =>
+        breaks(
+          `scope ${scope}`,
+          `The scope ${scope} is gone, and tokens that were issued have it.`,
+          'Leave a right in the declaration that asks for it.',
+        ),
+      ),
+    ...after.scopes
+      .filter((scope) => !before.scopes.includes(scope))
+      .map((scope) => adds(`scope ${scope}`, `The scope ${scope} is new: clients have it once they are granted it.`)),
+    ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
+    ...both.flatMap(([right, was, is]) => rightChanges(right, was, is)),
+    ...came.map((right) => adds(`right ${right}`, `The right ${right} is new.`)),
+    ...personalChanges(before, after),
+  ];
+};
+
+const rightChanges = (right: string, was: RightReport, is: RightReport): readonly Finding[] => [
+  ...(was.scope === is.scope ? [] : [warns(`right ${right} scope`, `It asks for the scope ${is.scope}, and no longer for ${was.scope}.`)]),
+  ...rolesOf(was, is).flatMap((role): readonly Finding[] => {
+    const [had, has] = [was.by[role] ?? [], is.by[role] ?? []];
+    const what = `right ${right} ${role}`;
+    const to = `${role} may do it ${has.length === 0 ? 'never' : textOf(has)}, and might ${had.length === 0 ? 'never' : textOf(had)}.`;
+    if (!covers(has, had)) return [warns(what, `Narrower: ${to}`)];
+    return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
+  }),
+];
+
+/** Of a field that is read by another right now, the two are compared. */
+const personalChanges = (before: Rights, after: Rights): readonly Finding[] =>
+  byName(before.personal, after.personal).both.flatMap(([field, by, byNow]) => {
+    const [was, is] = [before.rights[by], after.rights[byNow]];
+    if (!was || !is) return [];
+    return rolesOf(was, is).flatMap((role) => {
+      const has = is.by[role] ?? [];
+      if (covers(was.by[role] ?? [], has)) return [];
+      const says = `${field} is personal, and ${role} may read it ${textOf(has)} now.`;
+      return [
+        breaks(
+          `personal ${field} ${role}`,
+          says,
+          'Guard the field by a right of its own (`fieldRights`), or leave the right to read as it was.',
+        ),
+      ];
+    });
+  });
+
+const rolesOf = (was: RightReport, is: RightReport): readonly string[] => [...new Set([...Object.keys(was.by), ...Object.keys(is.by)])];
+
+const ALWAYS = 'always';
+/** Whether whoever is let through by some of the second is by some of the first. */
+const covers = (conditions: readonly string[], others: readonly string[]): boolean =>
+  conditions.includes(ALWAYS) || others.every((each) => conditions.includes(each));
+
+const textOf = (conditions: readonly string[]): string => (conditions.includes(ALWAYS) ? ALWAYS : `if ${conditions.join(', or if ')}`);

@@ -1,0 +1,18 @@
+import { compareEvents } from './compare-events.ts';
+import { compareGraphql } from './compare-graphql.ts';
+import { compareOperations } from './compare-operations.ts';
+import { compareRights } from './compare-rights.ts';
+import type { Contract } from './contract.ts';
+import type { Finding } from './finding.ts';
+
+/** What was recorded, against what is declared now. */
+export const compareContracts = (before: Contract, after: Contract): readonly Finding[] => {
+  const all = [
+    ...compareEvents(before.events, after.events),
+    ...compareOperations(before.operations, after.operations),
+    ...compareGraphql(before.schema, after.schema),
+    ...compareRights(before.rights, after.rights),
+  ];
+  // A body is the same in each of its media types.
+  return [...new Map(all.map((finding) => [`${finding.what}: ${finding.says}`, finding])).values()];
+};

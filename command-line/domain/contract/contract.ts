@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import type { Domain, EventInfo } from '#kernel/registry/registry.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import type { EventDefinition } from '#shared/events/define-event.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { policyOf } from '#shared/policy.ts';
+import type { RestOperation } from '#shared/rest/operation.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
+import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
+import { personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+
+/** How events of a type are stored. */
+export type EventContract = {
+  readonly version: number;
+  readonly visibility: 'public' | 'internal';
+  readonly stream: EventDefinition['stream'];
+  /** What it does to its aggregate; the kernel’s own events do not say it. */
+  readonly does?: JsonObject;
+  readonly personal: EventDefinition['personal'];
+  readonly schema: JsonObject;
+  /** What fields read as that are missing in what was stored before. */
+  readonly absent?: JsonObject;
+  readonly example: JsonObject;
+};
+
+export type OperationContract = {
+  readonly id: string;
+  readonly right: string | null;
+  readonly query?: JsonObject;
+  readonly body?: Readonly<Record<string, JsonObject>>;
+  readonly answer: { readonly status: number; readonly kind: string; readonly schema?: JsonObject };
+  readonly refusals?: readonly string[];
+};
+
+/** What clients, stored events and tokens rely on. Made from the declaration alone. */
+export type Contract = {
+  readonly events: Readonly<Record<string, EventContract>>;
+  /** By method and path; schemas with a name are kept once. */
+  readonly operations: {
+    readonly operations: Readonly<Record<string, OperationContract>>;
+    readonly schemas: Readonly<Record<string, JsonObject>>;
+  };
+  readonly rights: {
+    readonly domain: string;
+    readonly scopes: readonly string[];
+    readonly rights: Readonly<Record<string, RightReport>>;
+    /** The right by which each personal field is read. */
+    readonly personal: Readonly<Record<string, string>>;
+  };
+  /** SDL, as `annals graphql schema` prints it. */
+  readonly schema: string;
+};
+
+export const contractOf = (domain: Domain): Contract => {
+  const { definitions } = catalogueOf(domain);
+  const declared = new Map(
+    Object.values(domain.kinds).flatMap(({ events }) => Object.values(events).map((event) => [event.type, event] as const)),
+  );
+  return {
+    events: Object.fromEntries(
+      definitions.map((definition) => [definition.type, eventContract(definition, declared.get(definition.type))]),
+    ),
+    operations: operationContracts(domain),
+    rights: { domain: domain.name, scopes: policyOf(domain).scopes, rights: rightsReportOf(domain), personal: personalReadsOf(domain) },
+    schema: subgraphSdlOf(domain),
+  };
+};
+
+const eventContract = (definition: EventDefinition, event: EventInfo | undefined): EventContract => {
+  const { version, visibility, stream, personal, schema, absent, example } = definition;
+  return {
+    version,
+    visibility,
+    stream,
+    ...(event && { does: doingOf(event) }),
+    personal,
+    schema: jsonSchemaOf(schema),
+    ...(absent && Object.keys(absent).length > 0 && { absent }),
+    example,
+  };
+};
+
+const doingOf = ({ effect, list, sets, computes }: EventInfo): JsonObject =>
+  JSON.parse(JSON.stringify({ effect, list: list?.name, sets, ...(computes.length > 0 && { computes }) }));
+
+const jsonSchemaOf = (schema: z.ZodType): JsonObject => JSON.parse(JSON.stringify(z.toJSONSchema(schema)));
+
+const operationContracts = (domain: Domain): Contract['operations'] => {
+  const schemas = createJsonSchemas();
+  const operations = Object.entries(operationsOf(domain)).map(
+    ([id, operation]) => [`${operation.method} ${operation.path}`, operationContract(id, operation, schemas)] as const,
+  );
+  return { operations: Object.fromEntries(operations), schemas: schemas.named() };
+};
+
+const operationContract = (
+  id: string,
+  { right, query, body, answer, refusals }: RestOperation,
+  schemas: JsonSchemas,
+): OperationContract => ({
+  id,
+  right,
+  ...(query && { query: schemas.of(query, 'input') }),
+  ...(body && { body: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, schemas.of(schema, 'input')])) }),
+  answer: { status: answer.status, kind: answer.kind, ...(answer.schema && { schema: schemas.of(answer.schema, 'output') }) },
+  ...(refusals && refusals.length > 0 && { refusals: [...new Set(refusals)] }),
+});

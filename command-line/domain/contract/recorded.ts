@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import { makeFolder } from '#shared/folder.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Contract } from './contract.ts';
+import { printedJson } from './printed-json.ts';
+
+/** A break that was let through, and why. */
+export type Accepted = { readonly what: string; readonly says: string; readonly reason: string };
+
+/** A file for each part, of which a change is a readable diff; of the schema, tools read the file itself. */
+const FILES = { events: 'events.json', operations: 'operations.json', rights: 'rights.json', schema: 'schema.graphql' } as const;
+const ACCEPTED = 'accepted.json';
+
+/** The files of a contract by name, as they are written. */
+export const filesOf = ({ schema, ...parts }: Contract): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(Object.entries(parts).map(([part, value]) => [FILES[part as keyof typeof FILES], printedJson(value)])),
+  [FILES.schema]: schema,
+});
+
+export type Recorded = { readonly contract: Contract; readonly files: Readonly<Record<string, string>> };
+
+/** Nothing where nothing was recorded yet. */
+export const readRecorded = (folder: string): Recorded | undefined => {
+  const read = Object.values(FILES).map((file) => [file, readFile(join(folder, file))] as const);
+  const missing = read.flatMap(([file, text]) => (text === undefined ? [file] : []));
+  if (missing.length === read.length) return undefined;
+  if (missing.length > 0)
+    throw new StartRefused(`${join(folder, missing[0] ?? '')} is not there, and the others of the contract are: restore it.`);
+  const files = Object.fromEntries(read) as Record<string, string>;
+  const partOf = (file: string): unknown => parsed(join(folder, file), files[file] ?? '', JSON.parse);
+  parsed(join(folder, FILES.schema), files[FILES.schema] ?? '', parse);
+  return {
+    files,
+    contract: {
+      events: partOf(FILES.events),
+      operations: partOf(FILES.operations),
+      rights: partOf(FILES.rights),
+      schema: files[FILES.schema],
+    } as Contract,
+  };
+};
+
+export const writeRecorded = async (folder: string, contract: Contract, accepted: readonly Accepted[]): Promise<void> => {
+  await makeFolder(folder);
+  for (const [file, text] of Object.entries(filesOf(contract))) writeFileSync(join(folder, file), text);
+  if (accepted.length > 0) writeFileSync(join(folder, ACCEPTED), printedJson([...readAccepted(folder), ...accepted]));
+};
+
+const readAccepted = (folder: string): readonly Accepted[] => {
+  const path = join(folder, ACCEPTED);
+  const text = readFile(path);
+  return text === undefined ? [] : (parsed(path, text, JSON.parse) as readonly Accepted[]);
+};
+
+const readFile = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const parsed = (path: string, text: string, read: (text: string) => unknown): unknown => {
+  try {
+    return read(text);
+  } catch (cause) {
+    throw new StartRefused(`${path} cannot be read: take it from version control again.`, { cause });
+  }
+};

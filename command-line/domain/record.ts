@@ -1,0 +1,60 @@
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Command, Given } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
+import { CONTRACT_OPTION, readBoth, refusalOf, tell } from './check.ts';
+import { compareContracts } from './contract/compare.ts';
+import type { Finding } from './contract/finding.ts';
+import { type Accepted, writeRecorded } from './contract/recorded.ts';
+
+export const domainRecord: Command = {
+  name: 'domain record',
+  summary: 'Records the contract of the domain in files for version control; what breaks it only where it is accepted.',
+  positionals: [],
+  options: {
+    contract: CONTRACT_OPTION,
+    accept: {
+      type: 'string',
+      multiple: true,
+      placeholder: '<what>',
+      description: 'Lets a change through that breaks the contract, by the words under it, or all that begin with these.',
+    },
+    reason: { type: 'string', placeholder: '<why>', description: 'Why it is let through; it is kept with the contract.' },
+  },
+  examples: ['domain record', `domain record --accept 'event {change}' --reason 'Nobody but us reads it'`],
+  async run(given, terminal) {
+    const { folder, recorded, now } = readBoth(given, terminal);
+    const breaking = recorded ? compareContracts(recorded.contract, now).filter(({ weight }) => weight === 'breaks') : [];
+    const { accepted, left } = acceptance(given, breaking);
+    await tell(terminal, left);
+    if (left.length > 0) throw new StartRefused(`${refusalOf(left.length, folder)}\nNothing was recorded.`);
+    await writeRecorded(folder, now, accepted);
+    const counts = [
+      `${Object.keys(now.events).length} types of events`,
+      `${Object.keys(now.operations.operations).length} operations`,
+      `${Object.keys(now.rights.rights).length} rights`,
+    ];
+    await terminal.write(`${folder} records ${counts.join(', ')} and the GraphQL schema.`);
+  },
+};
+
+type Acceptance = { readonly accepted: readonly Accepted[]; readonly left: readonly Finding[] };
+
+const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance => {
+  const wanted = values.get('accept') ?? [];
+  const [reason] = values.get('reason') ?? [];
+  if (wanted.length > 0 && !reason?.trim()) throw new UsageError('--accept needs --reason: why it is let through');
+  const idle = wanted.find((each) => !breaking.some(({ what }) => isMeant(what, each)));
+  if (idle !== undefined)
+    throw new StartRefused(`Nothing that breaks the contract is called “${idle}”: npm run annals -- domain check lists it.`);
+  const isAccepted = ({ what }: Finding): boolean => wanted.some((each) => isMeant(what, each));
+  return {
+    accepted: breaking.filter(isAccepted).map(({ what, says }) => ({ what, says, reason: reason ?? '' })),
+    left: breaking.filter((finding) => !isAccepted(finding)),
+  };
+};
+
+/** By whole words: `event claim.paid` means all of it, and nothing of `event claim.paidBack`. */
+const isMeant = (what: string, accepted: string): boolean => {
+  const given = accepted.trim();
+  return what === given || [' ', '.', '('].some((end) => what.startsWith(given + end));
+};

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../command-line/program.ts';
+import { publishing } from './publishing.ts';
+
+test('the contract of publishing is recorded: if a difference is wanted, list it in CHANGELOG.md with the reason, and npm run contract:record', async () => {
+  const lines: string[] = [];
+  const exit = await runCommandLine(['domain', 'check', '--exact'], {
+    domain: publishing,
+    environment: {},
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void lines.push(line),
+  });
+  expect({ exit, said: lines.join('\n') }).toEqual({ exit: 0, said: 'The domain is as domain/contract records it.' });
+});
