@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: which tests run in which project.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what the compiler must refuse, and at which word.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its declaration.
 import { type FactAt, factsIn, resolve } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';

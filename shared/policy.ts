@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: who asks, and all questions of what they may.
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
 import { anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every file of the deployment is held against the settings and ports that are read here.
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every setting of the chart is held against what one build of it renders.
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

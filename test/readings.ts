@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one oracle: what anybody may read, computed a second time.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Expression } from '#kernel/conditions/expression.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every way in which a run ends is tried on the one dispatcher that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one set of clients that is made here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';

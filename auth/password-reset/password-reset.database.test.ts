@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one authorization server that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';

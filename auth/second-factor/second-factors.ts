@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the codes of a person, with their statements.
 import { randomInt } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because all kinds of records are tried on the one storage that is set up here.
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Over 200 lines, because all that holds for every write is tried on the one command side that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';

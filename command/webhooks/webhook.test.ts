@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what each command makes of each state.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one type: what an author may write of an aggregate.
 // What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
 import type { Asked, Condition } from './conditions.ts';
 import type { Choice, Field, Fields, Instant, List, Ref, States, ValueOf, ValuesOf } from './fields.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one reading: an aggregate as declared becomes a kind.
 import type * as z from 'zod';
 import { isNot, type RejectionCode } from '#shared/rejection.ts';
 import { StartRefused } from '#shared/start-refused.ts';

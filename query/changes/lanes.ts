@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the lanes in which streams are served, and how one moves on.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/log.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one stream that is set up here.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { Request } from 'express';

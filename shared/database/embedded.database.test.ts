@@ -1,3 +1,4 @@
+// Over 200 lines, because every end of a server is tried with the one program that is set up here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';

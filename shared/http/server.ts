@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the life of a server, from listening to the last answer.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';

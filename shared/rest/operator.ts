@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what operators see and ask for, with its schemas.
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { report } from '#shared/audit/verification-report.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one contract, which every event log passes whole.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';

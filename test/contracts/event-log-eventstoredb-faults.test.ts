@@ -1,3 +1,4 @@
+// Over 200 lines, because every fault is tried on the one stand-in that is set up here.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every way of following is tried on the one stand-in that is set up here.
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one installation that is set up here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type AccountVisit,

@@ -1,3 +1,4 @@
+// Over 200 lines, because every gateway is tried on the one installation that is set up here.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

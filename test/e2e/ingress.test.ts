@@ -1,3 +1,4 @@
+// Over 200 lines, because every rule of the ingress is tried on the one nginx that is started here.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';

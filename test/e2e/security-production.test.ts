@@ -1,3 +1,4 @@
+// Over 200 lines, because every case goes through the one installation that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';

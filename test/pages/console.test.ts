@@ -1,3 +1,4 @@
+// Over 200 lines, because every page is looked at in the one installation that is set up here.
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

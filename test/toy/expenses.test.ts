@@ -1,3 +1,4 @@
+// Over 200 lines, because every surface is tried on the one toy domain that is started here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Followed, follow } from '../engines/event-source.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every surface is tried on the one toy domain that is started here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAnnals } from '../annals-process.ts';

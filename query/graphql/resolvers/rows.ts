@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how rows, lists of them and their counts become SQL.
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one walk over a query: whose answer is the same for whom.
 import {
   type DocumentNode,
   type GraphQLNamedType,

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one adapter.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Context,
