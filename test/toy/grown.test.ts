@@ -93,7 +93,7 @@ test('events of before fields were added are read with null or the default, and 
   const told = () => sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
   expect(await until(told, (types) => types.includes('ticket.changed'))).not.toContain('note.written');
   // Decided on what was upcast: the same changes nothing.
-  await session.write('PATCH', `/visits/${visits.kept}`, { token: carla.token, type: merge, body: { hours: 3 } });
+  await session.write('PATCH', `/visits/${visits.kept}`, { token, type: merge, body: { hours: 3 } });
   const { body: latest } = await session.read<History>(`/visits/${visits.kept}/history`, { token });
   expect(latest).toEqual(visited);
   expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
