@@ -29,3 +29,23 @@ test('the tables are others once a sum is one of something else', async () => {
   const [one, other, same] = all.map(({ fingerprint }) => fingerprint);
   expect([one === other, one === same]).toEqual([false, true]);
 });
+
+test('the tables are to be made anew once an event has another version, though they look the same', async () => {
+  const base = domain({ name: 'tried', roles: ['clerk'] });
+  const priced = (versions: object) =>
+    assemble(base, [
+      base.aggregate('note', {
+        fields: { price: integer(1, 9) },
+        events: { made: { creates: ['price'], ...versions } },
+        commands: { make: { emits: 'made' } },
+        rights: { read: { anyone: true } },
+      } as never),
+    ] as never);
+  const inCents = { version: 2, upcast: { 1: ({ price }: { price: number }) => ({ price: price * 100 }) } };
+  const [one, other, same] = await Promise.all([{}, inCents, { version: 1 }].map((each) => readDefinition(tablesOf(priced(each)))));
+  expect([one?.fingerprint === other?.fingerprint, one?.fingerprint === same?.fingerprint, one?.tables === other?.tables]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});

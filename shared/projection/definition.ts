@@ -8,7 +8,7 @@ import { keptDigestOf } from './kept-digest.ts';
 export type Definition = {
   readonly tables: string;
   readonly indexes: readonly string[];
-  /** Differs where the tables do: a read model of another definition cannot be written by this release. */
+  /** Differs where the tables do, or the versions of what they are made of: a read model of another definition cannot be written by this release. */
   readonly fingerprint: string;
 };
 
@@ -30,12 +30,16 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const sums = tables.all.flatMap(({ items }) =>
     items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
   );
+  // Rows of before are what the former version said.
+  const versions = tables.all.flatMap(({ aggregate }) =>
+    Object.values(aggregate?.events ?? {}).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
+  );
   const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
-      .update([...statements, ...keptDigestOf(tables), ...sums].join(';').replaceAll(/\s+/g, ' '))
+      .update([...statements, ...keptDigestOf(tables), ...sums, ...versions].join(';').replaceAll(/\s+/g, ' '))
       .digest('base64url'),
   };
 };

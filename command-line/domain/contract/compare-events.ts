@@ -53,7 +53,12 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
       found.push(breaks(`event ${type} sets ${field}`, `It set ${field} to ${show(value)}, and does not any more.`, ANOTHER));
   for (const [field, value] of Object.entries(does))
     if (!(field in did))
-      found.push(warns(`event ${type} sets ${field}`, `It sets ${field} to ${show(value)}, also where it was recorded before.`));
+      found.push(
+        warns(
+          `event ${type} sets ${field}`,
+          `It sets ${field} to ${show(value)}, also where it was recorded before: rebuild the read model.`,
+        ),
+      );
   return found;
 };
 
