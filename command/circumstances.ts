@@ -2,6 +2,7 @@ import { v5, v7 } from 'uuid';
 import type { EventId } from '#shared/brands.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import type { Caller } from '#shared/policy.ts';
 
 /** What a command comes with, beyond its content. */
 export type Circumstances = {
@@ -13,6 +14,9 @@ export type Circumstances = {
   /** Whether the command may have been carried out already, before a crash. */
   readonly mayBeRepeat: boolean;
 };
+
+/** By whom a command was sent, and with what. */
+export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 
 /** The ids that a command gives to what it makes. */
 export type CommandIds = {

@@ -9,7 +9,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import { admitByScope, authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
-import type { Circumstances } from './circumstances.ts';
+import type { Sent } from './circumstances.ts';
 import type { Executor } from './execute.ts';
 import type { States } from './states.ts';
 import type { EmailClaims } from './users/email-claims.ts';
@@ -41,8 +41,6 @@ export type AnyHandler = {
 export type Revealed = Pick<CommandResult, 'secret' | 'eventId' | 'withheld' | 'itemId'>;
 
 export type HandlersOf<Type extends KernelCommandType> = { readonly [Each in Type]: Handler<Each> };
-
-export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 
 export type HandlerDependencies = {
   readonly domain: Domain;

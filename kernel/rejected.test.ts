@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** A declaration that compiles. Each wrong one is this, with one thing replaced. */
 const RIGHT = `import { integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
-import { assemble } from '${ROOT}/kernel/registry/registry.ts';
+import { assemble } from '${ROOT}/kernel/registry/assemble.ts';
 import { article } from '${ROOT}/domain/article.ts';
 import * as base from '${ROOT}/domain/base.ts';
 

@@ -60,6 +60,28 @@ test('the demo is reached by no declaration', () => {
 });
 
 test.each([
+  ['values', `import { y } from './y.ts';`],
+  ['types', `import type { Y } from './y.ts';`],
+  ['types beside values', `import { type Y, z } from './z.ts';`],
+  ['the type of a module', `type Y = typeof import('./y.ts');`],
+  ['types that are passed on', `export type { Y } from './y.ts';`],
+])('a circle of %s is found', (_, source) => {
+  const others = ['y', 'z'].map(
+    (name) => [`query/${name}.ts`, `import type { X } from '#shared/w.ts';\nimport type { X } from './x.ts';`] as const,
+  );
+  const [circle, ...more] = check(['query/x.ts', source], ...others);
+  expect(circle).toMatch(/^query\/x\.ts imports query\/[yz]\.ts imports query\/x\.ts: files import each other in no circle/);
+  expect(more).toEqual([]);
+});
+
+test('a circle by way of a third file is found once', () => {
+  const files = ['x', 'y', 'z'].map((name, at) => [`shared/${name}.ts`, `import type { T } from '#shared/${'yzx'[at]}.ts';`] as const);
+  expect(check(...files)).toEqual([
+    'shared/x.ts imports shared/y.ts imports shared/z.ts imports shared/x.ts: files import each other in no circle, not even for types.',
+  ]);
+});
+
+test.each([
   ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['I/O in the demo of the domain', 'domain/demo/x.ts', `import net from 'node:net';`],

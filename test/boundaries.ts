@@ -38,8 +38,10 @@ const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fa
 const DECIDER = /^export const \w+: Decider</m;
 
 /** Everything that breaks a rule, one sentence each. */
-export const findViolations = (sources: Sources): string[] =>
-  [...sources.keys()].filter(isBound).flatMap((path) => violationsOf(path, sources));
+export const findViolations = (sources: Sources): string[] => {
+  const bound = [...sources.keys()].filter(isBound);
+  return [...bound.flatMap((path) => violationsOf(path, sources)), ...circlesAmong(bound, sources)];
+};
 
 /** Tests may import anything, and so may what composes: `main.ts` and `annals.ts` at the root, the command line, and the audit. */
 const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
@@ -97,6 +99,30 @@ const impurities = (start: string, sources: Sources): string[] => {
     }
   }
   return [...found];
+};
+
+/** Types count as well: files that need each other's cannot be understood one by one. */
+const circlesAmong = (paths: readonly string[], sources: Sources): string[] => {
+  const targets = new Map(
+    paths.map((path) => [path, importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => localTarget(path, specifier) ?? [])]),
+  );
+  const named = new Set<string>();
+  return paths.flatMap((path) => {
+    const circle = named.has(path) ? undefined : circleFrom(path, targets);
+    for (const each of circle ?? []) named.add(each);
+    return circle ? [`${circle.join(' imports ')}: files import each other in no circle, not even for types.`] : [];
+  });
+};
+
+/** The shortest way along imports from a file to itself. */
+const circleFrom = (start: string, targets: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined => {
+  const ways = new Map<string, readonly string[]>([[start, [start]]]);
+  for (const [path, way] of ways)
+    for (const target of targets.get(path) ?? []) {
+      if (target === start) return [...way, start];
+      if (!ways.has(target)) ways.set(target, [...way, target]);
+    }
+  return undefined;
 };
 
 const localTarget = (path: string, specifier: string): string | undefined => {

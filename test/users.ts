@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
-import type { AggregateState } from '#kernel/decide/evolve.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import type { Role } from '#shared/events/fields.ts';

@@ -1,8 +1,10 @@
-import { ABSENT, type AggregateState, type Evolve, evolveOf, type Happened } from '#kernel/decide/evolve.ts';
+import { type Evolve, evolveOf } from '#kernel/decide/evolve.ts';
+import { ABSENT, type AggregateState, type Happened } from '#kernel/decide/state.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import { type PresentWebhook, webhook } from '../../command/webhooks/webhook.ts';
+import type { PresentWebhook } from '../../command/webhooks/state.ts';
+import { webhook } from '../../command/webhooks/webhook.ts';
 
 /** A decider without its decisions, for the events of one kind of stream. */
 type Folding = { readonly initial: unknown; evolve(state: unknown, event: unknown): unknown };

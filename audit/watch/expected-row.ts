@@ -1,11 +1,11 @@
-import type { AggregateState } from '#kernel/decide/evolve.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
-import type { WebhookState } from '../../command/webhooks/webhook.ts';
+import type { WebhookState } from '../../command/webhooks/state.ts';
 import type { KindState } from '../verify/deciders.ts';
 
 /** What a row must say, as far as a decider knows it; nothing where there must be no row. */

@@ -1,12 +1,13 @@
 // One table of changes, with what is said of each: longer than a screen, because its lines are read beside each other.
+
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import type { Fields } from '#kernel/declare/fields.ts';
-import { choice, integer, line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble, type Domain } from '#kernel/registry/registry.ts';
+import { choice, type Fields, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { runCommandLine } from '../program.ts';
 

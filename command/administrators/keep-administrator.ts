@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AggregateState } from '#kernel/decide/evolve.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';

@@ -1,8 +1,8 @@
 import { isOfId, operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import type { AggregateState } from '#kernel/decide/evolve.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
@@ -10,7 +10,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
 import { tellsContent } from '../patch-content.ts';
 import { fieldRightsOf } from './field-rights.ts';
-import type { Asked, Handle, Parts } from './handle.ts';
+import type { Asked, Handle, Parts } from './parts.ts';
 import { patchesOf } from './patch.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 

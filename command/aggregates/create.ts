@@ -9,7 +9,7 @@ import { type Caller, may } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
-import type { Asked, Handle, Parts } from './handle.ts';
+import type { Asked, Handle, Parts } from './parts.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 
 /** Creates an aggregate, which belongs to whoever is named, or else to the caller. */

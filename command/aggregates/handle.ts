@@ -1,24 +1,17 @@
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { editOf, patchType } from '#kernel/decide/forms.ts';
-import type { Look } from '#kernel/decide/guards.ts';
-import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { admit } from '#shared/policy.ts';
-import type { AnyHandler, HandlerDependencies, Outcome, Sent } from '../handler.ts';
+import type { AnyHandler } from '../handler.ts';
 import { changing, patching } from './change.ts';
 import { creating } from './create.ts';
-import type { RulesOf } from './rules.ts';
-import { createSee, type See } from './seen.ts';
+import type { Handle, Parts } from './parts.ts';
+import { createSee } from './seen.ts';
 import { streamOf } from './target.ts';
 
-type Dependencies = Pick<HandlerDependencies, 'executor' | 'states' | 'log'> & { readonly domain: Domain; readonly rules: RulesOf };
-export type Parts = Dependencies & { readonly see: See };
-export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
-/** Of what is there, or is about to be, a right is asked. */
-export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: Look };
-
 /** The handlers of all commands to the aggregates of a domain, users among them. */
-export const aggregateHandlers = (dependencies: Dependencies): Readonly<Record<string, AnyHandler>> => {
+export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const parts = { ...dependencies, see: createSee(domain, states) };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));

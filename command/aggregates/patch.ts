@@ -1,5 +1,5 @@
-import type { AggregateState } from '#kernel/decide/evolve.ts';
 import { contentSchema } from '#kernel/decide/forms.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';

@@ -1,5 +1,5 @@
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Sent } from '../handler.ts';
+import type { Sent } from '../circumstances.ts';
 import type { Target } from './target.ts';
 
 /** What of an aggregate that the kernel declares only code can say. */

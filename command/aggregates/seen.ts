@@ -1,8 +1,8 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import type { Look } from '#kernel/decide/guards.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { States } from '../states.ts';

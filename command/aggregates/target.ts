@@ -1,12 +1,12 @@
-import type { AggregateState, Happened } from '#kernel/decide/evolve.ts';
 import type { Context, Look } from '#kernel/decide/guards.ts';
+import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { userIdOf } from '#shared/policy.ts';
+import type { Sent } from '../circumstances.ts';
 import type { Target as AnyTarget } from '../execute.ts';
-import type { Sent } from '../handler.ts';
 
 export type Target = AnyTarget<AggregateState, AnnalsEvent>;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, type NewEvent, NO_STREAM } from '#shared/event-log/event-log.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import type { AggregateState } from '#kernel/decide/evolve.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';

@@ -1,7 +1,7 @@
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/evolve.ts';
 import { findBy } from '#kernel/decide/guards.ts';
+import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf, type Moment, type Standing, standingsOf, stateAt } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';

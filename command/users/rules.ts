@@ -1,4 +1,4 @@
-import type { AggregateState } from '#kernel/decide/evolve.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { UserId } from '#shared/brands.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';

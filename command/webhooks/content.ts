@@ -4,7 +4,7 @@ import type { Json } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { areEqual } from '../json-patch.ts';
-import type { PresentWebhook } from './webhook.ts';
+import type { PresentWebhook } from './state.ts';
 
 /** What its owner can change. Without the owner's key nothing more can be sealed for them. */
 export const contentOf = (state: PresentWebhook): WebhookContent => {

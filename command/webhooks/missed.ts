@@ -4,10 +4,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { PresentWebhook, WebhookEvent } from './webhook.ts';
-
-/** From where on changes were not delivered that the owner did not forgo. It stays until they are replayed from there or further back. */
-export type Missed = EventOf<'webhook.disabled'>['data']['missed'];
+import type { Missed, PresentWebhook, WebhookEvent } from './state.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 /** What disabling depends on beside the command; `head` is a position in our log that it comes after. */

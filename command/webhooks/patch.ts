@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type EditWebhook, HIDDEN_VALUE, type PatchWebhook, type ReplaceWebhook, webhookFormsOf } from '#shared/commands/webhook.ts';
 import { changesByPatch } from '../patch-content.ts';
 import { contentOf } from './content.ts';
-import type { WebhookState } from './webhook.ts';
+import type { WebhookState } from './state.ts';
 
 const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/_links'] as const;
 

@@ -19,7 +19,8 @@ import {
   requestId,
   webhookId,
 } from '../../test/webhook-setting.ts';
-import { type WebhookCommand, type WebhookEvent, webhook } from './webhook.ts';
+import type { WebhookEvent } from './state.ts';
+import { type WebhookCommand, webhook } from './webhook.ts';
 
 describe('disabling', () => {
   test('by its owner, who misses nothing', () =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { PresentWebhook, WebhookEvent } from './webhook.ts';
+import type { PresentWebhook, WebhookEvent } from './state.ts';
 
 const SECRET_BYTES = 32;
 

@@ -28,7 +28,8 @@ import {
   rotated,
   webhookId,
 } from '../../test/webhook-setting.ts';
-import { type WebhookCommand, type WebhookEvent, webhook, webhookStream } from './webhook.ts';
+import type { WebhookEvent } from './state.ts';
+import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 
 test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));
 

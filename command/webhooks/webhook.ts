@@ -10,49 +10,17 @@ import type {
   ReplaceWebhook,
   RotateWebhookSecret,
   TestWebhook,
-  WebhookContent,
 } from '#shared/commands/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
-import { type Disabled, disable, type Missed, type Replay, replay } from './missed.ts';
+import { type Disabled, disable, type Replay, replay } from './missed.ts';
 import { OLD_SECRETS_MAX, rotate } from './secrets.ts';
+import type { PresentWebhook, WebhookEvent, WebhookState } from './state.ts';
 
 export const webhookStream = (id: WebhookId): StreamName => streamName('webhook', id);
-
-export type WebhookEvent = EventOf<
-  | 'webhook.registered'
-  | 'webhook.changed'
-  | 'webhook.secret_rotated'
-  | 'webhook.enabled'
-  | 'webhook.disabled'
-  | 'webhook.deleted'
-  | 'webhook.test_requested'
-  | 'webhook.replay_requested'
-  | 'webhook.redelivery_requested'
-  | 'webhook.redrive_requested'
->;
-
-export type WebhookState = { readonly status: 'absent' } | PresentWebhook | { readonly status: 'deleted'; readonly ownerId: UserId };
-
-/** What is personal is `null` once the owner's key was destroyed. */
-export type PresentWebhook = Readonly<Omit<WebhookContent, 'url' | 'headers'>> & {
-  readonly status: 'enabled' | 'disabled';
-  readonly disabledReason: DisabledReason | null;
-  readonly ownerId: UserId;
-  readonly scopes: readonly string[];
-  readonly url: string | null;
-  readonly headers: WebhookContent['headers'] | null;
-  readonly secret: string | null;
-  /** When those before it end, in order. */
-  readonly oldSecretsEnd: readonly string[];
-  readonly missed: Missed;
-  /** The id of the latest request, so that repeating that one changes nothing. */
-  readonly requestId: string | null;
-};
 
 export type WebhookCommand =
   | (RegisterWebhook & { readonly webhookId: WebhookId; readonly ownerId: UserId; readonly secret: string; readonly scopes: Scopes })

@@ -3,6 +3,7 @@ import { type Random, randomFrom } from '#kernel/demo/random.ts';
 import { EDITORS, type Name, READERS, WRITERS } from './people.ts';
 import { NUISANCES, REMARKS, SEQUELS } from './remarks.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';
+import { SUBJECTS_FROM_ELSEWHERE } from './subjects-from-elsewhere.ts';
 
 export type PlannedComment = {
   /** A place among the people, as all authors are. */
@@ -38,7 +39,7 @@ const READERS_COUNT = 9;
 export const planDemo = (seed: number, articlesCount: number): MagazinePlan => {
   const random = randomFrom(seed);
   const people = planPeople(random, seed);
-  const subjects = random.shuffled(SUBJECTS);
+  const subjects = random.shuffled([...SUBJECTS, ...SUBJECTS_FROM_ELSEWHERE]);
   const articles = Array.from({ length: articlesCount }, (_, index) => planArticle(random, subjects, index));
   return { people, articles };
 };

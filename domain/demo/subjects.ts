@@ -1,5 +1,3 @@
-import { SUBJECTS_FROM_ELSEWHERE } from './subjects-from-elsewhere.ts';
-
 /** What an article of the demo is about: as it is first written, and what a second look makes of it. */
 export type Subject = {
   readonly title: string;
@@ -155,5 +153,4 @@ export const SUBJECTS: readonly Subject[] = [
     ],
     afterthought: 'The second arrow has since been removed, and the first one points at nothing with great conviction.',
   },
-  ...SUBJECTS_FROM_ELSEWHERE,
 ];

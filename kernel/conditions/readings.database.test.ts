@@ -2,7 +2,7 @@ import { choice, flag, instant, integer, line, ref, states } from '#kernel/decla
 import { describeReadings } from '../../test/readings.ts';
 import { describeTold } from '../../test/told.ts';
 import { domain } from '../declare/domain.ts';
-import { assemble } from '../registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 
 /** Every part that a condition can have, with what is null, absent or ended along paths of two references. */
 const base = domain({ name: 'conditions', roles: ['clerk', 'approver', 'auditor'] });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
 import { flag, integer, line, list, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 import { rightOf } from './rights.ts';
 import { conditionWords, deedOf, wordsOf } from './words.ts';
 

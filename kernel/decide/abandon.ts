@@ -1,5 +1,5 @@
 import type { Kind } from '../registry/registry.ts';
-import type { AggregateState, Happened } from './evolve.ts';
+import type { AggregateState, Happened } from './state.ts';
 
 type Abandoned = { readonly field: string; readonly id: number; readonly claim: string };
 

@@ -2,9 +2,10 @@ import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { capital, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
-import type { AggregateState, Evolve, Happened, Present } from './evolve.ts';
+import type { Evolve } from './evolve.ts';
 import { type Context, guardOf, invariantOf } from './guards.ts';
 import { itemDraftOf } from './items.ts';
+import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
 /** A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and the owner. */

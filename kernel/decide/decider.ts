@@ -1,7 +1,8 @@
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Command, decisionsOf } from './decide.ts';
-import { ABSENT, type AggregateState, type Evolve, evolveOf, type Happened } from './evolve.ts';
+import { type Evolve, evolveOf } from './evolve.ts';
 import { type Context, lookNowhere } from './guards.ts';
+import { ABSENT, type AggregateState, type Happened } from './state.ts';
 
 /** The rules of one kind of aggregate. */
 export type KindDecider = {

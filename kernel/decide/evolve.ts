@@ -2,33 +2,10 @@ import type { Actor } from '#shared/events/metadata.ts';
 import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind, Row } from '../registry/registry.ts';
 import { itemFoldOf, withoutItems } from './items.ts';
+import type { AggregateState, Happened } from './state.ts';
 import { lostUploadsOf } from './uploads.ts';
 
-/** What the events of an aggregate add up to. */
-export type AggregateState =
-  | ({ readonly status: 'absent' } & Abandoned)
-  | Present
-  /** Keeps what it belonged to, because rights depend on it even when nothing is left to do. */
-  | { readonly status: 'ended'; readonly fields: Row };
-
-/** The latest claim of a unique value that was given up: of what was not there yet, it has spent the id. */
-type Abandoned = { readonly abandoned?: string };
-
-export type Present = Abandoned & {
-  readonly status: 'present';
-  /** With the id. */
-  readonly fields: Row;
-  /** Each with a line break, in one text, by whose length the state weighs. */
-  readonly lostUploads: string;
-  /** The highest number that an item was given, by the lists whose items have numbers: none is given again. */
-  readonly numbers?: Readonly<Record<string, number>>;
-};
-
-/** As it was decided, and as it was recorded. */
-export type Happened = { readonly type: string; readonly data: Row; readonly metadata?: { readonly at: string; readonly actor: Actor } };
 export type Evolve = (state: AggregateState, event: Happened) => AggregateState;
-
-export const ABSENT: AggregateState = { status: 'absent' };
 
 /** The fold of an aggregate, compiled from the effects of its events. Pure. */
 export const evolveOf = (kind: Kind): Evolve => {

@@ -4,7 +4,7 @@ import { wire } from '../registry/names.ts';
 import type { Domain, Row } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
 import { deciderOf } from './decider.ts';
-import { ABSENT, type AggregateState } from './evolve.ts';
+import { ABSENT, type AggregateState } from './state.ts';
 
 /** Of every aggregate in the tests, and of the user who is the owner. */
 export const ID = 8;

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { domain } from '../declare/domain.ts';
 import { integer, line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 import { OWNER, rulesOf } from './given.ts';
 
 const base = domain({ name: 'orders', roles: ['buyer'] });

@@ -4,7 +4,7 @@ import { type Find, type Holds, holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
-import { ABSENT, type AggregateState } from './evolve.ts';
+import { ABSENT, type AggregateState } from './state.ts';
 
 /** The states of what references lead to, as they were seen just before. */
 export type Look = (kind: string, id: unknown) => AggregateState;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { claim, expenses } from '../../test/toy/expenses.ts';
-import { ABSENT, evolveOf, type Happened } from './evolve.ts';
+import { evolveOf } from './evolve.ts';
 import { ID, OWNER, rulesOf } from './given.ts';
 import { itemsOf } from './items.ts';
+import { ABSENT, type Happened } from './state.ts';
 
 const { given } = rulesOf(expenses);
 const drafted = ['drafted', { purpose: 'Strasbourg' }] as const;

@@ -2,8 +2,8 @@ import { exists, isFull, notFound, Rejection } from '#shared/rejection.ts';
 import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
-import type { Present } from './evolve.ts';
 import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';
+import type { Present } from './state.ts';
 
 /** As decisions and conditions see it, with its key under its name too. */
 export type Item = Row & { readonly id: number | string; readonly rank?: string };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 import { membershipsOf } from './memberships.ts';
 
 const shown = (domain: Parameters<typeof membershipsOf>[0]) =>

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventId } from '#shared/brands.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { deciderOf } from './decider.ts';
-import type { Happened } from './evolve.ts';
-import { ABSENT } from './evolve.ts';
+import { ABSENT, type Happened } from './state.ts';
 import { type Moment, standingsOf, stateAt } from './timers.ts';
 
 const { request } = requests.kinds;

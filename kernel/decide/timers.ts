@@ -2,7 +2,7 @@ import type { EventId } from '#shared/brands.ts';
 import { and, type Expression, negate, resolve } from '../conditions/expression.ts';
 import { type Holds, holdsOf } from '../conditions/holds.ts';
 import type { Domain, Kind, TimerInfo } from '../registry/registry.ts';
-import { ABSENT, type AggregateState } from './evolve.ts';
+import { ABSENT, type AggregateState } from './state.ts';
 
 /** An event of an aggregate, when it happened, and what it left behind. */
 export type Moment = { readonly id: EventId; readonly type: string; readonly atMs: number; readonly state: AggregateState };

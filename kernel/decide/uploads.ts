@@ -1,7 +1,7 @@
 import { isUploadOf, isUploadPath } from '#shared/blobs/upload-name.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { EventInfo, Kind, Row } from '../registry/registry.ts';
-import type { Present } from './evolve.ts';
+import type { Present } from './state.ts';
 
 /**
  * An upload belongs to its item, so that no other may name it, and never comes back once lost. Its file is removed then.

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { upcast } from '#shared/events/upcast.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, states } from '../declare/fields.ts';
-import { assemble } from '../registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 import { definitionsOf } from './definitions.ts';
 
 const versions = {

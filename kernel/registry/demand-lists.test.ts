@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one table: what is refused of lists, with the sentence of each.
+
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { type Field, type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';
-import { assemble } from './registry.ts';
+import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;

@@ -6,8 +6,8 @@ import { PAGE_PATHS } from '../../auth/pages/page-paths.ts';
 import { ROUTES } from '../../auth/provider/configuration.ts';
 import { domain } from '../declare/domain.ts';
 import { choice, type Fields, integer, line, ref } from '../declare/fields.ts';
+import { assemble } from './assemble.ts';
 import { TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
-import { assemble } from './registry.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;

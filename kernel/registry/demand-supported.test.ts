@@ -5,7 +5,7 @@ import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { date, type Fields, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { assemble } from './registry.ts';
+import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;

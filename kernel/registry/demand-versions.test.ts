@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
 import { line } from '../declare/fields.ts';
-import { assemble } from './registry.ts';
+import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'office', roles: ['clerk'] });
 const same = (data: object) => data;

@@ -12,7 +12,8 @@ import { domain } from '../declare/domain.ts';
 import { line, ref } from '../declare/fields.ts';
 import { definitionOf } from '../rows/definition.ts';
 import { tableOf } from '../rows/table.ts';
-import { assemble, type Kind } from './registry.ts';
+import { assemble } from './assemble.ts';
+import type { Kind } from './registry.ts';
 
 const base = domain({ name: 'orders', roles: ['buyer'] });
 const { aggregate, user } = base;

@@ -1,19 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
-import { membershipsOf } from '../decide/memberships.ts';
-import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
-import { definitionsOf } from '../events/definitions.ts';
-import { aggregateOperations } from '../rest/operations.ts';
-import { tableOf } from '../rows/table.ts';
-import { visibilityOf } from '../visibility/visibility.ts';
-import { demandLists } from './demand-lists.ts';
-import { demandNames, demandRoles } from './demand-names.ts';
-import { demandReactions } from './demand-reactions.ts';
-import { demandSupported } from './demand-supported.ts';
-import { demandVersions } from './demand-versions.ts';
-import { kindOf } from './kind-of.ts';
 
 /** The declaration as interpreters read it: every name derived once, every reference resolved. */
 export type Defs = Readonly<Record<string, FieldDef>>;
@@ -132,43 +120,4 @@ export type Domain = {
   /** What people become who create an account for themselves, unless the operator says otherwise. */
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
-};
-
-type Base = { readonly name: string; readonly roles: readonly string[]; readonly signUp: string; readonly user: AnyAggregate };
-/** References by name must lead to an aggregate that is there. */
-type Later<A> = A extends { readonly fields: infer F }
-  ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
-  : never;
-type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[number]['kind']>] extends [never]
-  ? unknown
-  : {
-      readonly 'refers to an aggregate that is not in the domain': Exclude<Later<A[number]>, A[number]['kind']>;
-    };
-
-/** What no interpreter can read is refused here, where its author looks, and not once a process has begun to start. */
-const demandCompiles = (domain: Domain): void => {
-  visibilityOf(domain);
-  membershipsOf(domain);
-  for (const kind of Object.values(domain.kinds)) tableOf(kind);
-  definitionsOf(domain);
-  aggregateOperations(domain);
-};
-
-/** The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the place and the way out. */
-export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
-  demandRoles(base.roles);
-  const kinds = [base.user, ...aggregates].map(kindOf);
-  demandSupported(kinds);
-  demandVersions(kinds);
-  demandNames(kinds);
-  const domain = {
-    name: base.name,
-    roles: ['anonymous', ...base.roles, 'admin'],
-    signUp: base.signUp,
-    kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
-  };
-  demandLists(domain);
-  demandReactions(domain);
-  demandCompiles(domain);
-  return domain;
 };

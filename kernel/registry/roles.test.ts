@@ -4,7 +4,7 @@ import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { domain } from '../declare/domain.ts';
-import { assemble } from './registry.ts';
+import { assemble } from './assemble.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';
 
 const school = assemble(domain({ name: 'school', roles: ['pupil', 'teacher'], means: { teacher: 'Plans lessons.' } }), []);

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { editOf } from '#kernel/decide/forms.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, integer, line, picture, prose, ref, states } from '#kernel/declare/fields.ts';
-import { assemble, type Kind } from '#kernel/registry/registry.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import { assemble } from '../registry/assemble.ts';
 import { examplesOfKind } from './examples.ts';
 import { aggregateOperations } from './operations.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
+import { assemble } from '../registry/assemble.ts';
 import { visibilityOf } from './visibility.ts';
 
 /** Users with a field of the domain that fewer may read, whose name ends as ids do. */

@@ -2,7 +2,7 @@ import { printSchema } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';

@@ -3,7 +3,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { resourceIn } from './rows.ts';
 

@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import { visibleText } from '#kernel/declare/values.ts';
+import { token, visibleText } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';
-import { checkTogether } from './client-rules.ts';
-import { publicJwks } from './public-jwks.ts';
-import { redirectUri } from './redirect-uri.ts';
+import { areNative, redirectUri } from './redirect-uri.ts';
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'] as const;
 
@@ -103,3 +101,96 @@ export const clientSettingsOf = (domain: Domain): Settings & { readonly ClientSe
 export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {
   error: 'Must be 3 to 63 of a–z, 0–9 and the hyphen, which neither begins nor ends it.',
 });
+
+type Rule = readonly [field: keyof ClientSettings, isBroken: (client: ClientSettings) => boolean, message: string];
+
+const has = (grant: ClientSettings['grantTypes'][number]) => (client: ClientSettings) => client.grantTypes.includes(grant);
+const code = has('authorization_code');
+const device = has('urn:ietf:params:oauth:grant-type:device_code');
+const service = has('client_credentials');
+const uses =
+  (...methods: readonly AuthMethod[]) =>
+  ({ tokenEndpointAuthMethod }: ClientSettings) =>
+    methods.includes(tokenEndpointAuthMethod);
+
+/** What of a client must fit together. */
+const RULES: readonly Rule[] = [
+  ['redirectUris', (client) => code(client) && client.redirectUris.length === 0, 'The authorization code needs somewhere to go.'],
+  ['redirectUris', (client) => !code(client) && client.redirectUris.length > 0, 'Only the authorization code is redirected.'],
+  [
+    'redirectUris',
+    ({ redirectUris }) => redirectUris.some((uri) => !/^https?:/.test(uri)) && !areNative(redirectUris),
+    'A scheme of one’s own does not go with https on this very machine.',
+  ],
+  [
+    'postLogoutRedirectUris',
+    (client) => !code(client) && client.postLogoutRedirectUris.length > 0,
+    'Nobody signs out where nobody signs in.',
+  ],
+  [
+    'grantTypes',
+    (client) => has('refresh_token')(client) && !code(client) && !device(client),
+    'Only a grant by a person can be refreshed.',
+  ],
+  ['tokenEndpointAuthMethod', (client) => service(client) && uses('none')(client), 'A client that acts for itself must prove who it is.'],
+  [
+    'scopes',
+    (client) => client.scopes.includes('offline_access') && !has('refresh_token')(client),
+    'offline_access needs the grant refresh_token.',
+  ],
+  ['defaultScopes', ({ defaultScopes, scopes }) => defaultScopes.some((scope) => !scopes.includes(scope)), 'Must be among the scopes.'],
+  [
+    'jwks',
+    (client) => uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks === null,
+    'This way of proving who it is needs keys.',
+  ],
+  ['jwks', (client) => !uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks !== null, 'No keys are used.'],
+  [
+    'tlsClientAuthSubject',
+    (client) => uses('tls_client_auth')(client) && client.tlsClientAuthSubject === null,
+    'The subject of its certificate is needed.',
+  ],
+  [
+    'tlsClientAuthSubject',
+    (client) => !uses('tls_client_auth')(client) && client.tlsClientAuthSubject !== null,
+    'No certificate authority is used.',
+  ],
+  [
+    'serviceAccountRole',
+    (client) => !service(client) && client.serviceAccountRole !== undefined,
+    'Only client_credentials has a service account.',
+  ],
+];
+
+export const checkTogether = (client: ClientSettings, context: z.RefinementCtx): void => {
+  for (const [field, isBroken, message] of RULES) if (isBroken(client)) context.addIssue({ code: 'custom', path: [field], message });
+};
+
+const KEYS_MAX = 10;
+const KEY_CHARACTERS_MAX = 2_000;
+
+const base64url = z
+  .string()
+  .regex(/^[\w-]+$/)
+  .max(KEY_CHARACTERS_MAX);
+const commonMembers = {
+  kid: token.optional(),
+  use: z.literal('sig').optional(),
+  alg: token.max(20).optional(),
+  x5c: z.array(z.base64().max(10_000)).max(5).optional(),
+};
+
+/** Strict, so that a private key is refused rather than kept, and so is a shared secret. */
+const publicJwk = z.discriminatedUnion('kty', [
+  z.strictObject({ kty: z.literal('EC'), crv: z.enum(['P-256', 'P-384', 'P-521']), x: base64url, y: base64url, ...commonMembers }),
+  z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: base64url, ...commonMembers }),
+  z.strictObject({
+    kty: z.literal('RSA'),
+    n: base64url.min(342, { error: 'Must have at least 2048 bits.' }),
+    e: base64url,
+    ...commonMembers,
+  }),
+]);
+
+/** The public keys by which a client proves who it is; by value, because an address would make us fetch from anywhere. */
+const publicJwks = z.strictObject({ keys: z.array(publicJwk).min(1).max(KEYS_MAX) });

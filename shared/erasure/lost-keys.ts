@@ -2,7 +2,7 @@ import { readBetween } from '#shared/audit/chain-at.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { subjectOf } from '#shared/events/decode.ts';
+import { subjectOf } from '#shared/events/codec.ts';
 import { hasLivingKey, selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { ErasureList } from './erasure-list.ts';

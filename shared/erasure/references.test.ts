@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, prose, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import { endingWith, erasedIn, stayingWithout } from './references.ts';
 
 const base = domain({ name: 'office', roles: ['clerk'] });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, list } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { readDefinition } from './definition.ts';
 

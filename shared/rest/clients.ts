@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { checkTogether } from '#shared/clients/client-rules.ts';
-import { clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
+import { checkTogether, clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain of one release, and of the next, which knows more of its users and of its tickets, has notes, and counts visits in hours. */
 const first = domain({ name: 'desk', roles: ['customer'] });

@@ -1,5 +1,4 @@
 import type { Caller } from '#shared/policy.ts';
-import { Sql } from './sql.ts';
 
 /** What a statement's values are taken from: all that differs between two runs of one plan. */
 export type Inputs = {
@@ -21,5 +20,3 @@ export type Parameter = {
   /** Whether its value is words to look for, which run apart from all else. */
   readonly isSearch?: boolean;
 };
-
-export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql => Sql.parameter({ type, read });

@@ -5,8 +5,8 @@ import { type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.t
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Operation, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
-import { type Parameter, parameter } from './parameter.ts';
-import { literal, Sql, sql } from './sql.ts';
+import type { Parameter } from './parameter.ts';
+import { literal, parameter, Sql, sql } from './sql.ts';
 
 /** What a caller may read, as conditions on rows. The rights are parameters, so that one prepared statement serves every caller. */
 export type Readable = {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { concatenated, objectJson } from './json.ts';
-import { parameter } from './parameter.ts';
-import { literal, render, sql } from './sql.ts';
+import { literal, parameter, render, sql } from './sql.ts';
 
 it('quotes literals, whatever they hold', () => {
   expect(render(sql`select ${literal("it's '; drop table users; -- \\")}`).text).toBe("select 'it''s ''; drop table users; -- \\'");

@@ -37,6 +37,8 @@ export class Sql {
 
 export const { template: sql, literal } = Sql;
 
+export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql => Sql.parameter({ type, read });
+
 export const joined = ([first, ...others]: readonly Sql[], separator: Sql): Sql =>
   others.reduce((before, piece) => sql`${before}${separator}${piece}`, first ?? sql``);
 

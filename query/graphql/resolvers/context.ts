@@ -10,6 +10,7 @@ import type { Searches } from '../../searches.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 import type { Loaders } from './loaders.ts';
+import type { Row } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
 
 /** What the resolvers of one request share. */
@@ -39,6 +40,9 @@ export type Context = {
   /** Signs addresses of pictures. */
   readonly uploadKey: Buffer;
 };
+
+/** A row as of then, and in which what it leads to is read. */
+export type PastRow = Row & { readonly asOf: Context };
 
 /** Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the answer. */
 export type Resolver = (parent: never, args: Readonly<Record<string, unknown>>, context: Context, key: string) => unknown;

@@ -12,7 +12,7 @@ import type { Execute } from '../execute.ts';
 import { federationOf } from '../federation/entities.ts';
 import { subscriptionOf } from '../subscriptions/resolvers.ts';
 import { createCommits } from './commits.ts';
-import type { Context, Resolver } from './context.ts';
+import type { Context, PastRow, Resolver } from './context.ts';
 import { asksForCursor, readCursor } from './cursor.ts';
 import { resolversOf } from './kinds.ts';
 import { createLoaders } from './loaders.ts';
@@ -114,6 +114,6 @@ const fieldResolverOf =
   };
 
 /** Whatever is asked of what was, is asked as of then. */
-const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<Row> | undefined)?.asOf ?? context;
+const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<PastRow> | undefined)?.asOf ?? context;
 
 const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;

@@ -8,7 +8,7 @@ import { isAuditor } from '../../as-of/items.ts';
 import { listedThen, webhooksThen } from '../../as-of/listed.ts';
 import type { Past } from '../../as-of/past.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
-import type { Context } from './context.ts';
+import type { Context, PastRow } from './context.ts';
 import { type Loaders, resourceOfRow } from './loaders.ts';
 import { type Asked, type ListOf, listingsOf, type Row } from './rows.ts';
 
@@ -27,7 +27,7 @@ type Options = {
 export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Options): Loaders => {
   const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
-  const rowOf = (type: string, row: object): Row => ({ ...row, __typename: type, asOf: asOf() }) as unknown as Row;
+  const rowOf = (type: string, row: object): PastRow => ({ ...row, __typename: type, asOf: asOf() }) as unknown as PastRow;
   const find: Loaders['find'] = async (type, id) => {
     const row = await past.row<object>(listings.of(type).kind, id);
     return row && rowOf(type, row);

@@ -8,7 +8,6 @@ import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { webhookColumnsOf } from '../../webhooks/statements.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
-import type { Context } from './context.ts';
 
 /** The rows that fields are resolved from, read for many parents by one statement. */
 
@@ -19,8 +18,6 @@ type Common = {
   readonly version: number;
   readonly created_at: Date;
   readonly updated_at: Date;
-  /** Of a row as of then: in which what it leads to is read. */
-  readonly asOf?: Context;
 };
 export type Row = Common & Readonly<Record<string, unknown>>;
 export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly url: string | null };

@@ -2,7 +2,7 @@ import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } fr
 import { expect, it } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';

@@ -1,0 +1,17 @@
+import type { Command } from '#kernel/decide/decide.ts';
+import type { Look } from '#kernel/decide/guards.ts';
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { Sent } from '../circumstances.ts';
+import type { HandlerDependencies, Outcome } from '../handler.ts';
+import type { RulesOf } from './rules.ts';
+import type { See } from './seen.ts';
+
+/** What the commands to aggregates are carried out with. */
+export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log'> & {
+  readonly domain: Domain;
+  readonly rules: RulesOf;
+  readonly see: See;
+};
+export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
+/** Of what is there, or is about to be, a right is asked. */
+export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: Look };
