@@ -6,6 +6,7 @@ import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender, Shape }
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import { Pace } from './pace.ts';
+import { type Ending, endingOf, type RunState } from './run-state.ts';
 import { Slice } from './slice.ts';
 
 export type RunSetting = {
@@ -25,6 +26,8 @@ const LOOK_EVERY_MS = 100;
 const TAKEN_PER_LANE = 4;
 const TAKEN_MAX = 200;
 
+type Worked = { readonly ending: Ending; readonly breaker: Breaker; readonly nextSendInMs: number };
+
 /** Sends to one webhook what is due, as long as it is its own: so many at once, at its pace, and no more while it fails. */
 export class Run {
   readonly #setting: RunSetting;
@@ -32,17 +35,13 @@ export class Run {
   readonly #lanes: number;
   readonly #lost = new AbortController();
   readonly #held = new Set<EventId>();
-  #waiting: Delivery[] = [];
+  #state: RunState = { kind: 'sending', waiting: [], mayBeMore: true };
   #underWay = 0;
   #breaker: Breaker;
   #leasedUntilMs: number;
   readonly #slice = new Slice(performance.now());
-  #hasTakenAll = false;
-  #isOver = false;
   readonly #changed = new Changed();
   #turn: Promise<unknown> = Promise.resolve();
-  pauseMs = 0;
-  disableAs: DisabledReason | undefined;
 
   constructor(setting: RunSetting, claimedAtMs: number) {
     const { claim, breaker } = setting;
@@ -53,19 +52,12 @@ export class Run {
     this.#leasedUntilMs = claimedAtMs + RUN_LEASE_MS;
   }
 
-  get breaker(): Breaker {
-    return this.#breaker;
-  }
-
-  get nextSendInMs(): number {
-    return this.#pace.leftMs(performance.now());
-  }
-
   /** Rejects with the first failure of ours, once nothing is under way any more. */
-  async work(): Promise<void> {
+  async work(): Promise<Worked> {
     const outcomes = await Promise.allSettled(Array.from({ length: this.#lanes }, () => this.#lane()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
+    return { ending: this.#end(), breaker: this.#breaker, nextSendInMs: this.#pace.leftMs(performance.now()) };
   }
 
   /** Begins nothing any more. */
@@ -104,14 +96,13 @@ export class Run {
   }
 
   async #choose(): Promise<Delivery | undefined> {
-    while (!this.#mustEnd()) {
+    while (this.#goesOn()) {
       const waitMs = this.#mustWaitMs();
       if (waitMs > 0) {
         await this.#changed.wait(waitMs);
         continue;
       }
-      if (this.#waiting.length === 0) await this.#take();
-      const delivery = this.#waiting.shift();
+      const delivery = await this.#take();
       if (delivery) {
         this.#pace.take(performance.now());
         this.#underWay += 1;
@@ -125,10 +116,11 @@ export class Run {
     return undefined;
   }
 
-  #mustEnd(): boolean {
+  #goesOn(): boolean {
     const nowMs = performance.now();
-    if (this.#isOver || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs) return true;
-    return this.#underWay === 0 && (this.#slice.isOver(nowMs) || (this.#hasTakenAll && this.#waiting.length === 0));
+    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs) return false;
+    const { waiting, mayBeMore } = this.#state;
+    return this.#underWay > 0 || (!this.#slice.isOver(nowMs) && (mayBeMore || waiting.length > 0));
   }
 
   #mustWaitMs(): number {
@@ -137,13 +129,20 @@ export class Run {
     return Math.max(this.#slice.graceMs(nowMs), isTrying ? LOOK_EVERY_MS : 0, this.#pace.waitMs(nowMs));
   }
 
-  async #take(): Promise<void> {
-    const { claim, ledger } = this.#setting;
-    const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
-    const { webhookId, isOrdered } = claim;
-    this.#waiting = [...(await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] }))];
-    this.#hasTakenAll = this.#waiting.length < many;
-    for (const { eventId } of this.#waiting) this.#held.add(eventId);
+  /** The first that is waiting; if none is, more are looked for, during which another lane may end the run. */
+  async #take(): Promise<Delivery | undefined> {
+    if (this.#state.kind === 'sending' && this.#state.waiting.length === 0) {
+      const { claim, ledger } = this.#setting;
+      const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
+      const { webhookId, isOrdered } = claim;
+      const waiting = await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] });
+      if (this.#state.kind === 'sending') this.#state = { kind: 'sending', waiting, mayBeMore: waiting.length === many };
+      for (const { eventId } of waiting) this.#held.add(eventId);
+    }
+    if (this.#state.kind !== 'sending') return undefined;
+    const [delivery, ...waiting] = this.#state.waiting;
+    this.#state = { ...this.#state, waiting };
+    return delivery;
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
@@ -188,13 +187,14 @@ export class Run {
   }
 
   #disable(reason: DisabledReason): void {
-    this.disableAs ??= reason;
-    this.#end();
+    if (this.#state.kind !== 'disabling') this.#state = { kind: 'disabling', reason };
+    this.#changed.announce();
   }
 
-  #end(pauseMs = 0): void {
-    this.pauseMs = Math.max(this.pauseMs, pauseMs);
-    this.#isOver = true;
+  #end(pauseMs = 0): Ending {
+    const ending = endingOf(this.#state, pauseMs);
+    this.#state = ending;
     this.#changed.announce();
+    return ending;
   }
 }

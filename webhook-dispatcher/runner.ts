@@ -35,6 +35,9 @@ export type Runner = AsyncDisposable & {
   drain(): void;
 };
 
+/** What a webhook is left with until its next run. */
+type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonly breaker: Breaker };
+
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
 /** What is under way when the process stops may end in this time. */
 const END_WITHIN_MS = 4_000;
@@ -50,7 +53,7 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
   const stopping = new AbortController();
   const renewing = renewAll(running, stopping.signal);
 
-  const work = async (claim: Claim, claimedAtMs: number): Promise<Pick<Run, 'pauseMs' | 'nextSendInMs' | 'breaker'>> => {
+  const work = async (claim: Claim, claimedAtMs: number): Promise<Worked> => {
     const { webhookId, role, version } = claim;
     const breaker =
       breakers.get(webhookId) ?? restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
@@ -61,14 +64,11 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
     const run = new Run({ claim, endpoint, owner: ownerOf(endpoint, role, policy), breaker, ledger, sender, sent, spoilt }, claimedAtMs);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
-    try {
-      await run.work();
-    } finally {
-      running.delete(run);
-    }
-    breakers.set(webhookId, run.breaker);
-    if (run.disableAs) await disable(webhookId, run.disableAs);
-    return run.disableAs ? { pauseMs: DISABLING_PAUSE_MS, nextSendInMs: run.nextSendInMs, breaker: run.breaker } : run;
+    const { ending, ...left } = await run.work().finally(() => running.delete(run));
+    breakers.set(webhookId, left.breaker);
+    if (ending.kind === 'ended') return { ...left, pauseMs: ending.pauseMs };
+    await disable(webhookId, ending.reason);
+    return { ...left, pauseMs: DISABLING_PAUSE_MS };
   };
 
   const run = async (webhookId: WebhookId): Promise<boolean> => {
