@@ -1,3 +1,4 @@
+import { followingOf } from '#kernel/decide/reactions.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -8,7 +9,7 @@ import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import type { TaskDependencies } from './carry-out.ts';
 import { takeSteps } from './follow-up.ts';
 import { createReact, type ReactDependencies } from './react.ts';
-import { startReactions } from './reactions.ts';
+import { declareReactions, startReactions } from './reactions.ts';
 import { startRetrying } from './retry-parked.ts';
 import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 import { createLook } from './timers.ts';
@@ -45,9 +46,12 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
     },
   });
   opening.use(following);
-  const retrying = opening.use(startRetrying({ ...dependencies, react: createReact(dependencies), look: createLook(dependencies) }));
-  const reactions = await startReactions({ ...dependencies, committed: retrying.wake });
-  if (reactions !== undefined) opening.use(reactions);
+  const declared = followingOf(dependencies.domain);
+  await declareReactions(pool, eventLog, declared);
+  const retrying = opening.use(
+    startRetrying({ ...dependencies, following: declared, react: createReact(dependencies), look: createLook(dependencies) }),
+  );
+  if (declared !== undefined) opening.use(await startReactions({ ...dependencies, following: declared, committed: retrying.wake }));
   return opening.move();
 };
 

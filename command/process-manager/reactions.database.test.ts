@@ -259,6 +259,33 @@ const { claim: CLAIM } = budgets.kinds;
 if (!CLAIM) throw new Error('There is no claim');
 const still: Domain = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react: {} } } };
 
+test.each<[string, Partial<typeof CLAIM>]>([
+  ['a reaction by a reference', { reactions: {} }],
+  ['code', { react: {} }],
+])('a process of the former release, which has no %s, does not take away what follows from it', async (_, lacking) => {
+  await using alone = await createCommandWorld();
+  await using former = await alone.open(undefined, undefined, { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } } });
+  const by = await registerUser(former, { role: 'employee' as never });
+  const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
+  await settled(former);
+  await using _next = await alone.open(undefined, undefined, budgets);
+  const claims = await Promise.all([1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)));
+  const [withdrawn = 0, approved = 0] = claims;
+  await give({ type: 'SubmitClaim', claimId: approved }, former);
+  await give({ type: 'ApproveClaim', claimId: approved }, former);
+  const typesOf = async (stream: string) =>
+    (await Array.fromAsync(former.eventLog.read(stream as StreamName))).flat().map(({ type }) => type as string);
+  await until(
+    () => typesOf(`team-${teamId}`),
+    (types) => types.includes('team.booked'),
+  );
+  await give({ type: 'CloseTeam', teamId }, former);
+  await until(
+    () => typesOf(`claim-${withdrawn}`),
+    (types) => types.includes('claim.withdrawn'),
+  );
+});
+
 test('reactions that were taken away for a release do nothing about what happened meanwhile', async () => {
   await using alone = await createCommandWorld();
   const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
@@ -295,7 +322,7 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
       counted.looked += 1;
     },
   };
-  await using retrying = startRetrying({ pool: { query }, log: console, metrics: createMetrics(), domain: still, look } as never);
+  await using retrying = startRetrying({ pool: { query }, log: console, metrics: createMetrics(), following: followingOf(still), look } as never);
   await until(
     async () => {
       retrying.wake();

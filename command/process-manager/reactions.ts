@@ -1,4 +1,4 @@
-import { type Following, followingOf } from '#kernel/decide/reactions.ts';
+import type { Following } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -12,15 +12,20 @@ import { noteReactions } from './note-reactions.ts';
 /** The follower's name. */
 const REACTIONS = 'reactions';
 
-type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed'> & { readonly domain: Domain };
+type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed'> & {
+  readonly domain: Domain;
+  readonly following: Following;
+};
 
-/** Follows the log and notes what is to be done because of it, if the domain declares any reaction but ends. */
-export const startReactions = async (dependencies: Dependencies): Promise<AsyncDisposable | undefined> => {
-  const { domain, pool, eventLog, log, metrics, committed } = dependencies;
-  const following = followingOf(domain);
+/** Has what is known and to be done be that of this declaration; nothing if it declares no reaction but ends, and no timer. */
+export const declareReactions = async (pool: Pool, eventLog: EventLog, following: Following | undefined): Promise<void> => {
   await migrateFollowers(pool);
-  if (following === undefined) return void (await forget(pool));
-  await beginWith(pool, eventLog, following);
+  await (following === undefined ? forget(pool) : beginWith(pool, eventLog, following));
+};
+
+/** Follows the log and notes what is to be done because of it. */
+export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
+  const { domain, following, pool, eventLog, log, metrics, committed } = dependencies;
   const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
   return startFollower({

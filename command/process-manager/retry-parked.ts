@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import { followingOf } from '#kernel/decide/reactions.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Following } from '#kernel/decide/reactions.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
+import { demandFence, type Fence, LEASE } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
 import { isLook, type Look } from './timers.ts';
@@ -13,7 +13,8 @@ import { isLook, type Look } from './timers.ts';
 const LOOK_EVERY_MS = 500;
 
 type Dependencies = TaskDependencies & {
-  readonly domain: Domain;
+  /** Nothing if nothing follows from any event beyond ends. */
+  readonly following: Following | undefined;
   readonly metrics: Registry;
   readonly react: (task: ReactionTask) => Promise<void>;
   readonly look: Look;
@@ -21,22 +22,21 @@ type Dependencies = TaskDependencies & {
 
 /** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
-  const { pool, log, metrics, domain } = dependencies;
-  const isFollowing = followingOf(domain) !== undefined;
+  const { pool, log, metrics, following } = dependencies;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
   let waking = new AbortController();
   const running = runUnderLease(
     {
       pool,
-      name: 'process-manager-parked',
+      name: LEASE,
       onFailure: (err) => log.warn({ err }, 'Parked tasks of the process manager could not be retried.'),
     },
-    async ({ signal }) => {
+    async ({ epoch, signal }) => {
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        if (isFollowing && (await followUp(dependencies))) continue;
+        if (following !== undefined && (await followUp(dependencies, { fingerprint: following.fingerprint, epoch }))) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
     },
@@ -62,24 +62,25 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
   }
 };
 
-/** Says whether there was anything to do. */
-const followUp = async (dependencies: Dependencies): Promise<boolean> => {
-  const [hasLooked, hasDone] = [await dependencies.look.atAll(), await doNext(dependencies)];
+/** Says whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
+const followUp = async (dependencies: Dependencies, fence: Fence): Promise<boolean> => {
+  await demandFence(dependencies.pool, fence);
+  const [hasLooked, hasDone] = [await dependencies.look.atAll(fence), await doNext(dependencies, fence)];
   return hasLooked || hasDone;
 };
 
 /** Of each aggregate the next task, side by side. Says whether there was any. */
-const doNext = async (dependencies: Dependencies): Promise<boolean> => {
+const doNext = async (dependencies: Dependencies, fence: Fence): Promise<boolean> => {
   const { pool, react, look } = dependencies;
-  const tasks = await nextTasks(pool);
+  const tasks = await nextTasks(pool, fence);
   await allDone(
     tasks.map((task) =>
       doOrPark(dependencies, task, {
         async work() {
-          await (isLook(task) ? look.at(task.stream) : react(task));
-          await dropTask(pool, task);
+          await (isLook(task) ? look.at(task.stream, fence) : react(task));
+          await dropTask(pool, task, fence);
         },
-        park: (error) => parkTask(pool, task, error),
+        park: (error) => parkTask(pool, task, fence, error),
       }),
     ),
   );

@@ -1,6 +1,7 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { type Fence, isFenced } from './fence.ts';
 import { PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
 import type { Cause } from './steps.ts';
 
@@ -34,28 +35,29 @@ export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: rea
 };
 
 /** The first of each aggregate, if its time has come. One that is further away than any pause was put off before the database's clock was set back. */
-export const nextTasks = async (pool: Pool): Promise<readonly ReactionTask[]> => {
+export const nextTasks = async (pool: Pool, { fingerprint, epoch }: Fence): Promise<readonly ReactionTask[]> => {
   const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext }>(
     `select task, stream, name, cause_id as id, cause_metadata as metadata from process_manager.task t
-     where skipped_at is null
+     where skipped_at is null and ${isFenced('$1', '$2')}
        and (next_at is null or next_at <= clock_timestamp() or next_at > clock_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond')
        and not exists (select from process_manager.task e where e.stream = t.stream and e.number < t.number and e.skipped_at is null)
      order by number limit ${AT_ONCE}`,
+    [fingerprint, epoch],
   );
   return rows.map(({ id, metadata, ...task }) => ({ ...task, cause: { id, metadata } }));
 };
 
-export const dropTask = async (pool: Pool, task: ReactionTask): Promise<void> => {
-  await pool.query(`delete from process_manager.task where ${THIS}`, keyOf(task));
+export const dropTask = async (pool: Pool, task: ReactionTask, { fingerprint, epoch }: Fence): Promise<void> => {
+  await pool.query(`delete from process_manager.task where ${THIS} and ${isFenced('$5', '$6')}`, [...keyOf(task), fingerprint, epoch]);
 };
 
 /** Parks a task that failed, or puts off its next attempt; what follows for the same aggregate waits for it. */
-export const parkTask = async (pool: Pool, task: ReactionTask, error: unknown): Promise<void> => {
+export const parkTask = async (pool: Pool, task: ReactionTask, { fingerprint, epoch }: Fence, error: unknown): Promise<void> => {
   await pool.query(
     `update process_manager.task set reason = $5, attempts = attempts + 1, parked_at = coalesce(parked_at, clock_timestamp()),
        next_at = ${pauseAfter('attempts', { first: '$6', max: '$7' })}
-     where ${THIS}`,
-    [...keyOf(task), reasonOf(error), PAUSE_MS, PAUSE_MAX_MS],
+     where ${THIS} and ${isFenced('$8', '$9')}`,
+    [...keyOf(task), reasonOf(error), PAUSE_MS, PAUSE_MAX_MS, fingerprint, epoch],
   );
 };
 

@@ -7,6 +7,9 @@ import { runCommandLine } from '../../command-line/program.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { requests } from '../../test/toy/requests.ts';
+import { createStates } from '../states.ts';
+import type { Fence } from './fence.ts';
+import { createLook } from './timers.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -194,4 +197,24 @@ test('an aggregate whose events cannot be read is parked with its timers, and ho
   await untilTimers(await ask(), 'remind');
   await annals('process-manager', 'skip', damaged);
   expect(await annals('process-manager', 'parked')).toContain('skipped');
+});
+
+test('a process that was paused while it looked at timers writes nothing once another has taken over', async () => {
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  const { rows } = await side.pool.query<Fence>(
+    `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
+  );
+  const [fence] = rows;
+  if (fence === undefined) throw new Error('It has begun');
+  const look = createLook({ ...side, domain: requests, states: createStates({ log: side.eventLog, codec: side.codec }) } as never);
+  await side.pool.query(`update process_manager.timer set due_at = '2100-01-01' where stream = $1`, [`request-${id}`]);
+  const rowsBefore = await rowsOf(id);
+  for (const lost of [{ epoch: fence.epoch - 1 }, { fingerprint: 'of another' }])
+    await expect(look.at(`request-${id}` as StreamName, { ...fence, ...lost })).rejects.toThrow('has taken over');
+  expect(await rowsOf(id)).toEqual(rowsBefore);
+  await look.at(`request-${id}` as StreamName, fence);
+  expect(await rowsOf(id)).not.toEqual(rowsBefore);
 });

@@ -11,6 +11,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { createSee } from '../aggregates/seen.ts';
 import { REAL_TIME } from '../clock.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
+import { demandFence, type Fence } from './fence.ts';
 import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
@@ -25,8 +26,8 @@ export const isLook = ({ task, name }: ReactionTask): boolean => task === 'run' 
 type LookDependencies = ReactDependencies & TaskDependencies;
 export type Look = {
   /** At those of aggregates that have a new event, or of which one has run out. Says whether there were any. */
-  atAll(): Promise<boolean>;
-  at(stream: StreamName): Promise<void>;
+  atAll(fence: Fence): Promise<boolean>;
+  at(stream: StreamName, fence: Fence): Promise<void>;
 };
 
 /** Looks at timers by the whole history of their aggregate in the log: so no command is given too early, whatever is late here. */
@@ -35,7 +36,7 @@ export const createLook = (dependencies: LookDependencies): Look => {
   const look = lookOf(dependencies);
   const now = `(clock_timestamp() + $1 * interval '1 millisecond')`;
   return {
-    async atAll() {
+    async atAll(fence) {
       const { rows } = await pool.query<Looked & { id: EventId; metadata: MetadataContext }>(
         `with marked as (select stream, position, cause_id, cause_metadata from process_manager.timer_mark order by position limit ${AT_ONCE}),
          due as (
@@ -48,35 +49,36 @@ export const createLook = (dependencies: LookDependencies): Look => {
       await allDone(
         rows.map(({ id, metadata, ...looked }) => {
           const task: ReactionTask = { task: 'run', stream: looked.stream, name: LOOK, cause: { id, metadata } };
-          return doOrPark(dependencies, task, { work: () => look(looked), park: (error) => parkLook(pool, task, error) });
+          return doOrPark(dependencies, task, { work: () => look(looked, fence), park: (error) => parkLook(pool, task, fence, error) });
         }),
       );
       return rows.length > 0;
     },
-    async at(stream) {
+    async at(stream, fence) {
       const { rows } = await pool.query<{ nowMs: number }>(`select (extract(epoch from ${now}) * 1000)::float8 as "nowMs"`, [
         clock.aheadMs(),
       ]);
-      for (const { nowMs } of rows) await look({ stream, position: 0 as Position, nowMs });
+      for (const { nowMs } of rows) await look({ stream, position: 0 as Position, nowMs }, fence);
     },
   };
 };
 
-const parkLook = async (pool: Pool, task: ReactionTask, error: unknown): Promise<void> => {
+const parkLook = async (pool: Pool, task: ReactionTask, fence: Fence, error: unknown): Promise<void> => {
   await inTransaction(pool, async (connection) => {
+    await demandFence(connection, fence, 'for share');
     await addTasks(connection, [task]);
     await connection.query('delete from process_manager.timer where stream = $1', [task.stream]);
     await connection.query('delete from process_manager.timer_mark where stream = $1', [task.stream]);
   });
-  await parkTask(pool, task, error);
+  await parkTask(pool, task, fence, error);
 };
 
 type Looked = { readonly stream: StreamName; readonly position: Position; readonly nowMs: number };
 
-const lookOf = (dependencies: LookDependencies): ((looked: Looked) => Promise<void>) => {
+const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence) => Promise<void>) => {
   const { domain, pool, states } = dependencies;
   const see = createSee(domain, states);
-  return async ({ stream, position, nowMs }) => {
+  return async ({ stream, position, nowMs }, fence) => {
     const kind = kindOfStream(domain, stream);
     const history = kind === undefined ? [] : await historyOf(dependencies, kind, stream);
     const tasks: ReactionTask[] = [];
@@ -97,6 +99,8 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked) => Promise<vo
       if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
     }
     await inTransaction(pool, async (connection) => {
+      // A process that was paused in the middle writes nothing over what its successor has written.
+      await demandFence(connection, fence, 'for share');
       await addTasks(connection, tasks);
       await keep(connection, stream, running);
       await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);

@@ -26,7 +26,7 @@ export type Following = {
   readonly timed: ReadonlySet<string>;
   /** The types to which code reacts. */
   readonly coded: ReadonlySet<string>;
-  /** Of all of this: what is known by one declaration is not what is to be known by another. */
+  /** Of all of this: what is known, and to be done, by one declaration is not what is by another. Of code, only to which events it reacts. */
   readonly fingerprint: string;
 };
 
@@ -54,9 +54,10 @@ export const followingOf = (domain: Domain): Following | undefined => {
     coded: new Set(coded),
     timed: new Set(timed),
     fingerprint: fingerprintOf([
-      ...references.keys(),
-      ...byType.keys(),
-      ...kinds.map(({ name, timers }) => JSON.stringify([name, timers])),
+      ...reactions.map(({ kind, field, event, command, when }) =>
+        JSON.stringify([referenceOf(kind, field), event.type, command.name, when]),
+      ),
+      ...kinds.map(({ name, timers, react }) => JSON.stringify([name, timers, Object.keys(react).toSorted()])),
     ]),
   };
 };
