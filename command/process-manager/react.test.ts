@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
-import { isOfTimer, timerTask } from './react.ts';
+import { budgets } from '../../test/toy/budgets.ts';
+import { isOfTimer, marked, timerTask } from './react.ts';
 import type { ReactionTask } from './tasks.ts';
 import { isLook } from './timers.ts';
 
@@ -18,4 +19,17 @@ test('timers are told from a reference that is called timer, and from an event t
     false,
   ]);
   expect([named('run', 'timers'), named('react', 'timers')].map(isLook)).toEqual([true, false]);
+});
+
+test('commands of code are told apart in any order, and nothing personal is in what tells them apart', () => {
+  const make = (purpose: string, amount: number) => ({
+    ...{ kind: 'claim', command: 'make', id: undefined, when: undefined },
+    form: { purpose, amount, teamId: 7 },
+  });
+  const commands = [make('Coal', 1), make('Oil', 2), { kind: 'team', command: 'book', id: 7, form: { spent: 1 }, when: undefined }];
+  const marksOf = (all: typeof commands) => new Map(marked(budgets, all).map(([mark, commanded]) => [commanded, mark]));
+  expect(marksOf(commands.toReversed())).toEqual(marksOf(commands));
+  expect(new Set(marksOf(commands).values()).size).toBe(3);
+  expect([...marksOf(commands).values()].join()).not.toContain('Coal');
+  expect(marked(budgets, [make('Coal', 1), make('Coal', 1)]).map(([mark]) => mark.slice(-2))).toEqual([' 0', ' 1']);
 });

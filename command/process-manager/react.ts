@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import { v5 } from 'uuid';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
@@ -8,6 +9,7 @@ import { findBy } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
+import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row, TimerInfo } from '#kernel/registry/registry.ts';
 import type { EventId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -41,12 +43,12 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
       const parts = { ...dependencies, see };
       if (isOfTimer(task)) {
         const timer = kind.timers[task.name.slice(timerTask('').length)];
-        return timer && runTimer(parts, { kind, timer }, { task, ordinal: 0, metadata });
+        return timer && runTimer(parts, { kind, timer }, { task, mark: ONLY, metadata });
       }
-      for (const [ordinal, { id, form, when, ...called }] of (await commandsOf(dependencies, kind, task)).entries()) {
+      for (const [mark, { id, form, when, ...called }] of await commandsOf(dependencies, kind, task)) {
         const { kind: of, command } = commandIn(dependencies.domain, called);
         const only = when === undefined ? undefined : resolve(dependencies.domain, of, when);
-        await give(parts, { kind: of, command, id, form, only }, { task, ordinal, metadata });
+        await give(parts, { kind: of, command, id, form, only }, { task, mark, metadata });
       }
     });
 };
@@ -58,13 +60,43 @@ export const isOfTimer = ({ name }: ReactionTask): boolean => name.startsWith(ti
 export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
 const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
 
-const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Commanded[]> => {
-  if (task.task === 'react') return reactionOf(dependencies, kind, task);
+/** With what tells the commands of one task apart. */
+const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Marked[]> => {
+  if (task.task === 'react') return marked(dependencies.domain, await reactionOf(dependencies, kind, task));
   const [field = '', type = ''] = task.name.split(' ');
   const reaction = kind.reactions[field]?.[type.slice(type.indexOf('.') + 1)];
   if (reaction === undefined) return [];
-  return [{ kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form: {}, when: reaction.when }];
+  return [[ONLY, { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form: {}, when: reaction.when }]];
 };
+
+type Marked = readonly [mark: string, commanded: Commanded];
+/** Of the one command of a task. */
+const ONLY = '0';
+
+/**
+ * Commands of code are told apart by what they are and what they say, in whatever order code gives them, and equal ones by their number. What is
+ * personal does not count: ids of events outlive an erasure.
+ */
+export const marked = (domain: Domain, commands: readonly Commanded[]): readonly Marked[] => {
+  const counts = new Map<string, number>();
+  return commands.map((commanded) => {
+    const { kind, command, id = null, form } = commanded;
+    const personal = personalIn(domain.kinds[kind]);
+    const clear = Object.fromEntries(Object.entries(form).filter(([name]) => !personal.has(name)));
+    const what = canonicalize([kind, command, id, clear]) ?? '';
+    const count = counts.get(what) ?? 0;
+    counts.set(what, count + 1);
+    return [`${what} ${count}`, commanded];
+  });
+};
+
+/** As forms name them. */
+const personalIn = (kind: Kind | undefined): ReadonlySet<string> =>
+  new Set(
+    [kind?.fields ?? {}, ...Object.values(kind?.lists ?? {}).map(({ fields }) => fields)]
+      .flatMap((fields) => Object.entries(fields))
+      .flatMap(([name, def]) => (def.personal === undefined ? [] : [wire(name, def)])),
+  );
 
 /** What code says of an event, which sees the aggregate as it was right after it. */
 const reactionOf = async (
@@ -87,7 +119,7 @@ const reactionOf = async (
 const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
 
-type Given = { readonly task: ReactionTask; readonly ordinal: number; readonly metadata: MetadataContext };
+type Given = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
 type Parts = ReactDependencies & { readonly see: See };
 
 /** What is refused does not fit any more. */
@@ -150,15 +182,14 @@ const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreati
   };
 };
 
-/** Of the event that comes of a task first. */
-export const eventIdOf = (task: ReactionTask): EventId => seededIds({ eventSeed: seedOf(task, 0), firstId: 0 }).event(0);
+/** Of the event that comes of a timer first. */
+export const eventIdOf = (task: ReactionTask): EventId => seededIds({ eventSeed: seedOf(task, ONLY), firstId: 0 }).event(0);
 
-const seedOf = ({ task, stream, name, cause }: ReactionTask, ordinal: number): string =>
-  v5(`${task} ${stream} ${name} ${ordinal}`, cause.id);
+const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): string => v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
 /** Ids made of the event that it follows from, so that doing it again does it once. */
-const circumstancesOf = ({ task, ordinal, metadata }: Given): Circumstances => {
-  const eventSeed = seedOf(task, ordinal);
+const circumstancesOf = ({ task, mark, metadata }: Given): Circumstances => {
+  const eventSeed = seedOf(task, mark);
   const firstId =
     Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
   return { metadata, ids: seededIds({ eventSeed, firstId }), ifVersion: undefined, unlessVersion: undefined, mayBeRepeat: true };

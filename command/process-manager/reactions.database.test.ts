@@ -286,6 +286,47 @@ test.each<[string, Partial<typeof CLAIM>]>([
   );
 });
 
+test('code that says its commands in another order after a crash gives each once', async () => {
+  const paying = (...amounts: readonly number[]): Domain => {
+    const react: typeof CLAIM.react = {
+      approved: (_, { state, run }) =>
+        amounts.map((amount) => run({ kind: 'payment' } as never, 'open' as never, ...([{ payeeId: state.employee, amount }] as never))),
+    };
+    return { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react } } };
+  };
+  await using alone = await createCommandWorld();
+  const opened = async (of: CommandSide) => (await allEvents(of)).filter(({ type }) => (type as string) === 'payment.opened');
+  {
+    let payments = 0;
+    await using mortal = await alone.open(
+      (log) => ({
+        ...log,
+        async append(stream, expected, events) {
+          if (stream.startsWith('payment-') && payments++ > 0) throw new Died();
+          return log.append(stream, expected, events);
+        },
+      }),
+      undefined,
+      paying(7, 8),
+    );
+    const by = await registerUser(mortal, { role: 'employee' as never });
+    const teamId = await give({ type: 'FoundTeam', name: 'One' }, mortal);
+    const claimId = await give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, mortal);
+    await give({ type: 'SubmitClaim', claimId }, mortal);
+    await give({ type: 'ApproveClaim', claimId }, mortal);
+    await until(
+      () => opened(mortal),
+      (all) => all.length === 1 && payments > 1,
+    );
+  }
+  await using next = await alone.open(undefined, undefined, paying(8, 7));
+  await until(
+    () => next.pool.query('update process_manager.task set next_at = null'),
+    ({ rowCount }) => rowCount === 0,
+  );
+  expect((await opened(next)).map(({ data }) => (data as { amount?: number }).amount)).toEqual([7, 8]);
+});
+
 test('reactions that were taken away for a release do nothing about what happened meanwhile', async () => {
   await using alone = await createCommandWorld();
   const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
