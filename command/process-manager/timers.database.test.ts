@@ -184,6 +184,32 @@ test('running timers go by what is declared now', async () => {
   await untilNames(id, 'asked', 'reminded');
 });
 
+test('a command that a guard refuses when its time comes is not given later', async () => {
+  const { request } = requests.kinds;
+  if (!request?.timers.remind || !request.commands.remind) throw new Error('They are declared');
+  const { unless: _, ...remind } = request.timers.remind;
+  const guarded = {
+    ...request,
+    timers: { remind: { ...remind, unless: undefined } },
+    commands: { ...request.commands, remind: { ...request.commands.remind, when: 'open' } },
+  };
+  await side[Symbol.asyncDispose]();
+  side = await open({ ...requests, kinds: { ...requests.kinds, request: guarded } });
+  const id = await ask();
+  await give('ReturnRequest', id);
+  await untilTimers(id, 'remind');
+  aheadMs += 4 * DAY;
+  await untilTimers(id);
+  await settled();
+  await give('AnswerRequest', id);
+  await side[Symbol.asyncDispose]();
+  // Nor by another declaration, which has everything be looked at again.
+  const longer = { ...guarded, timers: { remind: { ...guarded.timers.remind, waitMs: 4 * HOUR } } };
+  side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });
+  await settled();
+  expect(await namesOf(id)).toEqual(['asked', 'returned', 'answered']);
+});
+
 test('an aggregate whose events cannot be read is parked with its timers, and holds up no others', async () => {
   const damaged = 'request-77' as StreamName;
   const [asked] = (await Array.fromAsync(side.eventLog.read(`request-${await ask()}` as StreamName))).flat();

@@ -81,8 +81,10 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
   return async ({ stream, position, nowMs }, fence) => {
     const kind = kindOfStream(domain, stream);
     const history = kind === undefined ? [] : await historyOf(dependencies, kind, stream);
+    const before = await spentOf(pool, stream);
     const tasks: ReactionTask[] = [];
     const running: Running[] = [];
+    const spent: Spent[] = [];
     for (const standing of kind === undefined ? [] : standingsOf(domain, kind, history).toSorted(byTime)) {
       const timer = kind?.timers[standing.name];
       const moment = history.find(({ id }) => id === standing.cause);
@@ -94,6 +96,8 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       }
       const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
       if (history.some(({ id }) => id === eventIdOf(task))) continue;
+      spent.push({ name: timer.name, causeId: cause.id });
+      if (before.get(timer.name) === cause.id) continue;
       const only = conditionOf(domain, kind, timer);
       const state = stateAt(history, standing.dueMs);
       if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
@@ -103,6 +107,7 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       await demandFence(connection, fence, 'for share');
       await addTasks(connection, tasks);
       await keep(connection, stream, running);
+      await keepSpent(connection, stream, spent);
       await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
     });
   };
@@ -128,6 +133,24 @@ const keep = async (connection: Connection, stream: StreamName, running: readonl
       running.map(({ standing }) => ('dueMs' in standing ? standing.dueMs : null)),
       running.map(({ standing }) => ('leftMs' in standing ? standing.leftMs : null)),
     ],
+  );
+};
+
+type Spent = { readonly name: string; readonly causeId: EventId };
+
+const spentOf = async (pool: Pool, stream: StreamName): Promise<ReadonlyMap<string, EventId>> => {
+  const { rows } = await pool.query<Spent>('select name, cause_id as "causeId" from process_manager.spent_timer where stream = $1', [
+    stream,
+  ]);
+  return new Map(rows.map(({ name, causeId }) => [name, causeId]));
+};
+
+const keepSpent = async (connection: Connection, stream: StreamName, spent: readonly Spent[]): Promise<void> => {
+  await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
+  if (spent.length === 0) return;
+  await connection.query(
+    `insert into process_manager.spent_timer (stream, name, cause_id) select $1, name, cause_id from unnest($2::text[], $3::uuid[]) as t (name, cause_id)`,
+    [stream, spent.map(({ name }) => name), spent.map(({ causeId }) => causeId)],
   );
 };
 
