@@ -7,7 +7,7 @@ import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence, LEASE } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
-import { dropTask, nextTasks, parkTask, type ReactionTask } from './tasks.ts';
+import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
 import { isLook, type Look } from './timers.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -33,10 +33,11 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       onFailure: (err) => log.warn({ err }, 'Parked tasks of the process manager could not be retried.'),
     },
     async ({ epoch, signal }) => {
+      const follows = following && followUp(dependencies, { fingerprint: following.fingerprint, epoch });
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        if (following !== undefined && (await followUp(dependencies, { fingerprint: following.fingerprint, epoch }))) continue;
+        if (await follows?.()) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
     },
@@ -62,17 +63,22 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
   }
 };
 
-/** Says whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
-const followUp = async (dependencies: Dependencies, fence: Fence): Promise<boolean> => {
-  await demandFence(dependencies.pool, fence);
-  const [hasLooked, hasDone] = [await dependencies.look.atAll(fence), await doNext(dependencies, fence)];
-  return hasLooked || hasDone;
+/** Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
+const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
+  const { pool, look } = dependencies;
+  const next = inTurn(pool, fence);
+  return async () => {
+    await demandFence(pool, fence);
+    const hasLooked = await look.atAll(fence);
+    const { tasks, isLast } = await next();
+    await carryOutAll(dependencies, tasks, fence);
+    return hasLooked || !isLast;
+  };
 };
 
-/** Of each aggregate the next task, side by side. Says whether there was any. */
-const doNext = async (dependencies: Dependencies, fence: Fence): Promise<boolean> => {
+/** Tasks of different aggregates, side by side. */
+const carryOutAll = async (dependencies: Dependencies, tasks: readonly ReactionTask[], fence: Fence): Promise<void> => {
   const { pool, react, look } = dependencies;
-  const tasks = await nextTasks(pool, fence);
   await allDone(
     tasks.map((task) =>
       doOrPark(dependencies, task, {
@@ -84,7 +90,6 @@ const doNext = async (dependencies: Dependencies, fence: Fence): Promise<boolean
       }),
     ),
   );
-  return tasks.length > 0;
 };
 
 const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Registry): void => {

@@ -34,17 +34,39 @@ export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: rea
   );
 };
 
-/** The first of each aggregate, if its time has come. One that is further away than any pause was put off before the database's clock was set back. */
-export const nextTasks = async (pool: Pool, { fingerprint, epoch }: Fence): Promise<readonly ReactionTask[]> => {
+/**
+ * The first task of each aggregate, if its time has come, of so many aggregates after one; the queue behind it is not read. One that is further
+ * away than any pause was put off before the database's clock was set back.
+ */
+export const nextTasks = async (
+  pool: Pick<Pool, 'query'>,
+  { fingerprint, epoch }: Fence,
+  after: string,
+): Promise<readonly ReactionTask[]> => {
+  const firstAfter = (stream: string): string =>
+    `select * from process_manager.task where skipped_at is null and stream > ${stream} order by stream, number limit 1`;
   const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext }>(
-    `select task, stream, name, cause_id as id, cause_metadata as metadata from process_manager.task t
-     where skipped_at is null and ${isFenced('$1', '$2')}
+    `with recursive first as (
+       (${firstAfter('$3')})
+       union all select n.* from first f cross join lateral (${firstAfter('f.stream')}) n)
+     select task, stream, name, cause_id as id, cause_metadata as metadata from first
+     where ${isFenced('$1', '$2')}
        and (next_at is null or next_at <= clock_timestamp() or next_at > clock_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond')
-       and not exists (select from process_manager.task e where e.stream = t.stream and e.number < t.number and e.skipped_at is null)
-     order by number limit ${AT_ONCE}`,
-    [fingerprint, epoch],
+     limit ${AT_ONCE}`,
+    [fingerprint, epoch, after],
   );
   return rows.map(({ id, metadata, ...task }) => ({ ...task, cause: { id, metadata } }));
+};
+
+/** Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more to do now. */
+export const inTurn = (pool: Pick<Pool, 'query'>, fence: Fence): (() => Promise<{ tasks: readonly ReactionTask[]; isLast: boolean }>) => {
+  let after = '';
+  return async () => {
+    const tasks = await nextTasks(pool, fence, after);
+    const isWhole = after === '' && tasks.length === 0;
+    after = tasks.length < AT_ONCE ? '' : (tasks.at(-1)?.stream ?? '');
+    return { tasks, isLast: isWhole };
+  };
 };
 
 export const dropTask = async (pool: Pool, task: ReactionTask, { fingerprint, epoch }: Fence): Promise<void> => {

@@ -1,3 +1,4 @@
+// Over 200 lines, because every case moves the one clock of the command side that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -226,10 +227,11 @@ test('an aggregate whose events cannot be read is parked with its timers, and ho
 });
 
 test('a process that was paused while it looked at timers writes nothing once another has taken over', async () => {
-  const id = await ask();
-  await untilTimers(id, 'breach', 'remind');
   await side[Symbol.asyncDispose]();
   side = await open();
+  const id = await ask();
+  // It holds the lease, because it has looked.
+  await untilTimers(id, 'breach', 'remind');
   const { rows } = await side.pool.query<Fence>(
     `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
   );
