@@ -6,7 +6,7 @@ import { openInstallation } from './installation.ts';
 import { harmless } from './print-event.ts';
 
 const CONNECTIONS_MAX = 2;
-const LISTED_MAX = 1_000_000;
+const PAGE = 1_000;
 
 export const timers: Command = {
   name: 'timers',
@@ -17,10 +17,14 @@ export const timers: Command = {
   async run({ positionals: [stream], flags }, terminal) {
     await using installation = await openInstallation(terminal);
     await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
-    const all = { after: undefined, before: undefined, isBackward: false, rowsMax: LISTED_MAX };
-    const running = await readTimers(pool, all, stream as StreamName | undefined);
-    for (const { key: _, ...timer } of running) await terminal.write(flags.has('json') ? JSON.stringify(timer) : lineOf(timer));
-    if (running.length === 0 && !flags.has('json')) await terminal.write('No timer is running.');
+    let after: string | undefined;
+    do {
+      const stretch = { after, before: undefined, isBackward: false, rowsMax: PAGE };
+      const page = await readTimers(pool, { stretch, stream: stream as StreamName | undefined });
+      for (const { key: _, ...timer } of page) await terminal.write(flags.has('json') ? JSON.stringify(timer) : lineOf(timer));
+      if (page.length === 0 && after === undefined && !flags.has('json')) await terminal.write('No timer is running.');
+      after = page.length < PAGE ? undefined : page.at(-1)?.key;
+    } while (after !== undefined && !terminal.signal.aborted);
   },
 };
 

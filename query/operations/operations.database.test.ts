@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readTimers } from '#shared/operations/timers.ts';
 import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
+import { formatKey } from '#shared/webhooks/pages.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
@@ -77,7 +79,40 @@ test('timers are told in pages, the next first and those that stand still last',
     { dueAt: null, leftSeconds: 1.5 },
   ]);
   expect(await world.ask('/operations/timers', { by: await world.person('reader') })).toMatchObject({ status: 403 });
+  const strange = formatKey('/operations/timers', 'no key');
+  expect(await world.ask(`/operations/timers?after=${strange}`, { by: admin })).toMatchObject({
+    status: 400,
+    body: { code: 'unknown_cursor' },
+  });
   await world.side.pool.query('truncate process_manager.timer');
+});
+
+type Plan = { readonly 'Node Type': string; readonly Plans?: readonly Plan[] };
+const nodesOf = (plan: Plan): readonly string[] => [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+test('a page of timers is read along an index, however many there are', async () => {
+  const { pool } = world.side;
+  await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms)
+    select 'claim-' || n, 'remind', gen_random_uuid(), '{}', case when n % 3 = 0 then null else timestamptz '2030-01-01' + n * interval '1 minute' end,
+      case when n % 3 = 0 then n end from generate_series(1, 3000) n`);
+  await pool.query('analyze process_manager.timer');
+  const asked: unknown[][] = [];
+  const query = (...given: unknown[]) => {
+    asked.push(given);
+    return pool.query(...(given as [string]));
+  };
+  const seen = new Set<string>();
+  for (let after: string | undefined; ; ) {
+    const page = await readTimers({ query } as never, { stretch: { after, before: undefined, isBackward: false, rowsMax: 700 } });
+    for (const { stream } of page) seen.add(stream);
+    after = page.at(-1)?.key;
+    if (page.length < 700) break;
+  }
+  expect(seen.size).toBe(3_000);
+  const [text, values] = asked.at(-1) ?? [];
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, values as never);
+  expect(rows[0]?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan))).not.toContain('Sort');
+  await pool.query('truncate process_manager.timer');
 });
 
 test('the same key is the same order, and none for something else', async () => {

@@ -74,7 +74,7 @@ export const operationsReads = ({
       path: '/operations/timers',
       asked,
       kindOfKey: 'string',
-      read: (stretch) => readTimers(pool, stretch).catch(tellFailure),
+      read: (stretch) => readTimers(pool, { stretch }).catch(tellFailure),
       keyOf: ({ key }) => key,
       represent: (row) => representTimer(domain, row),
     });

@@ -1,5 +1,6 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** A timer of an aggregate that has not run out yet. */
@@ -16,28 +17,34 @@ export type RunningTimer = {
 
 export type ListedTimer = RunningTimer & { readonly key: string };
 
-/** In the order of time, paused ones last, and none like another. */
-const KEY = `coalesce(to_char(due_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), 'paused') || ' ' || stream || ' ' || name collate "C"`;
+/** In the order of time, paused ones last, and none like another. Read along an index of the same expressions. */
+const PLACE = [`coalesce(due_at, 'infinity'::timestamptz)`, 'stream', 'name'] as const;
+/** In microseconds, as PostgreSQL counts. */
+const MOMENT = `coalesce('epoch'::timestamptz + $3::bigint * interval '1 microsecond', 'infinity'::timestamptz)`;
+const KEY = /^(\d{1,17}|paused) ([!-~]+) ([!-~]+)$/;
+
+type Listing = { readonly stretch: Stretch<string>; readonly stream?: StreamName | undefined };
 
 /** The next first; of one aggregate only, if it is named. */
-export const readTimers = async (
-  pool: Pool,
-  { after, before, isBackward, rowsMax }: Stretch<string>,
-  stream?: StreamName,
-): Promise<readonly ListedTimer[]> => {
+export const readTimers = async (pool: Pick<Pool, 'query'>, { stretch, stream }: Listing): Promise<readonly ListedTimer[]> => {
   if (!(await isThere(pool))) return [];
+  const { after, before, isBackward, rowsMax } = stretch;
+  const edge = after ?? before;
+  const [, micros, ...rest] = edge === undefined ? [] : (KEY.exec(edge) ?? []);
+  if (edge !== undefined && micros === undefined) throw new HttpProblem('unknown_cursor');
+  const isBeyond = edge === undefined ? 'true' : `(${PLACE.join()}) ${after === undefined ? '<' : '>'} (${MOMENT}, $4, $5)`;
   const { rows } = await pool.query<ListedTimer>(
-    `select stream, name, cause_id as "causeId", due_at as "dueAt", left_ms / 1000.0::float8 as "leftSeconds", ${KEY} as key
-     from process_manager.timer
-     where ($1::text is null or ${KEY} > $1) and ($2::text is null or ${KEY} < $2) and ($4::text is null or stream = $4)
-     order by key ${isBackward ? 'desc' : 'asc'} limit $3`,
-    [after, before, rowsMax, stream],
+    `select stream, name, cause_id as "causeId", due_at as "dueAt", left_ms / 1000.0::float8 as "leftSeconds",
+       coalesce((extract(epoch from due_at) * 1000000)::bigint::text, 'paused') || ' ' || stream || ' ' || name as key
+     from process_manager.timer where ($2::text is null or stream = $2) and ${isBeyond}
+     order by ${PLACE.map((each) => `${each} ${isBackward ? 'desc' : 'asc'}`).join()} limit $1`,
+    [rowsMax, stream, ...(micros === undefined ? [] : [micros === 'paused' ? null : micros, ...rest])],
   );
   return rows;
 };
 
 /** The command role makes the table, and need not have been here yet. */
-const isThere = async (pool: Pool): Promise<boolean> => {
+const isThere = async (pool: Pick<Pool, 'query'>): Promise<boolean> => {
   const { rows } = await pool.query<{ isThere: boolean }>(`select to_regclass('process_manager.timer') is not null as "isThere"`);
   return rows[0]?.isThere ?? false;
 };
