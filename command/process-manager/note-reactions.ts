@@ -7,6 +7,7 @@ import { readMetadata } from '#shared/events/metadata.ts';
 import { partStored } from '#shared/events/personal.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { upcast } from '#shared/events/upcast.ts';
+import { nameOf, reactingTo } from './fan-out.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, type ReactionTask } from './tasks.ts';
 
@@ -47,7 +48,14 @@ export const noteReactions = async (
     const references = following.reactions.get(type) ?? [];
     if (references.length > 0) {
       await flush();
-      if (acts) await addTasks(connection, await reactingTo(connection, { parent: stream, type, references, cause }));
+      if (acts) {
+        const happened = { parent: stream, type, position: event.position, references, cause };
+        const reacting = await reactingTo(connection, happened);
+        await addTasks(
+          connection,
+          reacting.map(({ task }) => task),
+        );
+      }
     }
     if (following.lastingEnds.has(type)) {
       await connection.query('insert into process_manager.ended (parent, type) values ($1, $2) on conflict do nothing', [stream, type]);
@@ -77,7 +85,7 @@ export const noteReactions = async (
 type Meaning = { readonly cause: Cause; readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[] };
 
 /** Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have followed. */
-const meaningOf = (
+export const meaningOf = (
   { following, catalogue }: { readonly following: Following; readonly catalogue: Catalogue },
   event: RecordedEvent,
   tellDamaged: (error: unknown, event: RecordedEvent) => void,
@@ -132,16 +140,3 @@ const link = async (connection: Connection, { lastingEnds }: Following, links: r
     return acts && type !== undefined ? [{ task: 'run', stream: child, name: nameOf(name, type), cause }] : [];
   });
 };
-
-type Happened = { readonly parent: StreamName; readonly type: string; readonly references: readonly string[]; readonly cause: Cause };
-
-const reactingTo = async (connection: Connection, { parent, type, references, cause }: Happened): Promise<readonly ReactionTask[]> => {
-  const { rows } = await connection.query<{ child: StreamName; name: string }>(
-    'select child, name from process_manager.reference where parent = $1 and name = any($2) order by child, name',
-    [parent, references],
-  );
-  return rows.map(({ child, name }) => ({ task: 'run', stream: child, name: nameOf(name, type), cause }));
-};
-
-/** `claim.team` and `team.closed`: the claim’s `team team.closed`. */
-const nameOf = (reference: string, type: string): string => `${reference.slice(reference.indexOf('.') + 1)} ${type}`;

@@ -264,7 +264,7 @@ const still: Domain = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM
 test.each<[string, Partial<typeof CLAIM>]>([
   ['a reaction by a reference', { reactions: {} }],
   ['code', { react: {} }],
-])('a process of the former release, which has no %s, does not take away what follows from it', async (_, lacking) => {
+])('a process of the former release, without %s, takes away nothing that follows from it', async (_, lacking) => {
   await using alone = await createCommandWorld();
   await using former = await alone.open(undefined, undefined, { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } } });
   const by = await registerUser(former, { role: 'employee' as never });
@@ -291,8 +291,11 @@ test.each<[string, Partial<typeof CLAIM>]>([
 test('code that says its commands in another order after a crash gives each once', async () => {
   const paying = (...amounts: readonly number[]): Domain => {
     const react: typeof CLAIM.react = {
-      approved: (_, { state, run }) =>
-        amounts.map((amount) => run({ kind: 'payment' } as never, 'open' as never, ...([{ payeeId: state.employee, amount }] as never))),
+      approved: (_, { state }) =>
+        amounts.map((amount) => ({
+          ...{ kind: 'payment', command: 'open', id: undefined, when: undefined },
+          form: { payeeId: state.employee, amount },
+        })),
     };
     return { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react } } };
   };
@@ -365,7 +368,13 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
       counted.looked += 1;
     },
   };
-  await using retrying = startRetrying({ pool: { query }, log: console, metrics: createMetrics(), following: followingOf(still), look } as never);
+  await using retrying = startRetrying({
+    pool: { query },
+    log: console,
+    metrics: createMetrics(),
+    following: followingOf(still),
+    look,
+  } as never);
   await until(
     async () => {
       retrying.wake();
@@ -374,6 +383,25 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
     (asked) => asked > 1,
   );
   expect(counted.looked).toBe(0);
+});
+
+test('those who refer to an event are noted in pages, however many they are', async () => {
+  await using alone = await createCommandWorld();
+  await using many = await alone.open(undefined, undefined, budgets);
+  const teamId = await give({ type: 'FoundTeam', name: 'All' }, many);
+  await settled(many);
+  // Nothing is carried out, so that what was noted stays to be looked at.
+  await many.pool.query(`create function public.never() returns trigger language plpgsql as $$
+      begin new.next_at = clock_timestamp() + interval '4 minutes'; new.attempts = 1; return new; end $$;
+    create trigger never before insert on process_manager.task for each row execute function public.never();
+    insert into process_manager.reference (child, name, parent) select 'claim-' || n, 'claim.team', 'team-${teamId}' from generate_series(1, 2500) n`);
+  await give({ type: 'CloseTeam', teamId }, many);
+  await give({ type: 'ReopenTeam', teamId }, many);
+  await settled(many);
+  const { rows } = await many.pool.query<{ count: number; all: number }>(
+    `select count(*)::int as count, count(distinct stream)::int as all from process_manager.task group by xmin::text order by min(number)`,
+  );
+  expect(rows).toEqual([1_000, 1_000, 500].map((count) => ({ count, all: count })));
 });
 
 type Plan = { readonly Plans?: readonly Plan[] } & Readonly<Record<string, number>>;
@@ -420,7 +448,8 @@ const notedOf = async (domain: Domain, happened: readonly (readonly [stream: str
     await noteReactions(connection, { following, after: 0 as Position, catalogue: catalogueOf(domain) }, events, damaged);
     const streams = happened.map(([stream]) => stream);
     const { rows } = await connection.query<{ is: string }>(
-      `delete from process_manager.task where stream = any($1) returning number, task || ' ' || name as is`,
+      `with gone as (delete from process_manager.task where stream = any($1) returning number, task || ' ' || name as is)
+       select gone."is" from gone order by number`,
       [streams],
     );
     noted.push(...rows.map(({ is }) => is));

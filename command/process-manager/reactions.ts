@@ -6,8 +6,9 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { migrateFollowers, readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
-import { noteReactions } from './note-reactions.ts';
+import { type FollowerOptions, startFollowing } from '#shared/follower/follower.ts';
+import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
+import { meaningOf, noteReactions } from './note-reactions.ts';
 
 /** The follower's name. */
 const REACTIONS = 'reactions';
@@ -26,14 +27,23 @@ export const declareReactions = async (pool: Pool, eventLog: EventLog, following
 /** Follows the log and notes what is to be done because of it. */
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { domain, following, pool, eventLog, log, metrics, committed } = dependencies;
+  const catalogue = catalogueOf(domain);
   const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
-  return startFollower({
+  const happened = (event: RecordedEvent): Happened | undefined => {
+    const { stream, type, position } = event;
+    const references = following.reactions.get(type) ?? [];
+    const meaning = references.length > 0 ? meaningOf({ following, catalogue }, event, () => {}) : undefined;
+    return meaning && { parent: stream, type, position, references, cause: meaning.cause, isEnd: following.lastingEnds.has(type) };
+  };
+  return startFollowing<ReactionPage>({
     ...{ name: REACTIONS, pool, eventLog, log, metrics },
     ...(committed && { committed }),
-    async write(events, connection) {
+    follow: (after, signal, event) => pagesOf({ pool, eventLog, happened }, { after, signal, event }),
+    async write(page, connection) {
       const after = await actsAfter(connection, following);
-      await noteReactions(connection, { following, after, catalogue: catalogueOf(domain) }, events, tellDamaged);
+      if ('before' in page) await notePage(connection, page.before);
+      else await noteReactions(connection, { following, after, catalogue }, page.events, tellDamaged);
     },
   });
 };
@@ -53,7 +63,9 @@ const beginWith = async (pool: Pool, eventLog: EventLog, { fingerprint }: Follow
        on conflict (only_one) do update set fingerprint = $1, after_position = greatest(reacting.after_position, $2)`,
       [fingerprint, (await readCheckpoint(connection, REACTIONS))?.position ?? head],
     );
-    await connection.query('truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark');
+    await connection.query(
+      'truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark, process_manager.fan_out',
+    );
     // A process that goes by the other declaration finds that it is not where it left it.
     await connection.query(`update public.follower_checkpoint set position = 0, event = null, event_position = null where follower = $1`, [
       REACTIONS,

@@ -1,0 +1,110 @@
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Cause } from './steps.ts';
+import { addTasks, type ReactionTask } from './tasks.ts';
+
+/** So many of those who refer to one event are noted in one transaction. */
+const PAGE = 1_000;
+
+/** An event to which aggregates react by a reference. */
+export type Happened = {
+  readonly parent: StreamName;
+  readonly type: string;
+  readonly position: Position;
+  readonly references: readonly string[];
+  readonly cause: Cause;
+  /** After it nobody refers to its aggregate any more. */
+  readonly isEnd: boolean;
+};
+
+/** Events of the log to note, or an event of which some of those who refer to it are to be noted before it. */
+export type ReactionPage = { readonly events: readonly RecordedEvent[] } | { readonly before: Happened };
+type Followed = { readonly page: ReactionPage; readonly upTo: Position; readonly event: EventId | undefined };
+
+type Paging = {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly eventLog: Pick<EventLog, 'follow'>;
+  /** What an event means to those who refer to it; nothing if nobody reacts to it, or it is damaged. */
+  happened(event: RecordedEvent): Happened | undefined;
+};
+
+type From = { readonly after: Position; readonly signal: AbortSignal; readonly event: EventId | undefined };
+
+/** The pages of the log. An event to which very many refer begins one of its own, after those who refer to it; its checkpoint stays before it until then. */
+export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, signal, event }: From): AsyncGenerator<Followed> {
+  let place: Omit<Followed, 'page'> = { upTo: after, event };
+  for await (const events of eventLog.follow(after, signal, event)) {
+    let begun = 0;
+    const upTo = (end: number): Followed => {
+      const page = { events: events.slice(begun, end) };
+      const last = page.events.at(-1);
+      if (last !== undefined) place = { upTo: last.position, event: last.id };
+      begun = end;
+      return { page, ...place };
+    };
+    for (const [index, each] of events.entries()) {
+      const before = happened(each);
+      if (before === undefined || !(await hasMore(pool, before))) continue;
+      if (index > begun) yield upTo(index);
+      while (await hasMore(pool, before)) yield { page: { before }, ...place };
+    }
+    yield upTo(events.length);
+  }
+}
+
+/** Those who refer to it and were not noted yet, in their order. */
+const REFERRING = `from process_manager.reference r
+  where r.parent = $1 and r.name = any($2) and (r.child, r.name) > (
+    coalesce((select f.child from process_manager.fan_out f where f.position = $3), ''),
+    coalesce((select f.name from process_manager.fan_out f where f.position = $3), ''))
+  order by r.child, r.name`;
+
+const hasMore = async (pool: Pick<Pool, 'query'>, { parent, references, position }: Happened): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    `select from process_manager.reacting where after_position < $3 and exists (select ${REFERRING} offset ${PAGE})`,
+    [parent, references, position],
+  );
+  return rowCount === 1;
+};
+
+/** Notes the next page of those who refer to an event. */
+export const notePage = async (connection: Connection, happened: Happened): Promise<void> => {
+  const tasks = await reactingTo(connection, happened, PAGE);
+  await addTasks(
+    connection,
+    tasks.map(({ task }) => task),
+  );
+  const last = tasks.at(-1);
+  if (last === undefined) return;
+  if (happened.isEnd)
+    await connection.query(
+      `delete from process_manager.reference r using unnest($1::text[], $2::text[]) as t (child, name) where r.child = t.child and r.name = t.name`,
+      [tasks.map(({ task }) => task.stream), tasks.map(({ reference }) => reference)],
+    );
+  await connection.query(
+    `insert into process_manager.fan_out (position, child, name) values ($1, $2, $3)
+     on conflict (only_one) do update set position = excluded.position, child = excluded.child, name = excluded.name`,
+    [happened.position, last.task.stream, last.reference],
+  );
+};
+
+type Referring = { readonly task: ReactionTask; readonly reference: string };
+
+/** What those who refer to an event do: all that are left, or the next ones. */
+export const reactingTo = async (
+  connection: Connection,
+  { parent, type, position, references, cause }: Omit<Happened, 'isEnd'>,
+  rowsMax: number | null = null,
+): Promise<readonly Referring[]> => {
+  const { rows } = await connection.query<{ child: StreamName; name: string }>(`select r.child, r.name ${REFERRING} limit $4`, [
+    parent,
+    references,
+    position,
+    rowsMax,
+  ]);
+  return rows.map(({ child, name }) => ({ task: { task: 'run', stream: child, name: nameOf(name, type), cause }, reference: name }));
+};
+
+/** `claim.team` and `team.closed`: the claim’s `team team.closed`. */
+export const nameOf = (reference: string, type: string): string => `${reference.slice(reference.indexOf('.') + 1)} ${type}`;
