@@ -80,9 +80,9 @@ const summary = (filling: Filling, hasWebhooks: boolean, password: string | unde
   const gone = webhooks.filter(({ receiver }) => receiver === 'gone').length;
   return [
     `Demo ${seed} is there:`,
-    `  ${people.length} people, ${left} of whom left since`,
+    `  ${people.length} people, ${left === 1 ? 'one of whom has' : `${left} of whom have`} left since`,
     ...planned.summary.map((line) => `  ${line}`),
-    `  ${clients.length} clients, ${hasWebhooks ? `${webhooks.length} webhooks, ${gone} of which answered that it is gone` : 'and no webhook, because none may lead to this machine here'}`,
+    `  ${clients.length} clients, ${hasWebhooks ? `${webhooks.length} webhooks, ${gone === 1 ? 'one of which says that it is' : `${gone} of which say that they are`} gone` : 'and no webhook, because none may lead to this machine here'}`,
     '',
     howToLook(filling, password),
   ].join('\n');
