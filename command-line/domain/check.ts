@@ -70,10 +70,12 @@ export const tell = async (terminal: Terminal, findings: readonly Finding[]): Pr
     const ofWeight = findings.filter((finding) => finding.weight === weight);
     if (ofWeight.length === 0) continue;
     await terminal.write(title);
-    for (const [says, same] of Map.groupBy(ofWeight, ({ says }) => says)) {
+    const groups = Map.groupBy(ofWeight, ({ says, instead = '' }) => `${says} ${instead}`);
+    for (const same of groups.values()) {
+      const [{ says, instead }] = same as [Finding, ...Finding[]];
       await terminal.write(`  ${says}`);
       for (const { what } of same) await terminal.write(`    ${what}`);
-      for (const instead of new Set(same.flatMap(({ instead: each }) => each ?? []))) await terminal.write(`    Instead: ${instead}`);
+      if (instead !== undefined) await terminal.write(`    Instead: ${instead}`);
     }
   }
 };
