@@ -260,3 +260,22 @@ test('the contract of another domain, half of one, and one that was merged badly
   await rm(join(folder, 'rights.json'));
   expect(await call(SHOP, 'record')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json is not there') });
 });
+
+const withNew = (kind: string): Domain => {
+  const base = domain({ name: 'shop', roles: ['buyer'] });
+  const declared = {
+    fields: { text: line(9) },
+    events: { made: { creates: ['text'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  };
+  return assemble(base as never, [base.aggregate(kind, declared as never)] as never);
+};
+
+test.each([
+  ['order', 'order: the kernel has an operation listOrders of its own: give the aggregate another name.'],
+  ['release', 'Two schemas are called NewRelease: give the aggregate that brings one of them another name.'],
+])('an aggregate %s, whose contract would be that of something else, is refused', async (kind, complaint) => {
+  expect(await call(withNew(kind), 'record')).toEqual({ exit: 1, output: '', complaint });
+  expect(await readdir(folder)).toEqual([]);
+});

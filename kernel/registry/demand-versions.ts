@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/start-refused.ts';
 import type { EventInfo, Kind } from './registry.ts';
 
 /** Refuses an event of which some version that was written once could not be read: its aggregates would be parked. */
@@ -6,16 +7,17 @@ export const demandVersions = (kinds: readonly Kind[]): void => {
 };
 
 const demandUpcasts = ({ type, version, upcast }: EventInfo): void => {
-  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`${type} has the version ${version}: say a whole number from 1 on.`);
+  if (!Number.isSafeInteger(version) || version < 1)
+    throw new StartRefused(`${type} has the version ${version}: say a whole number from 1 on.`);
   const earlier = Array.from({ length: version - 1 }, (_, index) => index + 1);
   const missing = earlier.find((each) => typeof upcast[each] !== 'function');
   if (missing !== undefined)
-    throw new Error(
+    throw new StartRefused(
       `${type} has the version ${version} and no upcast from version ${missing}: say what data of that version is in the next.`,
     );
   const later = Object.keys(upcast).find((each) => !earlier.includes(Number(each)));
   if (later !== undefined)
-    throw new Error(
+    throw new StartRefused(
       `${type} has an upcast from version ${later}, and its version is ${version}: raise the version, or take the upcast away.`,
     );
 };

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 
 /** Whether a schema stands for what is sent, before defaults and transformations, or for what is answered. */
 type Direction = 'input' | 'output';
@@ -13,11 +15,18 @@ export type JsonSchemas = {
 
 export const createJsonSchemas = (): JsonSchemas => {
   const named = new Map<string, JsonObject>();
+  /** As it stands for what is sent, and for what is answered. */
+  const found = new Map<string, JsonObject>();
   return {
     of(schema, direction) {
       const { $defs, root } = generate(schema, direction);
-      for (const [name, definition] of Object.entries($defs))
+      for (const [name, definition] of Object.entries($defs)) {
+        const known = found.get(`${direction} ${name}`);
+        if (known !== undefined && !isDeepStrictEqual(known, definition))
+          throw new StartRefused(`Two schemas are called ${name}: give the aggregate that brings one of them another name.`);
+        found.set(`${direction} ${name}`, definition);
         named.set(nameOf(name), direction === 'input' ? describeDefaults(definition) : definition);
+      }
       return root;
     },
     named: () => Object.fromEntries([...named].toSorted(([one], [other]) => one.localeCompare(other))),

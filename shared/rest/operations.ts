@@ -2,6 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { clientOperations } from './clients.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
@@ -38,15 +39,23 @@ export type Operations = Readonly<
 const made = new WeakMap<Domain, Operations>();
 /** Made once for a domain. */
 export const operationsOf = (domain: Domain): Operations => {
-  const operations = made.get(domain) ?? {
-    ...aggregateOperations(domain),
+  const operations = made.get(domain) ?? makeOperations(domain);
+  made.set(domain, operations);
+  return operations;
+};
+
+const makeOperations = (domain: Domain): Operations => {
+  const ofKinds = aggregateOperations(domain);
+  const own = {
     ...userReadsOf(domain),
     ...kernelOperationsOf(domain),
     ...clientOperations(domain),
     ...eventOperations(catalogueOf(domain)),
   };
-  made.set(domain, operations);
-  return operations;
+  const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
+  if (clash !== undefined)
+    throw new StartRefused(`${clash.use.kind.name}: the kernel has an operation ${id} of its own: give the aggregate another name.`);
+  return { ...ofKinds, ...own };
 };
 
 /** Those to what is in the log; what the authorization server keeps it serves by itself. */
