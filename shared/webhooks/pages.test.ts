@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Stretch } from './deliveries.ts';
-import { readKeyedList } from './pages.ts';
+import { formatKey, parseKey, readKeyedList } from './pages.ts';
 
 /** As the statements of the ledger read. */
 const readFrom =
@@ -58,4 +58,10 @@ test('links keep what was asked for, and the first page is linked from all other
 
 test.each(['', 'x', 'W10', Buffer.from('["other",1]').toString('base64url')])('the cursor %j is none of this list', async (after) => {
   await expect(pageOf([1], { after })).rejects.toMatchObject({ code: 'unknown_cursor' });
+});
+
+test('a key of the longest names comes back out of its cursor', () => {
+  const [stream, reaction] = [`${'a'.repeat(40)}-${Number.MAX_SAFE_INTEGER}`, ['b', 'c', 'd'].map((name) => name.repeat(40)).join(' ')];
+  const key = `20260102030405678901 react ${stream} ${reaction} ${crypto.randomUUID()}`;
+  expect(parseKey('/list', 'string', formatKey('/list', key))).toBe(key);
 });

@@ -72,7 +72,8 @@ const KEYS = {
   number: z.int().nonnegative(),
   string: z
     .string()
-    .max(100)
+    // The names of an aggregate, of a reaction and of an event, and a time.
+    .max(300)
     .regex(/^[\x20-\x7e]*$/),
 };
 
